@@ -1,0 +1,182 @@
+"""The eight messages of the SEP "postMessage Transport": their names, and how each is read from any of its dialects.
+
+Three dialects are in use, all called "1.0":
+
+- A, the text of the SEP: `serverTitle`, `transportVisibility.optionalMessage`.
+- B, the reference implementation's guide: `displayName`, `transportVisibility.description`.
+- C, the draft specification of 2025-07: as B, and in the setup handshake `minProtocolVersion`, `maxProtocolVersion` and
+  `requestedPermissions`, without `protocolVersion`.
+
+Each reader takes any of them and raises `MalformedMessage` for what is none. Versions are compared as numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from mcpframe.frame import jsonrpc
+from mcpframe.frame.errors import MalformedMessage
+from mcpframe.frame.events import (
+    Permission,
+    SetupErrorCode,
+    SetupReason,
+    SetupRequired,
+    SetupResult,
+    Visibility,
+)
+
+VERSION = "1.0"
+
+SETUP_HANDSHAKE = "MCP_SETUP_HANDSHAKE"
+SETUP_HANDSHAKE_REPLY = "MCP_SETUP_HANDSHAKE_REPLY"
+SETUP_COMPLETE = "MCP_SETUP_COMPLETE"
+TRANSPORT_HANDSHAKE = "MCP_TRANSPORT_HANDSHAKE"
+TRANSPORT_HANDSHAKE_REPLY = "MCP_TRANSPORT_HANDSHAKE_REPLY"
+TRANSPORT_ACCEPTED = "MCP_TRANSPORT_ACCEPTED"
+SETUP_REQUIRED = "MCP_SETUP_REQUIRED"
+MCP_MESSAGE = "MCP_MESSAGE"
+
+_MAX_TEXT = 4096
+T = TypeVar("T")
+
+
+def phase_of(fragment: str) -> str:
+    """Tell the phase from the URL's hash: `"setup"` where one of its comma-separated tokens is exactly `setup`.
+
+    Args:
+        fragment: `location.hash`, with or without the `#`.
+
+    Returns:
+        `"setup"` or `"transport"`.
+    """
+    return "setup" if "setup" in fragment.removeprefix("#").split(",") else "transport"
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """Either handshake as read: the versions the inner frame speaks, and what it needs for a setup."""
+
+    versions: tuple[tuple[int, int], tuple[int, int]]
+    requires_visible: bool = False
+    permissions: tuple[Permission, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Either handshake reply as read."""
+
+    session_id: str
+    version: tuple[int, int]
+
+
+def _take(data: Mapping[str, Any], key: str, kind: type[T], default: T | None = None) -> T:
+    """Give a member of an exact type; a missing or null one is its default, or an error where there is none."""
+    value = data.get(key)
+    if value is None and default is not None:
+        return default
+    if not isinstance(value, kind) or (kind is str and len(value) > _MAX_TEXT):  # type: ignore[arg-type]
+        raise MalformedMessage(f"{str(data.get('type', 'message'))[:64]}: {key} must be a {kind.__name__}.")
+    return value
+
+
+def _one_of(data: Mapping[str, Any], key: str, kind: Callable[[str], T], default: T | None = None) -> T:
+    if data.get(key) is None and default is not None:
+        return default
+    try:
+        return kind(_take(data, key, str))
+    except ValueError:
+        raise MalformedMessage(f"{key} is none of the values that the protocol knows.") from None
+
+
+def _version(data: Mapping[str, Any], key: str) -> tuple[int, int]:
+    major, dot, minor = _take(data, key, str).partition(".")
+    if not (
+        dot
+        and major.isascii()
+        and major.isdigit()
+        and minor.isascii()
+        and minor.isdigit()
+        and len(minor) < 9 > len(major)
+    ):
+        raise MalformedMessage(f"{key} must be a version such as '1.0'.")
+    return int(major), int(minor)
+
+
+def _session_id(data: Mapping[str, Any]) -> str:
+    session_id = _take(data, "sessionId", str)
+    if not session_id:
+        raise MalformedMessage("sessionId must not be empty.")
+    return session_id
+
+
+def _read_permission(data: Any) -> Permission:
+    if not isinstance(data, dict):
+        raise MalformedMessage("requestedPermissions must be a list of objects.")
+    phases = _take(data, "phase", list, [])
+    if not all(isinstance(phase, str) for phase in phases):
+        raise MalformedMessage("requestedPermissions.phase must be a list of texts.")
+    return Permission(
+        _take(data, "name", str), tuple(phases), _take(data, "required", bool, False), _take(data, "purpose", str, "")
+    )
+
+
+def read_handshake(data: Mapping[str, Any]) -> Handshake:
+    keys = [key for key in ("minProtocolVersion", "maxProtocolVersion") if data.get(key) is not None]
+    low, high = keys if len(keys) == 2 else ("protocolVersion", "protocolVersion")
+    return Handshake(
+        (_version(data, low), _version(data, high)),
+        _take(data, "requiresVisibleSetup", bool, False),
+        tuple(map(_read_permission, _take(data, "requestedPermissions", list, []))),
+    )
+
+
+def read_setup_handshake(data: Mapping[str, Any]) -> Handshake:
+    _take(data, "requiresVisibleSetup", bool)
+    return read_handshake(data)
+
+
+def read_reply(data: Mapping[str, Any]) -> Reply:
+    return Reply(_session_id(data), _version(data, "protocolVersion"))
+
+
+def read_setup_complete(data: Mapping[str, Any]) -> SetupResult:
+    status = _take(data, "status", str)
+    if status not in ("success", "error"):
+        raise MalformedMessage("status must be 'success' or 'error'.")
+    failed = status == "error"
+    error = _take(data, "error", dict, {})
+    visibility = _take(data, "transportVisibility", dict, {} if failed else None)
+    message = visibility.get("optionalMessage", visibility.get("description"))
+    return SetupResult(
+        title=_take(
+            {"serverTitle": data.get("serverTitle", data.get("displayName"))},
+            "serverTitle",
+            str,
+            "" if failed else None,
+        ),
+        visibility=_one_of(visibility, "requirement", Visibility, Visibility.HIDDEN if failed else None),
+        visibility_message=None if message is None else _take({"optionalMessage": message}, "optionalMessage", str),
+        ephemeral_message=_take(data, "ephemeralMessage", str, "") or None,
+        error_code=_one_of(error, "code", SetupErrorCode) if failed else None,
+        error_message=_take(error, "message", str) if failed else None,
+    )
+
+
+def read_accepted(data: Mapping[str, Any]) -> str:
+    return _session_id(data)
+
+
+def read_setup_required(data: Mapping[str, Any]) -> SetupRequired:
+    return SetupRequired(
+        _one_of(data, "reason", SetupReason), _take(data, "message", str), _take(data, "canContinue", bool)
+    )
+
+
+def read_mcp_message(data: Mapping[str, Any]) -> dict[str, Any]:
+    message = data.get("payload")
+    if not isinstance(message, dict):
+        raise MalformedMessage("payload must be an object.")
+    jsonrpc.request_id(message)
+    return message

@@ -1,0 +1,268 @@
+"""A connection driven over a window, joined to the streams of the official SDK.
+
+This is the only place where the connection's time and order meet an event loop: a message event goes in at
+`_deliver`, its outputs are carried out in order before the next one is looked at, and a timer calls `tick` when the
+connection's deadline comes. Writing has no queue and no task: an SDK message is posted before `send` returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from mcpframe.frame.connection import Connection
+from mcpframe.frame.errors import SessionError, StateError
+from mcpframe.frame.events import (
+    Closed,
+    Departure,
+    Event,
+    Inbound,
+    Opened,
+    Output,
+    Received,
+    Send,
+    SetupCompleted,
+    SetupRequired,
+    SetupResult,
+    SetupStarted,
+    Window,
+)
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream
+    from mcp.client._transport import TransportStreams
+
+EventHook = Callable[[Event], None]
+
+
+class Session:
+    """One connection over one window, until either side ends it. Made by `open_session`.
+
+    Attributes:
+        connection: the connection that is driven.
+        started: the event that began it: `Opened`, or `SetupStarted` in the setup phase.
+        streams: `(read, write)` for the SDK: `read` gives `SessionMessage | Exception`, `write` takes `SessionMessage`.
+    """
+
+    started: Opened | SetupStarted
+
+    def __init__(self, connection: Connection, window: Window, on_event: EventHook | None = None) -> None:
+        """Prepare a session; nothing happens before `start`.
+
+        Args:
+            connection: a connection in its first state.
+            window: the way to the peer.
+            on_event: called with every event but `Received`, as it happens. What it raises is raised out of the call
+                that caused it, except in the window's callbacks, where the event loop's exception handler gets it.
+        """
+        self.connection = connection
+        self._window = window
+        self._on_event = on_event
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._stop_listening: Callable[[], None] = lambda: None
+        self._begun: asyncio.Future[Opened | SetupStarted] = self._loop.create_future()
+        self._ended: asyncio.Future[Closed] = self._loop.create_future()
+        self._setup: SetupResult | None = None
+        self._incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
+        self.streams: tuple[MemoryObjectReceiveStream[SessionMessage | Exception], Writer] = (read, Writer(self))
+
+    @property
+    def id(self) -> str:
+        """The id of the session, as the outer frame gave it."""
+        return self.connection.session_id
+
+    @property
+    def origin(self) -> str:
+        """The pinned origin of the peer."""
+        return self.connection.origin or ""
+
+    def start(self) -> None:
+        """Listen, and begin the handshake."""
+        self._stop_listening = self._window.listen(self._deliver, self._gone)
+        self._carry_out(self.connection.start(self._loop.time()))
+
+    async def begun(self) -> Opened | SetupStarted:
+        """Wait for the handshake.
+
+        Returns:
+            The event that began the session.
+
+        Raises:
+            SessionError: where there will be no session; see its subclasses.
+        """
+        done, _ = await asyncio.wait((self._begun, self._ended), return_when=asyncio.FIRST_COMPLETED)
+        if self._begun in done:
+            self.started = self._begun.result()
+            return self.started
+        raise self._ended.result().error or SessionError("The session was closed during the handshake.")
+
+    async def ended(self) -> Closed:
+        """Wait for the end of the session, and say how it ended."""
+        return await asyncio.shield(self._ended)
+
+    async def setup_result(self) -> SetupResult:
+        """Outer frame: wait for the inner one to complete its setup.
+
+        Returns:
+            What the inner frame reported; a setup that failed or was cancelled has an `error_code`.
+
+        Raises:
+            SessionError: where the setup never completed.
+        """
+        closed = await self.ended()
+        if self._setup is None:
+            raise closed.error or SessionError("The session was closed during the setup.")
+        return self._setup
+
+    def complete_setup(self, result: SetupResult) -> None:
+        """Inner frame: end the setup phase. Raises `StateError` outside of it."""
+        self._carry_out(self.connection.complete_setup(result, self._loop.time()))
+
+    def require_setup(self, request: SetupRequired) -> None:
+        """Inner frame: ask the host to run the setup again. Raises `StateError` where the session is not open."""
+        self._carry_out(self.connection.require_setup(request, self._loop.time()))
+
+    def close(self) -> None:
+        """End the session: what is pending fails, the streams end. Closing again does nothing."""
+        self._carry_out(self.connection.close(self._loop.time()))
+
+    def send(self, message: SessionMessage) -> None:
+        """Post one SDK message to the peer.
+
+        Raises:
+            StateError: where the session is not open.
+        """
+        body = message.message
+        text = body.model_dump_json(by_alias=True, exclude_unset=True)
+        envelope = {name: getattr(body, name) for name in body.model_fields_set}  # no second dump of a large result
+        self._carry_out(self.connection.send(text, envelope, self._loop.time()))
+
+    def _deliver(self, inbound: Inbound) -> None:
+        self._carry_out(self.connection.receive(inbound, self._loop.time()))
+
+    def _gone(self, departure: Departure) -> None:
+        self._carry_out(self.connection.peer_gone(departure, self._loop.time()))
+
+    def _tick(self) -> None:
+        self._timer = None
+        self._carry_out(self.connection.tick(self._loop.time()))
+
+    def _carry_out(self, outputs: Iterable[Output]) -> None:
+        for output in outputs:
+            if isinstance(output, Send):
+                self._window.post(output.text, output.target_origin)
+            elif isinstance(output, Received):
+                self._receive(output)
+            else:
+                self._note(output)
+        self._set_timer()
+
+    def _receive(self, event: Received) -> None:
+        item: SessionMessage | Exception
+        try:
+            item = SessionMessage(jsonrpc_message_adapter.validate_python(event.payload, by_name=False))
+        except ValueError as error:
+            item = error
+        try:
+            self._incoming.send_nowait(item)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            self.connection.dropped["unread"] += 1  # the SDK has stopped reading: nobody is left to tell
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, Opened | SetupStarted) and not self._begun.done():
+            self._begun.set_result(event)
+        elif isinstance(event, SetupCompleted):
+            self._setup = event.result
+        elif isinstance(event, Closed):
+            self._stop_listening()
+            self._incoming.close()
+            if not self._ended.done():
+                self._ended.set_result(event)
+        if self._on_event:
+            self._on_event(event)
+
+    def _set_timer(self) -> None:
+        deadline = self.connection.deadline
+        if self._timer is not None:
+            if self._timer.when() == deadline:
+                return
+            self._timer.cancel()
+            self._timer = None
+        if deadline is not None:
+            self._timer = self._loop.call_at(deadline, self._tick)
+
+
+class Writer:
+    """The SDK's write stream of a session. Closing it closes the session."""
+
+    def __init__(self, session: Session) -> None:
+        """Write to this session."""
+        self._session = session
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Post one message.
+
+        Raises:
+            anyio.ClosedResourceError: where the session is not open, as the SDK expects of its streams.
+        """
+        try:
+            self._session.send(item)
+        except StateError:
+            raise anyio.ClosedResourceError from None
+
+    async def aclose(self) -> None:
+        """Close the session."""
+        self._session.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+@asynccontextmanager
+async def open_session(
+    connection: Connection, window: Window, *, on_event: EventHook | None = None
+) -> AsyncIterator[Session]:
+    """Do the handshake and give the open session; close it at the end.
+
+    Args:
+        connection: a connection in its first state.
+        window: the way to the peer.
+        on_event: as for `Session`.
+
+    Yields:
+        The session, past its handshake.
+
+    Raises:
+        SessionError: where the handshake fails; see its subclasses.
+    """
+    session = Session(connection, window, on_event)
+    try:
+        session.start()
+        await session.begun()
+        yield session
+    finally:
+        session.close()
+        session.streams[0].close()
+
+
+@asynccontextmanager
+async def transport(
+    connection: Connection, window: Window, *, on_event: EventHook | None = None
+) -> AsyncIterator[TransportStreams]:
+    """Give a session as a transport of the SDK, for `mcp.Client(transport(...))`. As `open_session` otherwise."""
+    async with open_session(connection, window, on_event=on_event) as session:
+        yield session.streams

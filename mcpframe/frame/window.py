@@ -1,0 +1,93 @@
+"""The browser's window: the only module that imports `js` or `pyodide`.
+
+It turns a `message` event into an `Inbound`, and a text into `postMessage`. It decides nothing. What crosses between
+Python and JavaScript is JSON text: a `Map`, `undefined` or a `BigInt` cannot leak, and a message costs one string.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import js
+from pyodide.ffi import JsException, create_proxy
+
+if TYPE_CHECKING:
+    from mcpframe.frame.events import Departure
+from mcpframe.frame.events import Inbound
+
+_parse = js.JSON.parse
+_stringify = js.JSON.stringify
+# `is` and `from` are keywords of Python
+_same = getattr(js.Object, "is")
+_map = getattr(js.Array, "from")
+_source = js.Object.getOwnPropertyDescriptor(js.MessageEvent.prototype, "source").get
+_one = js.Array.new(0)
+
+
+class HostWindow:
+    """The window of the host: the page that framed this one, or the one that opened it as a popup."""
+
+    def __init__(self, peer: Any) -> None:
+        """Talk to this window, and to no other.
+
+        Args:
+            peer: a `WindowProxy`.
+        """
+        self._peer = peer
+
+    def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
+        """Listen for message events; see `events.Window`.
+
+        `gone` is never called: a frame does not outlive the document that framed it.
+        """
+        peer = self._peer
+
+        def on_message(event: Any) -> None:
+            # `event.source == peer`, without bringing the source into Python: to wrap a window of another origin costs
+            # half a millisecond, and every message a stranger posts would pay it. This costs six microseconds.
+            from_peer = _map(_one, _source, event).includes(peer)
+            deliver(Inbound(event.origin, from_peer, lambda: text_of(event.data)))
+
+        listener = create_proxy(on_message)
+        js.addEventListener("message", listener)
+
+        def stop() -> None:
+            nonlocal listener
+            if listener is not None:
+                js.removeEventListener("message", listener)
+                listener.destroy()
+                listener = None
+
+        return stop
+
+    def post(self, text: str, target_origin: str) -> None:
+        """Post to the host; see `events.Window`."""
+        self._peer.postMessage(_parse(text), target_origin)
+
+
+def host_window() -> HostWindow | None:
+    """Give the host's window: the parent of a frame, the opener of a popup, None for a page opened by itself."""
+    if not _same(js.parent, js.self):
+        return HostWindow(js.parent)
+    return HostWindow(js.opener) if js.opener else None
+
+
+def text_of(data: Any) -> str:
+    """Give the JSON text of `event.data`.
+
+    Raises:
+        ValueError: where it has none, as `undefined`, a cycle or a `BigInt`.
+    """
+    try:
+        text = _stringify(data)
+    except JsException as error:
+        raise ValueError(str(error)) from None
+    if not isinstance(text, str):
+        raise ValueError("not JSON")
+    return text
+
+
+def fragment() -> str:
+    """Give the hash of this page's URL, `#` included."""
+    return str(js.location.hash)

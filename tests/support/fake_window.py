@@ -1,0 +1,74 @@
+"""A pair of windows without a browser: the rules of `postMessage` in plain Python.
+
+A message is delivered later and in order, only where the target origin fits the receiving document, and with the
+sender's origin, whatever the message says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+from mcpframe.frame.events import Departure, Inbound
+
+STRANGER = "https://stranger.example"
+
+
+def inbound(message: Any, *, origin: str, from_peer: bool = True) -> Inbound:
+    """Give a message event with this data, as `JSON.stringify` writes it."""
+    return Inbound(origin, from_peer, lambda: json.dumps(message, separators=(",", ":")))
+
+
+class FakeWindow:
+    """One page's view of its peer.
+
+    Attributes:
+        origin: the origin of the page itself.
+        posted: every message the page posted, as `(message, target_origin)`.
+        peer: the other page; None where nobody is there.
+    """
+
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
+        self.peer: FakeWindow | None = None
+        self.posted: list[tuple[Any, str]] = []
+        self._deliver: Callable[[Inbound], None] | None = None
+        self._gone: Callable[[Departure], None] | None = None
+
+    @classmethod
+    def pair(cls, outer: str, inner: str) -> tuple[FakeWindow, FakeWindow]:
+        """Give an outer and an inner page that see each other."""
+        one, two = cls(outer), cls(inner)
+        one.peer, two.peer = two, one
+        return one, two
+
+    def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
+        self._deliver, self._gone = deliver, gone
+
+        def stop() -> None:
+            self._deliver = self._gone = None
+
+        return stop
+
+    def post(self, text: str, target_origin: str) -> None:
+        self.posted.append((json.loads(text), target_origin))
+        peer = self.peer
+        if peer is not None and target_origin in ("*", peer.origin):
+            asyncio.get_running_loop().call_soon(peer.take, Inbound(self.origin, True, lambda: text))
+
+    def take(self, event: Inbound) -> None:
+        """Get a message event, whoever made it."""
+        if self._deliver:
+            self._deliver(event)
+
+    def peer_departs(self, departure: Departure) -> None:
+        """Notice that the peer's document is not the one it was."""
+        if self._gone:
+            self._gone(departure)
+
+    @property
+    def listening(self) -> bool:
+        """Whether anybody listens."""
+        return self._deliver is not None

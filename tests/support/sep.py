@@ -1,0 +1,139 @@
+"""One valid message of each SEP type in each dialect, and the way into each state of each role."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from mcpframe.frame.connection import Connection, Options, parse_allowed_origins
+from mcpframe.frame.events import Departure, Output, SetupReason, SetupRequired, SetupResult
+from mcpframe.frame.protocols import sep
+from mcpframe.frame.roles import Local, Role, State
+from tests.support.fake_window import inbound
+
+HOST = "https://chat.example"
+FRAME = "https://tools.example"
+SESSION = "5f0c1a52-2f0e-4a55-9d0e-6c1f3f7f6a10"
+REQUEST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+RESPONSE = {"jsonrpc": "2.0", "id": 1, "result": {}}
+NOTIFICATION = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+SETUP_HANDSHAKES = {
+    "A, B": {"type": "MCP_SETUP_HANDSHAKE", "protocolVersion": "1.0", "requiresVisibleSetup": True},
+    "C": {
+        "type": "MCP_SETUP_HANDSHAKE",
+        "minProtocolVersion": "1.0",
+        "maxProtocolVersion": "1.2",
+        "requiresVisibleSetup": True,
+        "requestedPermissions": [{"name": "camera", "phase": ["setup"], "required": True, "purpose": "Scan a code"}],
+    },
+}
+SETUP_COMPLETES = {
+    "A": {
+        "type": "MCP_SETUP_COMPLETE",
+        "status": "success",
+        "serverTitle": "Pi",
+        "ephemeralMessage": "Ready",
+        "transportVisibility": {"requirement": "optional", "optionalMessage": "See the points"},
+    },
+    "B, C": {
+        "type": "MCP_SETUP_COMPLETE",
+        "status": "success",
+        "displayName": "Pi",
+        "ephemeralMessage": "Ready",
+        "transportVisibility": {"requirement": "optional", "description": "See the points"},
+    },
+}
+SETUP_FAILED = {
+    "type": "MCP_SETUP_COMPLETE",
+    "status": "error",
+    "serverTitle": "Pi",
+    "transportVisibility": {"requirement": "hidden"},
+    "error": {"code": "AUTH_FAILED", "message": "Wrong password"},
+}
+REPLY = {"sessionId": SESSION, "protocolVersion": "1.0"}
+MESSAGES: dict[str, dict[str, Any]] = {
+    "MCP_SETUP_HANDSHAKE": SETUP_HANDSHAKES["A, B"],
+    "MCP_SETUP_HANDSHAKE_REPLY": {"type": "MCP_SETUP_HANDSHAKE_REPLY", **REPLY},
+    "MCP_SETUP_COMPLETE": SETUP_COMPLETES["A"],
+    "MCP_TRANSPORT_HANDSHAKE": {"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"},
+    "MCP_TRANSPORT_HANDSHAKE_REPLY": {"type": "MCP_TRANSPORT_HANDSHAKE_REPLY", **REPLY},
+    "MCP_TRANSPORT_ACCEPTED": {"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": SESSION},
+    "MCP_SETUP_REQUIRED": {
+        "type": "MCP_SETUP_REQUIRED",
+        "reason": "AUTH_EXPIRED",
+        "message": "Sign in again",
+        "canContinue": False,
+    },
+    "MCP_MESSAGE": {"type": "MCP_MESSAGE", "payload": REQUEST},
+}
+
+_WAY: dict[Role, dict[State, list[str]]] = {
+    sep.INNER_SETUP: {State.CALLING: [], State.SETTING_UP: ["MCP_SETUP_HANDSHAKE_REPLY"]},
+    sep.INNER_TRANSPORT: {State.CALLING: [], State.OPEN: ["MCP_TRANSPORT_HANDSHAKE_REPLY"]},
+    sep.OUTER_SETUP: {State.AWAITING: [], State.SETTING_UP: ["MCP_SETUP_HANDSHAKE"]},
+    sep.OUTER_TRANSPORT: {
+        State.AWAITING: [],
+        State.CONFIRMING: ["MCP_TRANSPORT_HANDSHAKE"],
+        State.OPEN: ["MCP_TRANSPORT_HANDSHAKE", "MCP_TRANSPORT_ACCEPTED"],
+    },
+}
+
+
+def peer_of(role: Role) -> str:
+    """Give the origin of the peer of this role in these tests."""
+    return HOST if role.side == "inner" else FRAME
+
+
+def states_of(role: Role) -> list[State]:
+    """Give every state of a role."""
+    return [State.IDLE, *_WAY[role], State.CLOSED]
+
+
+def connection(role: Role, options: Options | None = None, **kwargs: Any) -> Connection:
+    """Make a connection of this role that allows its usual peer."""
+    kwargs.setdefault("session_id", SESSION if role.side == "outer" else "")
+    return Connection(role, parse_allowed_origins([peer_of(role)]), options=options, **kwargs)
+
+
+def connection_in(role: Role, state: State, options: Options | None = None, **kwargs: Any) -> Connection:
+    """Make a connection of this role and bring it into a state, at time 0."""
+    made = connection(role, options, **kwargs)
+    if state is State.IDLE:
+        return made
+    made.start(0.0)
+    for kind in _WAY[role].get(state, []):
+        hear(made, MESSAGES[kind])
+    if state is State.CLOSED:
+        made.close(0.0)
+    assert made.state is state
+    return made
+
+
+def hear(made: Connection, message: Any, *, now: float = 0.0, origin: str | None = None) -> list[Output]:
+    """Let a connection receive a message of its peer's window."""
+    return made.receive(inbound(message, origin=origin or made.origin or peer_of(made.role)), now)
+
+
+def do(made: Connection, local: Local, now: float = 0.0) -> list[Output]:
+    """Let something local happen to a connection; time passes to whatever it waits for."""
+    match local:
+        case Local.START:
+            return made.start(now)
+        case Local.CLOSE:
+            return made.close(now)
+        case Local.SEND:
+            return made.send(json.dumps(NOTIFICATION), NOTIFICATION, now)
+        case Local.COMPLETE_SETUP:
+            return made.complete_setup(SetupResult("Pi"), now)
+        case Local.REQUIRE_SETUP:
+            return made.require_setup(SetupRequired(SetupReason.OTHER, "again", True), now)
+        case Local.PEER_REPLACED:
+            return made.peer_gone(Departure.REPLACED, now)
+        case Local.PEER_REMOVED:
+            return made.peer_gone(Departure.REMOVED, now)
+        case Local.REPEAT:
+            return made.tick(made.options.repeat_interval)
+        case Local.DEADLINE:
+            return made.tick(1e9)
+    raise AssertionError(local)
