@@ -91,3 +91,21 @@ def text_of(data: Any) -> str:
 def fragment() -> str:
     """Give the hash of this page's URL, `#` included."""
     return str(js.location.hash)
+
+
+async def fetch_bytes(url: str) -> bytes:
+    """Fetch a file of this bundle.
+
+    Args:
+        url: relative to the page.
+
+    Raises:
+        OSError: where it cannot be reached or the server answers with an error.
+    """
+    try:
+        response = await js.fetch(url)
+        if response.ok:
+            return bytes((await response.arrayBuffer()).to_bytes())
+    except JsException as error:
+        raise OSError(str(error)) from None
+    raise OSError(f"HTTP status {response.status}")

@@ -34,6 +34,7 @@ class FakeWindow:
         self.origin = origin
         self.peer: FakeWindow | None = None
         self.posted: list[tuple[Any, str]] = []
+        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._deliver: Callable[[Inbound], None] | None = None
         self._gone: Callable[[Departure], None] | None = None
 
@@ -54,9 +55,18 @@ class FakeWindow:
 
     def post(self, text: str, target_origin: str) -> None:
         self.posted.append((json.loads(text), target_origin))
+        for count, future in self._waiting:
+            if len(self.posted) >= count and not future.done():
+                future.set_result(None)
         peer = self.peer
         if peer is not None and target_origin in ("*", peer.origin):
             asyncio.get_running_loop().call_soon(peer.take, Inbound(self.origin, True, lambda: text))
+
+    def when_posted(self, count: int) -> asyncio.Future[None]:
+        """Give a future that is done once the page has posted so many messages."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((count, future))
+        return future
 
     def take(self, event: Inbound) -> None:
         """Get a message event, whoever made it."""

@@ -1,0 +1,221 @@
+"""The composition root, with stand-ins for the browser's window and the loader's page."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+import textwrap
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+
+from mcpframe.frame import boot
+from mcpframe.frame.connection import Connection, Options, parse_allowed_origins
+from mcpframe.frame.events import SetupResult, Visibility
+from mcpframe.frame.protocols import sep
+from mcpframe.frame.session import open_session, transport
+from tests.support.fake_window import STRANGER, FakeWindow, inbound
+from tests.support.sep import FRAME, HOST, MESSAGES, SESSION
+
+SERVER = """
+    from mcpframe import FrameServer
+
+    server = FrameServer("test", allowed_origins=["https://chat.example"])
+
+    @server.tool()
+    def add(a: int, b: int) -> int:
+        return a + b
+"""
+
+
+class FakePage:
+    """The loader's callbacks, kept as a list of calls."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, ...]] = []
+
+    def progress(self, text: str) -> None:
+        self.calls.append(("progress", text))
+
+    def ready(self, info: str) -> None:
+        self.calls.append(("ready", info))
+
+    def fail(self, title: str, detail: str) -> None:
+        self.calls.append(("fail", title, detail))
+
+    def standalone(self, info: str) -> None:
+        self.calls.append(("standalone", info))
+
+    @property
+    def last(self) -> tuple[str, ...]:
+        return self.calls[-1]
+
+
+class Rig:
+    """A page that is about to boot: its host's window and its own, and the author's folder."""
+
+    def __init__(self, folder: Path, window: ModuleType) -> None:
+        self.folder = folder
+        self.page = FakePage()
+        self.outer, self.inner = FakeWindow.pair(HOST, FRAME)
+        self.fragment = ""
+        self.framed = True
+        window.host_window = lambda: self.inner if self.framed else None  # type: ignore[attr-defined]
+        window.fragment = lambda: self.fragment  # type: ignore[attr-defined]
+
+    def write(self, source: str, name: str) -> None:
+        (self.folder / f"{name}.py").write_text(textwrap.dedent(source))
+
+    def start(self, entry: str, **config: Any) -> asyncio.Task[None]:
+        text = json.dumps({"entry": entry, "name": "test", "title": "Test", "files": {}, **config})
+        return asyncio.create_task(boot.main(text, self.page))
+
+    def outer_connection(self, role: Any = sep.OUTER_TRANSPORT) -> Connection:
+        return Connection(role, parse_allowed_origins([FRAME]), session_id=SESSION)
+
+
+@pytest.fixture(autouse=True)
+async def bounded() -> AsyncIterator[None]:
+    with anyio.fail_after(10):
+        yield
+
+
+@pytest.fixture
+def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
+    window = ModuleType("mcpframe.frame.window")
+    monkeypatch.setitem(sys.modules, "mcpframe.frame.window", window)
+    monkeypatch.setattr("mcpframe.frame.window", window, raising=False)
+    monkeypatch.setattr("mcpframe.frame.load._bundle", None)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = set(sys.modules)
+    yield Rig(tmp_path, window)
+    for name in set(sys.modules) - before:
+        if name.startswith("authored"):
+            del sys.modules[name]
+
+
+async def test_serves_the_host_that_the_author_allowed(rig: Rig) -> None:
+    rig.write(SERVER, "authored")
+    task = rig.start("authored:server")
+    async with Client(transport(rig.outer_connection(), rig.outer)) as client:
+        assert (await client.call_tool("add", {"a": 1, "b": 2})).structured_content == {"result": 3}
+    assert [call[0] for call in rig.page.calls] == ["progress", "ready", "ready"]
+    assert json.loads(rig.page.calls[1][1]) == {"state": "waiting"}
+    assert json.loads(rig.page.calls[2][1]) == {"state": "connected", "origin": HOST}
+    task.cancel()
+    await asyncio.wait([task])
+
+
+async def test_the_configured_origins_win_over_the_authors(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
+    rig.write(SERVER, "authored_two")
+    task = rig.start(
+        "authored_two:server", allowed_origins=["https://other.example"], options={"handshake_timeout": 0.1}
+    )
+    with caplog.at_level(logging.WARNING, "mcpframe"):
+        rig.outer.post(json.dumps(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"]), "*")
+        await task
+    assert rig.page.last[0] == "fail"
+    assert "No host answered" in rig.page.last[1]
+
+
+async def test_a_host_that_is_not_allowed_is_named_in_the_log(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
+    rig.write(SERVER, "authored_three")
+    rig.outer.origin = STRANGER
+    posted = rig.inner.when_posted(1)
+    task = rig.start("authored_three:server", options={"handshake_timeout": 0.2})
+    with caplog.at_level(logging.WARNING, "mcpframe"):
+        await posted
+        rig.inner.take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=STRANGER))
+        await task
+    assert STRANGER in caplog.text
+    assert HOST in caplog.text
+
+
+async def test_wildcard_is_warned_about(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
+    rig.write(SERVER, "authored_four")
+    with caplog.at_level(logging.WARNING, "mcpframe"):
+        await rig.start("authored_four:server", allowed_origins=["*"], options={"handshake_timeout": 0.01})
+    assert "Any page may embed this server" in caplog.text
+
+
+async def test_setup_completes_at_once_from_the_configuration(rig: Rig) -> None:
+    rig.write(SERVER, "authored_five")
+    rig.fragment = "#setup"
+    task = rig.start("authored_five:server", visibility={"requirement": "optional", "message": "See the points"})
+    async with open_session(rig.outer_connection(sep.OUTER_SETUP), rig.outer) as session:
+        assert await session.setup_result() == SetupResult("Test", Visibility.OPTIONAL, "See the points")
+    await task
+    assert all(call[0] != "fail" for call in rig.page.calls)
+
+
+async def test_opened_by_itself_it_says_what_it_is(rig: Rig) -> None:
+    rig.write(SERVER, "authored_six")
+    rig.framed = False
+    await rig.start("authored_six:server")
+    assert rig.page.last[0] == "standalone"
+
+
+@pytest.mark.parametrize(
+    ("source", "entry", "said", "in_detail"),
+    [
+        ("raise KeyError('no such key')", "authored_bad1:server", "the server's module raised", "no such key"),
+        ("x = (", "authored_bad2:server", "the server's module raised", "SyntaxError"),
+        ("import not_there_at_all", "authored_bad3:server", "not_there_at_all", "Traceback"),
+        ("server = 7", "authored_bad4:server", "int", "EntryError"),
+        ("", "authored_bad5:server", "server", "EntryError"),
+        ("", "authored_bad6", "module:object", "EntryError"),
+    ],
+)
+async def test_whatever_is_wrong_with_the_module_is_shown(
+    rig: Rig, source: str, entry: str, said: str, in_detail: str
+) -> None:
+    rig.write(source, entry.partition(":")[0])
+    await rig.start(entry)
+    kind, title, detail = rig.page.last
+    assert kind == "fail"
+    assert said in title
+    assert in_detail in detail
+
+
+async def test_nobody_allowed_is_an_error_that_says_so(rig: Rig) -> None:
+    rig.write(SERVER.replace(', allowed_origins=["https://chat.example"]', ""), "authored_seven")
+    await rig.start("authored_seven:server")
+    assert rig.page.last[0] == "fail"
+    assert "allowed_origins" in rig.page.last[1]
+
+
+async def test_a_server_that_crashes_is_shown_and_raised(rig: Rig) -> None:
+    rig.write(
+        """
+        from contextlib import asynccontextmanager
+        from mcpframe import FrameServer
+
+        @asynccontextmanager
+        async def lifespan(server):
+            raise RuntimeError("no database")
+            yield
+
+        server = FrameServer("test", allowed_origins=["https://chat.example"], lifespan=lifespan)
+        """,
+        "authored_eight",
+    )
+    task = rig.start("authored_eight:server")
+    async with open_session(rig.outer_connection(), rig.outer):
+        await asyncio.wait([task])
+    with pytest.raises(RuntimeError, match="no database"):
+        task.result()
+    assert rig.page.last[1] == "The server stopped: RuntimeError: no database"
+
+
+async def test_options_are_those_of_the_connection() -> None:
+    config = boot.BootConfig(
+        "a:b", "n", "t", options={"max_pending": 7, "allow_opaque": True, "handshake_timeout": None}
+    )
+    assert config.connection_options == Options(max_pending=7, handshake_timeout=None)

@@ -1,0 +1,284 @@
+"""A session over fake windows, with the official SDK on both sides, in all four combinations of roles."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.server.mcpserver import MCPServer
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from mcpframe.frame.connection import Connection, Options, parse_allowed_origins
+from mcpframe.frame.errors import HandshakeTimeout, PeerGone, SessionError, StateError
+from mcpframe.frame.events import (
+    Closed,
+    Departure,
+    Event,
+    Opened,
+    SetupReason,
+    SetupRequired,
+    SetupResult,
+    SetupStarted,
+)
+from mcpframe.frame.protocols import sep
+from mcpframe.frame.roles import Role
+from mcpframe.frame.session import Session, open_session, transport
+from tests.support.fake_window import FakeWindow, inbound
+from tests.support.sep import FRAME, HOST, MESSAGES, REQUEST, SESSION
+
+PATIENCE = 10.0  # seconds
+ERAS = ["legacy", "2026-07-28"]
+
+
+def halves(
+    phase: str = "transport", options: Options | None = None
+) -> tuple[tuple[Connection, FakeWindow], tuple[Connection, FakeWindow]]:
+    """Give an outer and an inner connection, each with its window."""
+    outer_role, inner_role = (
+        (sep.OUTER_SETUP, sep.INNER_SETUP) if phase == "setup" else (sep.OUTER_TRANSPORT, sep.INNER_TRANSPORT)
+    )
+    outer_window, inner_window = FakeWindow.pair(HOST, FRAME)
+
+    def make(role: Role, peer: str) -> Connection:
+        session_id = SESSION if role.side == "outer" else ""
+        return Connection(role, parse_allowed_origins([peer]), options=options, session_id=session_id)
+
+    return (make(outer_role, FRAME), outer_window), (make(inner_role, HOST), inner_window)
+
+
+def make_server() -> MCPServer:
+    server = MCPServer("test")
+    server_started = anyio.Event()
+
+    @server.tool()
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    @server.tool()
+    async def forever() -> str:
+        server_started.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    server.started = server_started  # type: ignore[attr-defined]
+    return server
+
+
+async def serve(server: MCPServer, connection: Connection, window: FakeWindow) -> Closed:
+    async with open_session(connection, window) as session:
+        target = server._lowlevel_server
+        await target.run(*session.streams, target.create_initialization_options())
+    return await session.ended()
+
+
+@asynccontextmanager
+async def serving(server: MCPServer, half: tuple[Connection, FakeWindow]) -> AsyncIterator[asyncio.Task[Closed]]:
+    task = asyncio.create_task(serve(server, *half))
+    yield task
+    task.cancel()
+    await asyncio.wait([task])
+
+
+@pytest.fixture(autouse=True)
+async def bounded() -> AsyncIterator[None]:
+    with anyio.fail_after(PATIENCE):
+        yield
+
+
+@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize("architecture", ["standard", "inverted"])
+async def test_a_call_in_every_combination_of_roles(architecture: str, mode: Any) -> None:
+    outer, inner = halves()
+    client_half, server_half = (outer, inner) if architecture == "standard" else (inner, outer)
+    async with serving(make_server(), server_half), Client(transport(*client_half), mode=mode) as client:
+        result = await client.call_tool("add", {"a": 1, "b": 2})
+        assert result.structured_content == {"result": 3}
+    for window, peer in ((outer[1], FRAME), (inner[1], HOST)):
+        handshake = [target for message, target in window.posted if message["type"].endswith("_HANDSHAKE")]
+        rest = {target for message, target in window.posted if not message["type"].endswith("_HANDSHAKE")}
+        assert set(handshake) <= {"*"}
+        assert rest == {peer}
+
+
+async def test_what_arrives_before_the_server_reads_is_kept() -> None:
+    (outer, _), (inner, window) = halves()
+    assert outer.session_id
+    session = Session(inner, window)
+    session.start()
+    window.take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST))
+    for n in range(500):
+        window.take(inbound({"type": "MCP_MESSAGE", "payload": REQUEST | {"id": n}}, origin=HOST))
+    await session.begun()
+    read, _ = session.streams
+    got = [await read.receive() for _ in range(500)]
+    assert [item.message.id for item in got if isinstance(item, SessionMessage)] == list(range(500))  # type: ignore[union-attr]
+    session.close()
+    read.close()
+
+
+@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize("departure", list(Departure))
+async def test_pending_calls_fail_clearly_when_the_frame_is_gone(departure: Departure, mode: Any) -> None:
+    outer, inner = halves()
+    server = make_server()
+    events: list[Event] = []
+    async with serving(server, inner), Client(transport(*outer, on_event=events.append), mode=mode) as client:
+        call = asyncio.create_task(client.call_tool("forever", {}))
+        await server.started.wait()  # type: ignore[attr-defined]
+        outer[1].peer_departs(departure)
+        with pytest.raises(MCPError, match="session is over"):
+            await call
+        with pytest.raises(MCPError, match=r"[Cc]losed"):
+            await client.call_tool("add", {"a": 1, "b": 2})
+    closed = events[-1]
+    assert isinstance(closed, Closed)
+    assert isinstance(closed.error, PeerGone)
+    assert not outer[1].listening
+
+
+async def test_a_reloaded_frame_cannot_take_over_and_gets_a_new_session() -> None:
+    outer, inner = halves()
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(serving(make_server(), inner))
+        session = await stack.enter_async_context(open_session(*outer))
+        posted = len(outer[1].posted)
+        outer[1].take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE"], origin=FRAME))
+        closed = await session.ended()
+        assert isinstance(closed.error, PeerGone)
+        assert outer[1].posted[posted:] == []
+    outer, inner = halves()
+    async with serving(make_server(), inner), Client(transport(*outer)) as client:
+        assert (await client.call_tool("add", {"a": 2, "b": 2})).structured_content == {"result": 4}
+
+
+@pytest.mark.parametrize("phase", ["setup", "transport"])
+@pytest.mark.parametrize("side", [0, 1], ids=["outer", "inner"])
+async def test_nobody_there_ends_in_a_timeout(side: int, phase: str) -> None:
+    connection, window = halves(phase, Options(handshake_timeout=0.05))[side]
+    window.peer = None
+    with pytest.raises(HandshakeTimeout, match="in time"):
+        async with open_session(connection, window):
+            raise AssertionError("no session without a peer")
+    assert not window.listening
+
+
+async def test_handshake_is_repeated_until_a_late_host_listens() -> None:
+    outer, inner = halves(options=Options(repeat_interval=0.01))
+    third = inner[1].when_posted(3)
+    async with serving(make_server(), inner):
+        await third
+        async with Client(transport(*outer)) as client:
+            assert (await client.call_tool("add", {"a": 1, "b": 1})).structured_content == {"result": 2}
+
+
+async def test_setup_from_both_sides() -> None:
+    outer, inner = halves("setup")
+    result = SetupResult("Pi", ephemeral_message="Ready")
+
+    async def set_up() -> None:
+        async with open_session(*inner) as session:
+            assert isinstance(session.started, SetupStarted)
+            assert (session.id, session.origin) == (SESSION, HOST)
+            session.complete_setup(result)
+            with pytest.raises(StateError):
+                session.complete_setup(result)
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(set_up())
+        async with open_session(*outer) as session:
+            assert await session.setup_result() == result
+
+
+async def test_setup_that_is_abandoned_has_no_result() -> None:
+    outer, inner = halves("setup")
+
+    async def abandon() -> None:
+        async with open_session(*inner):
+            outer[1].peer_departs(Departure.REMOVED)
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(abandon())
+        async with open_session(*outer) as session:
+            with pytest.raises(PeerGone):
+                await session.setup_result()
+
+
+async def test_setup_is_required_while_serving() -> None:
+    outer, inner = halves()
+    events: list[Event] = []
+    wanted = SetupRequired(SetupReason.AUTH_EXPIRED, "Sign in again", can_continue=True)
+    async with asyncio.TaskGroup() as tasks:
+        entered: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
+
+        async def inner_side() -> None:
+            async with open_session(*inner) as session:
+                entered.set_result(session)
+                await session.ended()
+
+        task = tasks.create_task(inner_side())
+        asked = asyncio.Event()
+
+        def on_event(event: Event) -> None:
+            events.append(event)
+            if event == wanted:
+                asked.set()
+
+        async with open_session(*outer, on_event=on_event):
+            (await entered).require_setup(wanted)
+            await asked.wait()
+        task.cancel()
+    assert isinstance(events[0], Opened)
+
+
+async def test_writing_after_the_end_is_what_the_sdk_expects() -> None:
+    outer, inner = halves()
+    async with serving(make_server(), inner), open_session(*outer) as session:
+        _, write = session.streams
+        session.close()
+        session.close()
+        message = SessionMessage(jsonrpc_message_adapter.validate_json(json.dumps(REQUEST)))
+        with pytest.raises(anyio.ClosedResourceError):
+            await write.send(message)
+        with pytest.raises(StateError, match="closed"):
+            session.require_setup(SetupRequired(SetupReason.OTHER, "", can_continue=True))
+
+
+async def test_closing_during_the_handshake_raises() -> None:
+    connection, window = halves()[0]
+    session = Session(connection, window)
+    session.start()
+    session.close()
+    with pytest.raises(SessionError, match="during the handshake"):
+        await session.begun()
+    session.streams[0].close()
+
+
+async def test_a_server_that_stops_reading_loses_no_session() -> None:
+    _, (inner, window) = halves()
+    session = Session(inner, window)
+    session.start()
+    window.take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST))
+    session.streams[0].close()
+    window.take(inbound(MESSAGES["MCP_MESSAGE"], origin=HOST))
+    assert inner.dropped["unread"] == 1
+    session.close()
+
+
+async def test_a_message_the_sdk_cannot_read_is_an_exception_on_its_stream() -> None:
+    _, (inner, window) = halves()
+    session = Session(inner, window)
+    session.start()
+    window.take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST))
+    bad = {"jsonrpc": "2.0", "id": 1, "error": {"message": "no code"}}
+    window.take(inbound({"type": "MCP_MESSAGE", "payload": bad}, origin=HOST))
+    assert isinstance(await session.streams[0].receive(), ValueError)
+    session.close()
+    session.streams[0].close()

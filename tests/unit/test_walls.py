@@ -1,0 +1,95 @@
+"""Who may import what (the walls of the design), read from the source."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "mcpframe"
+FRAME = sorted((PACKAGE / "frame").rglob("*.py"))
+BROWSER = {"js", "pyodide", "pyodide_js"}
+SDK_USERS = {"session.py", "server.py", "sdk.py"}
+KIT_ONLY = {"playwright", "typer", "rich", "starlette", "uvicorn", "jinja2", "uv", "watchfiles"}
+
+
+def imports(path: Path, *, typing_only: bool) -> set[str]:
+    """Give the modules a file imports, those for type checkers left out unless wanted."""
+    tree = ast.parse(path.read_text("utf-8"))
+    hidden = {
+        node
+        for test in ast.walk(tree)
+        if isinstance(test, ast.If) and ast.unparse(test.test) == "TYPE_CHECKING"
+        for child in test.body
+        for node in ast.walk(child)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if node in hidden and not typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: relative import"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("import_module", "importlib.import_module"):
+            found |= {str(name.value) for name in node.args[:1] if isinstance(name, ast.Constant)}
+    return found
+
+
+def top(modules: set[str]) -> set[str]:
+    return {module.partition(".")[0] for module in modules}
+
+
+@pytest.mark.parametrize("path", FRAME, ids=lambda path: path.name)
+def test_frame_never_imports_the_kit(path: Path) -> None:
+    modules = imports(path, typing_only=True)
+    assert not {module for module in modules if module.startswith("mcpframe.kit")}
+    assert not top(modules) & KIT_ONLY
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.name)
+def test_only_the_window_imports_the_browser(path: Path) -> None:
+    if path != PACKAGE / "frame" / "window.py":
+        assert not top(imports(path, typing_only=True)) & BROWSER
+
+
+@pytest.mark.parametrize("path", FRAME, ids=lambda path: path.name)
+def test_only_three_files_of_the_frame_import_the_sdk(path: Path) -> None:
+    if path.name not in SDK_USERS:
+        assert not top(imports(path, typing_only=False)) & {"mcp", "mcp_types"}
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "frame" / "protocols").glob("*.py")), ids=lambda path: path.name)
+def test_protocols_import_the_connections_vocabulary_only(path: Path) -> None:
+    ours = {module for module in imports(path, typing_only=True) if module.startswith("mcpframe")}
+    vocabulary = ("connection", "roles", "events", "errors", "jsonrpc", "protocols")
+    assert all(
+        module.startswith(tuple(f"mcpframe.frame.{name}" for name in vocabulary)) or module == "mcpframe.frame.jsonrpc"
+        for module in ours
+    )
+
+
+@pytest.mark.parametrize("name", ["connection", "roles", "events", "errors", "origins", "payload", "jsonrpc"])
+def test_the_connection_does_no_io(name: str) -> None:
+    path = PACKAGE / "frame" / f"{name}.py"
+    assert not top(imports(path, typing_only=True)) & {
+        "asyncio",
+        "anyio",
+        "time",
+        "threading",
+        "socket",
+        "mcp",
+        "pydantic",
+    }
+    assert not any(
+        isinstance(node, ast.Await | ast.AsyncFunctionDef) for node in ast.walk(ast.parse(path.read_text("utf-8")))
+    )
+
+
+def test_the_walls_would_notice(tmp_path: Path) -> None:
+    sample = tmp_path / "sample.py"
+    sample.write_text("import js\nfrom mcpframe.kit import cli\nif TYPE_CHECKING:\n    import mcp\n")
+    assert imports(sample, typing_only=False) == {"js", "mcpframe.kit.cli"}
+    assert imports(sample, typing_only=True) == {"js", "mcpframe.kit.cli", "mcp"}
