@@ -207,8 +207,9 @@ class Connection:
 
     def transmit(self, text: str, message: Mapping[str, Any]) -> list[Output]:
         """Send an MCP message in the role's envelope, or fail it for whoever waits for it (see `send`)."""
+        wrapped = self._wrap(text)
         try:
-            payload.check_text(text, **self._limits)
+            payload.check_text(wrapped, **self._limits)
             payload.check_keys(text)
             self._asked_by_us.asked(message)
         except MessageError as error:
@@ -218,7 +219,7 @@ class Connection:
                 return [Refused(error, None)]
             return [Refused(error, None), self._answer(message["id"], jsonrpc.INTERNAL_ERROR, error)]
         self._asked_by_peer.answered(message)
-        return [self._say_text(self._wrap(text))]
+        return [self._say_text(wrapped)]
 
     def end(self, error: SessionError | None = None) -> list[Output]:
         """Give the last outputs: an error for each of our pending requests, then `Closed`."""

@@ -363,6 +363,20 @@ def test_an_answer_over_a_limit_becomes_an_error_for_whoever_asked(role: Role) -
     assert made.close(0.0) == [Closed(None)]
 
 
+@pytest.mark.parametrize("levels", range(1, 8))
+@pytest.mark.parametrize("size", [0, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 100])
+def test_what_one_side_may_send_the_other_side_takes(levels: int, size: int) -> None:
+    options = Options(max_message_bytes=150, max_nesting=6)
+    value: Any = "y" * size
+    for _ in range(levels):
+        value = [value]
+    message = REQUEST | {"params": {"x": value}}
+    text = json.dumps(message, separators=(",", ":"))
+    sent = connection_in(sep.INNER_TRANSPORT, State.OPEN, options).send(text, message, 0.0)
+    heard = hear(connection_in(sep.OUTER_TRANSPORT, State.OPEN, options), {"type": "MCP_MESSAGE", "payload": message})
+    assert isinstance(sent[0], Send) == isinstance(heard[0], Received)
+
+
 @pytest.mark.parametrize("key", ["__proto__", "constructor"])
 def test_prototype_keys_cross_in_neither_direction(key: str) -> None:
     made = connection_in(sep.INNER_TRANSPORT, State.OPEN)
