@@ -34,6 +34,7 @@ def check_text(text: str, *, max_bytes: int, max_nesting: int) -> None:
     Raises:
         MessageTooLarge: over `max_bytes`.
         MessageTooDeep: over `max_nesting`.
+        MalformedMessage: so many brackets that they matter, and they do not match.
     """
     size = len(text)
     if size <= max_bytes < size * 4:
@@ -52,7 +53,8 @@ def _deeper_than(text: str, limit: int) -> bool:
             return False
         brackets, peeled = _INNERMOST.subn("", brackets)
         if not peeled:
-            return False  # unbalanced: no JSON, which the parser says better
+            # Not left to the parser: in Pyodide it dies of nesting, where CPython's raises RecursionError.
+            raise MalformedMessage("The message is not JSON: its brackets do not match.")
     return bool(brackets)
 
 

@@ -67,7 +67,8 @@ class Session:
         self._window = window
         self._on_event = on_event
         self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.Handle | None = None  # in Pyodide not a TimerHandle: it has no `when`
+        self._due: float | None = None
         self._stop_listening: Callable[[], None] = lambda: None
         self._begun: asyncio.Future[Opened | SetupStarted] = self._loop.create_future()
         self._ended: asyncio.Future[Closed] = self._loop.create_future()
@@ -153,7 +154,7 @@ class Session:
         self._carry_out(self.connection.peer_gone(departure, self._loop.time()))
 
     def _tick(self) -> None:
-        self._timer = None
+        self._timer = self._due = None
         self._carry_out(self.connection.tick(self._loop.time()))
 
     def _carry_out(self, outputs: Iterable[Output]) -> None:
@@ -192,13 +193,12 @@ class Session:
 
     def _set_timer(self) -> None:
         deadline = self.connection.deadline
+        if deadline == self._due:
+            return
+        self._due = deadline
         if self._timer is not None:
-            if self._timer.when() == deadline:
-                return
             self._timer.cancel()
-            self._timer = None
-        if deadline is not None:
-            self._timer = self._loop.call_at(deadline, self._tick)
+        self._timer = None if deadline is None else self._loop.call_at(deadline, self._tick)
 
 
 class Writer:

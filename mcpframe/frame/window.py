@@ -22,7 +22,7 @@ _stringify = js.JSON.stringify
 _same = getattr(js.Object, "is")
 _map = getattr(js.Array, "from")
 _source = js.Object.getOwnPropertyDescriptor(js.MessageEvent.prototype, "source").get
-_one = js.Array.new(0)
+_one = js.Array.of(0)
 
 
 class HostWindow:

@@ -1,0 +1,204 @@
+"""The front door of the repository.
+
+    python3 build.py                     build every server in templates/ into dist/
+    python3 build.py demo [--once]       build one, serve it and a host page, and ask it through a real browser
+    python3 build.py test [ARGUMENTS]    run the tests; arguments go to pytest
+    python3 build.py check               lint and type checks
+    python3 build.py bench [ARGUMENTS]   run the benchmark
+    python3 build.py lock                renew the lock files
+
+It needs Python 3.11 or newer and nothing else: the first run makes the environment .venv from the locks, later ones
+find it there. Up to that point only the standard library is used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+VENV_PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+LOCKS = [ROOT / "requirements" / "bootstrap.txt", ROOT / "requirements" / "dev.txt", ROOT / "pyproject.toml"]
+
+if sys.version_info < (3, 11):  # noqa: UP036  (that is the point)
+    sys.exit(f"mcpframe needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
+
+sys.path.insert(0, str(ROOT))
+
+from mcpframe.kit.errors import KitError, ToolFailed  # noqa: E402
+from mcpframe.kit.programs import run_tool  # noqa: E402
+from mcpframe.kit.progress import step  # noqa: E402
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command and return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="build.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    verbs = parser.add_subparsers(dest="verb", metavar="COMMAND")
+    demo_options = verbs.add_parser("demo", help="ask a server in a frame through a real browser")
+    demo_options.add_argument("--once", action="store_true", help="exit after the answer; status 0 only if it is right")
+    demo_options.add_argument("--port", type=int, default=0, help="port of the server's origin (a free one)")
+    demo_options.add_argument("--page-port", type=int, default=0, help="port of the host page's origin (a free one)")
+    verbs.add_parser("build", help="build templates/ into dist/ (the default)")
+    verbs.add_parser("check", help="lint and type checks")
+    verbs.add_parser("lock", help="renew the lock files")
+    # Everything after these two belongs to pytest or to the benchmark, options included.
+    verbs.add_parser("test", help="run the tests", add_help=False)
+    verbs.add_parser("bench", help="run the benchmark", add_help=False)
+    options, rest = parser.parse_known_args(arguments)
+    if rest and options.verb not in ("test", "bench"):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    try:
+        ensure_environment()
+        if Path(sys.prefix).resolve() != VENV.resolve():
+            return go_on_inside(arguments)
+        if options.verb == "demo":
+            demo(options)
+        elif options.verb == "test":
+            return test(rest)
+        elif options.verb == "bench":
+            return bench(rest)
+        elif options.verb == "check":
+            return check()
+        elif options.verb == "lock":
+            lock()
+        else:
+            build()
+    except KitError as error:
+        print(f"build.py: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def ensure_environment() -> None:
+    """Make .venv, or bring it up to the locks; nothing when its stamp says that it is."""
+    stamp = VENV / "mcpframe-locks"
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in LOCKS)).hexdigest()
+    if VENV_PYTHON.exists() and stamp.is_file() and stamp.read_text() == digest:
+        return
+    new = not VENV_PYTHON.exists()
+    stamp.unlink(missing_ok=True)
+    try:
+        if new:
+            with step("Making the environment .venv"):
+                run_tool([sys.executable, "-m", "venv", "--clear", str(VENV)], "python -m venv")
+        with step("Installing the locked packages"):
+            hashed = ["--require-hashes", "-r"]
+            pip = [str(VENV_PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--retries", "2", "--quiet"]
+            run_tool([*pip, *hashed, str(LOCKS[0])], "pip")
+            uv = [str(VENV_PYTHON), "-m", "uv", "pip", "install", "--quiet", "--python", str(VENV_PYTHON)]
+            run_tool([*uv, *hashed, str(LOCKS[1])], "uv", timeout=1800)
+            run_tool([*uv, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)], "uv")
+        stamp.write_text(digest)
+    except BaseException as error:
+        advice = "check the network" if VENV_PYTHON.exists() else "install Python's venv module (Debian's python3-venv)"
+        if new:
+            shutil.rmtree(VENV, ignore_errors=True)
+        if isinstance(error, ToolFailed):
+            reason = str(error).rstrip(".")
+            raise KitError(
+                f"The environment .venv could not be made ({reason}): {advice} and run this again."
+            ) from error
+        raise
+
+
+def go_on_inside(arguments: Sequence[str]) -> int:
+    """Run this script again with the environment's Python."""
+    command = [str(VENV_PYTHON), str(ROOT / "build.py"), *arguments]
+    if os.name != "nt":  # exec there returns to the shell at once
+        os.execv(command[0], command)  # noqa: S606
+    return subprocess.call(command)
+
+
+def set_up() -> dict[str, str]:
+    """Make sure of what the tests need besides Python packages; return the variables that tell them."""
+    from mcpframe.kit.chromium import ensure_chromium
+    from mcpframe.kit.node import install_locked
+    from mcpframe.kit.runtime import ensure_runtime
+
+    ensure_runtime(progress=step)
+    chromium = ensure_chromium(install=True, progress=step)
+    install_locked(ROOT, progress=step)
+    return {**os.environ, "MCPFRAME_CHROMIUM": str(chromium)}
+
+
+def build() -> None:
+    """Build every template into dist/."""
+    from mcpframe.kit.bundle import build as build_bundle
+    from mcpframe.kit.data import templates_dir
+
+    for project in sorted(path.parent for path in templates_dir().glob("*/pyproject.toml")):
+        built = build_bundle(project, ROOT / "dist", progress=step)
+        print(f"{built.folder.relative_to(ROOT)}: {'unchanged' if built.unchanged else 'built'}")
+        for warning in built.warnings:
+            print(f"{project.name}: {warning}", file=sys.stderr)
+
+
+def demo(options: argparse.Namespace) -> None:
+    from mcpframe.kit.demo import run_demo
+
+    run_demo(once=options.once, port=options.port, page_port=options.page_port, progress=step)
+
+
+def test(arguments: Sequence[str]) -> int:
+    return subprocess.call([sys.executable, "-m", "pytest", *arguments], cwd=ROOT, env=set_up())
+
+
+def bench(arguments: Sequence[str]) -> int:
+    return subprocess.call([sys.executable, "-m", "tests.benchmarks", *arguments], cwd=ROOT, env=set_up())
+
+
+def check() -> int:
+    """Run every check, also after one has failed; return 1 if any has."""
+    commands = (["ruff", "check"], ["ruff", "format", "--check"], ["mypy"])
+    statuses = [subprocess.call([sys.executable, "-m", *command], cwd=ROOT) for command in commands]
+    return int(any(statuses))
+
+
+def lock() -> None:
+    """Pin the newest versions that the ranges allow, with hashes and without naming an index."""
+    from mcpframe.kit.node import find_node
+
+    compiling = [
+        sys.executable,
+        "-m",
+        "uv",
+        "pip",
+        "compile",
+        "--quiet",
+        "--upgrade",
+        "--universal",
+        "--python-version",
+        "3.11",
+    ]
+    compiling += ["--generate-hashes", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
+    compiling += ["--custom-compile-command", "python3 build.py lock"]
+    for sources, target in (
+        (["requirements/bootstrap.in"], "requirements/bootstrap.txt"),
+        (["pyproject.toml", "--extra", "test", "requirements/dev.in"], "requirements/dev.txt"),
+    ):
+        with step(f"Locking {target}"):
+            run_tool([*compiling, *sources, "--output-file", target], "uv", cwd=ROOT)
+    with step("Locking package-lock.json"):
+        options = ["--package-lock-only", "--omit-lockfile-registry-resolved", "--ignore-scripts", "--no-audit"]
+        find_node().npm("install", *options, cwd=ROOT)
+        path = ROOT / "package-lock.json"
+        content = json.loads(path.read_text("utf-8"))
+        for package in content["packages"].values():
+            package.pop("funding", None)  # addresses that say nothing about what is installed
+        path.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,147 @@
+"""`await mcpframe.load("numpy")`: requirements that are fetched only when the server asks for them.
+
+The build locks and vendors lazy requirements like all others, and writes their files and hashes into the boot config;
+`configure` hands them over. A file is fetched from the bundle's own folder and compared with its hash here, because
+micropip does not check the hash of a wheel it is given by URL; then micropip installs it, from memory.
+
+Without a bundle, that is on plain CPython, `load` only makes sure that the requirement is installed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib.util
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TypedDict
+
+from mcpframe.frame.errors import LoadError
+
+
+class LazyFile(TypedDict):
+    """One wheel of a lazy requirement: `url` relative to the page, `sha256` of its bytes in hexadecimal digits."""
+
+    url: str
+    sha256: str
+
+
+Fetch = Callable[[str], Awaitable[bytes]]
+"""Gets a file of the bundle; raises OSError when that fails."""
+Install = Callable[[Mapping[str, bytes]], Awaitable[None]]
+"""Installs wheels, given by file name."""
+
+
+async def load(*names: str) -> None:
+    """Fetch and install requirements that the bundle keeps for later; afterwards they can be imported.
+
+    What is there already is not fetched again, so a tool can call this every time.
+
+    Args:
+        names: Distribution names, as in `lazy` of `[tool.mcpframe]`.
+
+    Raises:
+        LoadError: A name is no requirement of this server, or a file cannot be fetched or has a wrong hash. Nothing
+            of the failed call is installed, and calling again tries again.
+    """
+    wanted = [_normalized(name) for name in names]
+    if _bundle is not None:
+        await _bundle.load(wanted)
+        return
+    for name in wanted:
+        if not _is_installed(name):
+            raise LoadError(f"{name!r} is not installed; install it, for example with: pip install {name}", name=name)
+
+
+def configure(
+    lazy: Mapping[str, Sequence[LazyFile]], *, fetch: Fetch | None = None, install: Install | None = None
+) -> None:
+    """Say what this bundle can load. Called once by boot.
+
+    Args:
+        lazy: For each lazy requirement the wheels to install, its dependencies included.
+        fetch: How to get a file; by default the browser's `fetch`, relative to the page.
+        install: How to install wheels; by default micropip.
+    """
+    global _bundle
+    _bundle = _Bundle(lazy, fetch or _fetch_from_page, install or _install_with_micropip)
+
+
+class _Bundle:
+    def __init__(self, lazy: Mapping[str, Sequence[LazyFile]], fetch: Fetch, install: Install) -> None:
+        self._lazy = {_normalized(name): tuple(files) for name, files in lazy.items()}
+        self._fetch = fetch
+        self._install = install
+        self._installed: set[str] = set()
+        self._one_at_a_time = asyncio.Lock()  # two requirements may share a dependency
+
+    async def load(self, names: Sequence[str]) -> None:
+        for name in names:
+            if name not in self._lazy and not _is_installed(name):
+                known = ", ".join(sorted(self._lazy)) or "none"
+                raise LoadError(
+                    f"{name!r} is not part of this bundle (lazy requirements: {known}). "
+                    "Add it to lazy in [tool.mcpframe] and build again.",
+                    name=name,
+                )
+        async with self._one_at_a_time:
+            files = {file["url"]: file for name in names for file in self._lazy.get(name, ())}
+            missing = [file for url, file in files.items() if url not in self._installed]
+            if missing:
+                wheels = await asyncio.gather(*map(self._get, missing))
+                await self._install({_file_name(file): wheel for file, wheel in zip(missing, wheels, strict=True)})
+                self._installed.update(file["url"] for file in missing)
+
+    async def _get(self, file: LazyFile) -> bytes:
+        try:
+            wheel = await self._fetch(file["url"])
+        except OSError as error:
+            raise LoadError(f"{file['url']} of this bundle could not be fetched: {error}") from error
+        found = hashlib.sha256(wheel).hexdigest()
+        if found != file["sha256"]:
+            raise LoadError(
+                f"{file['url']} is not the file this bundle was built with: its SHA-256 is {found}, "
+                f"not {file['sha256']}. Upload the whole bundle again."
+            )
+        return wheel
+
+
+_bundle: _Bundle | None = None
+
+
+def _normalized(name: str) -> str:
+    """The name as package indexes compare it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        version(name)
+    except PackageNotFoundError:
+        module = name.replace("-", "_")
+        return module.isidentifier() and importlib.util.find_spec(module) is not None
+    return True
+
+
+def _file_name(file: LazyFile) -> str:
+    return file["url"].rpartition("/")[2]
+
+
+async def _fetch_from_page(url: str) -> bytes:
+    from mcpframe.frame import window
+
+    return await window.fetch_bytes(url)
+
+
+async def _install_with_micropip(wheels: Mapping[str, bytes]) -> None:
+    import tempfile
+
+    import micropip
+
+    with tempfile.TemporaryDirectory() as folder:
+        for name, wheel in wheels.items():
+            (Path(folder) / name).write_bytes(wheel)
+        # the lock has resolved the dependencies already
+        await micropip.install([f"emfs:{folder}/{name}" for name in wheels], deps=False)

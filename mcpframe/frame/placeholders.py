@@ -1,0 +1,118 @@
+"""Stand-ins for packages that the official SDK imports but that serving over streams never uses.
+
+The SDK imports its HTTP stack at module level. In a browser frame that stack has no use, is large, and partly has no
+WebAssembly wheel. A `PlaceholderFinder` at the end of `sys.meta_path` answers those imports when the real package is
+not there (the ordinary finders come first, so a real one always wins). Everything taken from a placeholder is a class
+that can stand in an annotation, an `except` clause, an `isinstance` or a list of base classes, and raises an
+ImportError that says what to do as soon as it is called or an attribute of it is used.
+
+Only the modules of the named users see placeholders: any other library that probes with `try: import cryptography`
+finds it absent, which is the truth.
+"""
+
+from __future__ import annotations
+
+import sys
+from abc import ABCMeta
+from collections.abc import Collection, Mapping, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, NoReturn
+
+
+class PlaceholderError(ImportError):
+    """Something of a package that is not in the page was used. `name` is the package, the message says what to do."""
+
+
+class _PlaceholderType(ABCMeta):
+    """The metaclass of what comes out of a placeholder. Derived from ABCMeta so that ABC can stand next to it."""
+
+    _mcpframe_message: str
+    _mcpframe_package: str
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> NoReturn:
+        raise PlaceholderError(cls._mcpframe_message, name=cls._mcpframe_package)
+
+    def __getattr__(cls, name: str) -> NoReturn:
+        if name.startswith("_"):  # typing, abc and inspect probe for these
+            raise AttributeError(name)
+        raise PlaceholderError(cls._mcpframe_message, name=cls._mcpframe_package)
+
+    def __getitem__(cls, parameters: object) -> _PlaceholderType:
+        return cls
+
+
+class _PlaceholderModule(ModuleType):
+    """A module whose every attribute is a placeholder class. Submodules are found by the finder."""
+
+    def __init__(self, name: str, hint: str) -> None:
+        super().__init__(name)
+        self._hint = hint
+
+    def __getattr__(self, name: str) -> _PlaceholderType:
+        if name.startswith("_"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        package = self.__name__.partition(".")[0]
+        namespace = {
+            "__module__": self.__name__,
+            "_mcpframe_package": package,
+            "_mcpframe_message": f"{self.__name__}.{name} is not available in this page, because the package "
+            f"{package!r} is not part of the bundle. {self._hint}",
+        }
+        # Exception as the base: an `except` clause accepts nothing else.
+        made = _PlaceholderType(name, (Exception,), namespace)
+        setattr(self, name, made)
+        return made
+
+
+class PlaceholderFinder(MetaPathFinder, Loader):
+    """Answers the imports of absent packages.
+
+    Args:
+        hints: What to do about each package, as a sentence, by top-level module name.
+        users: The top-level packages whose imports are answered.
+    """
+
+    def __init__(self, hints: Mapping[str, str], users: Collection[str]) -> None:
+        self._hints = dict(hints)
+        self._users = frozenset(users)
+        self._modules: dict[str, _PlaceholderModule] = {}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        package, _, rest = fullname.partition(".")
+        if package not in self._hints:
+            return None
+        if rest:  # a part of a real package that does not exist is the real package's business
+            present = isinstance(sys.modules.get(package), _PlaceholderModule)
+        else:
+            present = _importing_package() in self._users
+        return ModuleSpec(fullname, self, is_package=True) if present else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        if spec.name not in self._modules:
+            hint = self._hints[spec.name.partition(".")[0]]
+            self._modules[spec.name] = _PlaceholderModule(spec.name, hint)
+        return self._modules[spec.name]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing to execute: a placeholder's attributes are made when they are asked for."""
+
+    def withdraw(self) -> None:
+        """Take the placeholders made so far out of `sys.modules`. Who has imported from them keeps what it has."""
+        for name, module in self._modules.items():
+            if sys.modules.get(name) is module:
+                del sys.modules[name]
+
+
+def _importing_package() -> str:
+    """The top-level package of the module whose import statement is being answered."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        frame = frame.f_back
+        name = str(frame.f_globals.get("__name__", ""))
+        if name != __name__ and not name.startswith(("importlib", "_frozen_importlib")):
+            return name.partition(".")[0]
+    return ""

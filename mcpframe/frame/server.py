@@ -1,0 +1,282 @@
+"""The author's surface, `FrameServer`, and what serving any server object in a frame adds to it.
+
+`serve` takes a `FrameServer`, a plain `MCPServer` or a lowlevel `Server` and adds, without touching its registrations:
+
+- what a handler prints goes to the client as `notifications/message` at level info, when the client asked for logs:
+  with `logging/setLevel` up to 2025-11-25, with `io.modelcontextprotocol/logLevel` in the request's `_meta` from
+  2026-07-28 (both: MCP specification, server/utilities/logging). `logging/setLevel` is answered for the author.
+- a tool's exception reaches the client with its Python message. The SDK keeps the text of an unexpected exception
+  from the client, because a server's internals are usually somebody else's; here both are in one browser. The
+  traceback is logged, which in a page is its console.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import weakref
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+
+import anyio
+import mcp_types as types
+from mcp.server.connection import allowed_log_levels
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.mcpserver import Context, MCPServer, RequestStateSecurity
+from mcp.server.mcpserver.exceptions import UnexpectedResourceError, UnexpectedToolError
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+from typing_extensions import TypeVar
+
+from mcpframe.frame.errors import EntryError
+from mcpframe.frame.origins import parse_allowed_origins
+from mcpframe.frame.printing import PrintedLines, captured, printing_to
+from mcpframe.frame.sdk import connection_state, handle_security, limit_log_levels
+
+if TYPE_CHECKING:
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
+    from mcp.shared.message import SessionMessage
+
+LifespanT = TypeVar("LifespanT", default=Any)
+ServerObject: TypeAlias = "MCPServer[Any] | Server[Any]"
+
+log = logging.getLogger(__name__)
+
+_LEVELS: tuple[types.LoggingLevel, ...] = get_args(types.LoggingLevel)  # rising
+_PRINT_LEVEL: types.LoggingLevel = "info"
+_LEVEL_KEY = "mcpframe.log_level"
+_WHAT_SERVES = "a FrameServer, an MCPServer or a lowlevel Server"
+
+_equipped: weakref.WeakSet[Server[Any]] = weakref.WeakSet()
+
+
+class FrameServer(MCPServer[LifespanT]):
+    """An MCP server that lives in a browser frame: an `MCPServer` of the official SDK with a list of hosts.
+
+    Args:
+        name: The server's name, as the client sees it.
+        allowed_origins: The origins of the pages that may embed this server, exact (`"https://chat.example"`);
+            `"*"` for everybody. None: those of `[tool.mcpframe]` in pyproject.toml, which also wins over this list.
+        request_state_security: As for `MCPServer`; None: the state stays in the frame (`sdk.HandleCodec`).
+        options: Everything else `MCPServer` takes, by name.
+
+    Raises:
+        OriginError: An entry of `allowed_origins` can never match, or the list is empty.
+    """
+
+    allowed_origins: tuple[str, ...] | None
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        allowed_origins: Sequence[str] | None = None,
+        request_state_security: RequestStateSecurity | None = None,
+        **options: Any,
+    ) -> None:
+        self.allowed_origins = None if allowed_origins is None else tuple(parse_allowed_origins(allowed_origins))
+        super().__init__(name, request_state_security=request_state_security or handle_security(), **options)
+
+
+def lowlevel(server: object) -> Server[Any]:
+    """The lowlevel `Server` in a server object.
+
+    Args:
+        server: A FrameServer, an MCPServer or a lowlevel Server.
+
+    Raises:
+        EntryError: It is none of them.
+    """
+    if isinstance(server, MCPServer):
+        return server._lowlevel_server
+    if isinstance(server, Server):
+        return server
+    raise EntryError(f"An object of type {type(server).__name__} is no MCP server: pass {_WHAT_SERVES}.")
+
+
+def load_entry(entry: str) -> ServerObject:
+    """Import the server an entry names.
+
+    Args:
+        entry: `module:object`, as uvicorn has it; either part may be dotted.
+
+    Raises:
+        EntryError: The entry has another form, its module or a module that one needs is not there, or the object is
+            missing or no server. Whatever else the module raises is passed on as it is.
+    """
+    if not re.fullmatch(r"\w+(\.\w+)*:\w+(\.\w+)*", entry):
+        raise EntryError(f"The entry {entry!r} has to be 'module:object', such as 'server:server'.")
+    module_name, _, path = entry.partition(":")
+    try:
+        module = import_module(module_name)
+    except ModuleNotFoundError as error:
+        missing = error.name or ""
+        if module_name == missing or module_name.startswith(f"{missing}."):
+            raise EntryError(f"The entry {entry!r}: there is no module named {missing!r}.") from error
+        raise EntryError(
+            f"The entry {entry!r}: importing {module_name!r} needs {missing!r}, which is not installed. "
+            "Add it to the server's requirements."
+        ) from error
+    found: object = module
+    for part in path.split("."):
+        if not hasattr(found, part):
+            servers = [name for name, value in vars(module).items() if isinstance(value, MCPServer | Server)]
+            instead = f"its servers are: {', '.join(servers)}" if servers else "and no server under another name"
+            raise EntryError(f"The entry {entry!r}: {module_name!r} has no {path!r}; {instead}.")
+        found = getattr(found, part)
+    if not isinstance(found, MCPServer | Server):
+        raise EntryError(f"The entry {entry!r} is of type {type(found).__name__}; it has to be {_WHAT_SERVES}.")
+    return found
+
+
+async def serve(
+    server: object, read: ReadStream[SessionMessage | Exception], write: WriteStream[SessionMessage]
+) -> None:
+    """Serve one connection with everything a frame adds, until its read stream ends.
+
+    Args:
+        server: A FrameServer, an MCPServer or a lowlevel Server. One object may be served again, and more than once
+            at the same time.
+        read: The messages of the client.
+        write: The messages to the client. Closed at the end.
+
+    Raises:
+        EntryError: `server` is no server object.
+    """
+    target = equip(server)
+    changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+    with captured():
+        await target.run(read, write, target.create_initialization_options(changes))
+
+
+def equip(server: object) -> Server[Any]:
+    """Add to a server object what a frame adds, once, and return the lowlevel server in it.
+
+    Raises:
+        EntryError: It is no server object.
+    """
+    target = lowlevel(server)
+    if target in _equipped:
+        return target
+    _equipped.add(target)
+    own_levels = target.get_request_handler("logging/setLevel") is not None
+    if not own_levels:
+        target.add_request_handler("logging/setLevel", types.SetLevelRequestParams, _accept_level)
+    if isinstance(server, MCPServer):
+        _show_messages_of_tools(server)
+    else:
+        _answer_exceptions_of_tools(target)
+    target.middleware.insert(0, _Logs(limit=not own_levels))
+    return target
+
+
+async def _accept_level(ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams) -> types.EmptyResult:
+    return types.EmptyResult()  # what the level does is up to _Logs, which sees every request
+
+
+class _Logs:
+    """The middleware that sends what a request prints, and keeps to the level the client has set.
+
+    Args:
+        limit: Whether the level also applies to what the author logs; false when the author handles the level.
+    """
+
+    def __init__(self, *, limit: bool) -> None:
+        self._limit = limit
+
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        if ctx.request_id is None or ctx.method == "initialize":
+            return await call_next(ctx)
+        if ctx.method == "logging/setLevel":
+            result = await call_next(ctx)
+            connection_state(ctx)[_LEVEL_KEY] = (ctx.params or {}).get("level")
+            return result
+        if _PRINT_LEVEL not in self._wanted(ctx):
+            return await call_next(ctx)
+        return await _sending_what_is_printed(ctx, call_next)
+
+    def _wanted(self, ctx: ServerRequestContext[Any, Any]) -> frozenset[types.LoggingLevel]:
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return allowed_log_levels(ctx.protocol_version, ctx.meta)
+        level = connection_state(ctx).get(_LEVEL_KEY)
+        if level not in _LEVELS:
+            return frozenset()
+        levels = frozenset(_LEVELS[_LEVELS.index(level) :])
+        if self._limit:
+            limit_log_levels(ctx, levels)
+        return levels
+
+
+async def _sending_what_is_printed(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    lines = PrintedLines()
+
+    async def send() -> None:
+        with printing_to(None):  # what sending prints is not the request's
+            async for line in lines:
+                params = types.LoggingMessageNotificationParams(level=_PRINT_LEVEL, logger="print", data=line)
+                await ctx.session.send_notification(types.LoggingMessageNotification(params=params), ctx.request_id)
+
+    result: HandlerResult = None
+    failure: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(send)
+        try:
+            with printing_to(lines):
+                result = await call_next(ctx)
+        except Exception as error:  # noqa: BLE001  raised below: a task group would wrap it
+            failure = error
+        lines.close()
+    if failure is not None:
+        raise failure
+    return result
+
+
+def _show_messages_of_tools(server: MCPServer[Any]) -> None:
+    """Put the Python message into the result of a tool that crashed. The SDK logs the traceback after that."""
+    call_tool = server.call_tool
+
+    async def with_message(
+        name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        try:
+            return await call_tool(name, arguments, context)
+        except UnexpectedToolError as error:
+            cause = _cause(error)
+            raise UnexpectedToolError(f"Error executing tool {name}: {_message(cause)}") from error.__cause__
+
+    server.call_tool = with_message  # type: ignore[method-assign]
+
+
+def _answer_exceptions_of_tools(server: Server[Any]) -> None:
+    """Make what the `tools/call` handler of a lowlevel server raises an error result, as for an `MCPServer`."""
+    entry = server.get_request_handler("tools/call")
+    if entry is None:
+        return
+
+    async def answered(ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams) -> HandlerResult:
+        try:
+            return await entry.handler(ctx, params)
+        except (MCPError, ValidationError):
+            raise  # answered as protocol errors
+        except Exception as error:
+            log.exception("Tool %r raised an unexpected exception", params.name)
+            text = f"Error executing tool {params.name}: {_message(error)}"
+            return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
+
+    server.add_request_handler("tools/call", types.CallToolRequestParams, answered)
+
+
+def _cause(error: BaseException) -> BaseException:
+    """The author's exception under the SDK's wrappers."""
+    while isinstance(error, UnexpectedToolError | UnexpectedResourceError) and error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, BaseExceptionGroup):
+        return "; ".join(_message(each) for each in error.exceptions)
+    return str(error) or type(error).__name__

@@ -1,0 +1,124 @@
+"""Which files of ours and of the author's a bundle carries: an allow-list.
+
+Of mcpframe: `__init__.py` and `frame/`, nothing of the tool chain. Of a project: the Python files of its source folder,
+without tests, hidden files, virtual environments and build output, and the declared assets. Of a single file: that file
+and the modules beside it that it imports.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from mcpframe.kit.errors import BuildError, ConfigError
+from mcpframe.kit.project import Project
+
+_PACKAGE = Path(__file__).resolve().parent.parent.parent
+_NOT_SOURCE = frozenset({"tests", "test", "build", "dist", "docs", "node_modules", "venv", "env", "__pycache__"})
+_NOT_SHIPPED = re.compile(r"(test_.*|.*_test|conftest|setup|noxfile)\.py$")
+_PRIVATE = re.compile(r"(pyproject\.toml|uv\.lock|.*mcpframe\.lock|.*\.pem|.*\.key|id_[a-z0-9]+)$")
+
+
+def own_files(version: str) -> dict[str, bytes]:
+    """mcpframe's files for the page, by path in site-packages, with the metadata that installers look for."""
+    paths = [_PACKAGE / "__init__.py", *sorted((_PACKAGE / "frame").rglob("*.py"))]
+    files = {f"mcpframe/{path.relative_to(_PACKAGE).as_posix()}": path.read_bytes() for path in paths}
+    metadata = f"Metadata-Version: 2.1\nName: mcpframe\nVersion: {version}\n"
+    return {**files, f"mcpframe-{version}.dist-info/METADATA": metadata.encode()}
+
+
+def author_files(project: Project, out: Path) -> dict[str, bytes]:
+    """The author's files, by path relative to the source folder.
+
+    Args:
+        project: The project.
+        out: The output folder, which may be inside the project.
+
+    Raises:
+        BuildError: A file cannot be read.
+        ConfigError: An asset pattern matches nothing, or something that must not be published.
+    """
+    single = project.single
+    paths = list(_imported(single) if single else _sources(project.source, out))
+    files = {path.relative_to(project.source).as_posix(): _read(path) for path in paths}
+    for pattern in project.config.assets:
+        for path in _assets(project, pattern, out):
+            base = project.source if path.is_relative_to(project.source) else project.root
+            files[path.relative_to(base).as_posix()] = _read(path)
+    return dict(sorted(files.items()))
+
+
+def _sources(folder: Path, out: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path == out:
+            continue
+        if path.is_dir():
+            if path.name not in _NOT_SOURCE and not (path / "pyvenv.cfg").exists() and not _is_output(path):
+                yield from _sources(path, out)
+        elif path.suffix == ".py" and path.is_file() and not _NOT_SHIPPED.match(path.name):
+            yield path
+
+
+def _is_output(folder: Path) -> bool:
+    return (folder / "_mcpframe").is_dir()
+
+
+def _imported(script: Path) -> Iterator[Path]:
+    """A script and the modules and packages beside it that it imports, and what those import."""
+    found: set[Path] = set()
+    open_files = [script]
+    while open_files:
+        path = open_files.pop()
+        if path in found:
+            continue
+        found.add(path)
+        for name in _import_names(path):
+            module, package = script.parent / f"{name}.py", script.parent / name
+            if module.is_file():
+                open_files.append(module)
+            elif (package / "__init__.py").is_file():
+                open_files.extend(_sources(package, script.parent / "dist"))
+    yield from sorted(found)
+
+
+def _import_names(path: Path) -> set[str]:
+    try:
+        tree = ast.parse(_read(path), path.name)
+    except SyntaxError as error:
+        raise BuildError(f"{path}, line {error.lineno}: {error.msg}.") from None
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+def _assets(project: Project, pattern: str, out: Path) -> list[Path]:
+    root = project.root.resolve()
+    found = []
+    for path in sorted(project.root.glob(pattern)):
+        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        for file in files:
+            inside = file.relative_to(project.root).parts
+            if not file.is_file() or any(part.startswith(".") for part in inside) or file.is_relative_to(out):
+                continue
+            if not file.resolve().is_relative_to(root) or _PRIVATE.match(file.name):
+                raise ConfigError(
+                    f"{project.file}: tool.mcpframe.assets: {pattern!r} matches {file}, which must not be published; "
+                    "narrow the pattern."
+                )
+            found.append(file)
+    if not found:
+        raise ConfigError(f"{project.file}: tool.mcpframe.assets: {pattern!r} matches no file below {project.root}.")
+    return found
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BuildError(f"{path} cannot be read: {error.strerror}.") from error

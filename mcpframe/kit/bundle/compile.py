@@ -1,0 +1,108 @@
+"""Compiles Python files to bytecode inside Pyodide: this machine's Python writes another format.
+
+The result for each set of files is kept in the cache under a hash of everything that decides it, so a build compiles
+only what has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from mcpframe.kit.bundle.archive import Files
+from mcpframe.kit.bundle.pyodide_job import run_in_pyodide
+from mcpframe.kit.cache import cache_dir
+from mcpframe.kit.errors import BuildError
+from mcpframe.kit.runtime import PYTHON_VERSION, Runtime
+
+_TAG = "cpython-" + "".join(PYTHON_VERSION.split(".")[:2])
+
+#: Modules that read their own source when they are imported: anyio's lazy importer.
+READS_ITS_SOURCE = frozenset({"anyio/__init__.py"})
+
+
+def compile_libraries(libraries: Mapping[str, Files], runtime: Runtime, *, shown: str) -> dict[str, dict[str, bytes]]:
+    """Replace the Python files of libraries by bytecode, all in one run of Pyodide.
+
+    Sources are left out, and so are the columns in tracebacks, which nothing could point at without them.
+
+    Args:
+        libraries: The files of each library, by its name.
+        runtime: The runtime.
+        shown: The folder that tracebacks show.
+
+    Returns:
+        The files of each; a module that does not compile (packages carry such for other Pythons) stays as source.
+    """
+    modules = [(name, path) for name, files in libraries.items() for path in files if path.endswith(".py")]
+    outcomes = _compile(
+        [(libraries[name][path], f"{shown}/{path}") for name, path in modules], runtime, {"PYTHONNODEBUGRANGES": "1"}
+    )
+    results = {name: dict(files) for name, files in libraries.items()}
+    for (name, path), outcome in zip(modules, outcomes, strict=True):
+        if isinstance(outcome, bytes):
+            if path in READS_ITS_SOURCE:
+                results[name][_cached(path)] = outcome
+            else:
+                del results[name][path]
+                results[name][path + "c"] = outcome
+    return results
+
+
+def compile_server(files: Files, runtime: Runtime, *, shown: str, root: Path) -> dict[str, bytes]:
+    """Put bytecode beside the author's Python files; the sources stay, so that tracebacks show lines.
+
+    Args:
+        files: The author's files.
+        runtime: The runtime.
+        shown: The folder they are in, in the page.
+        root: The folder they came from, for errors.
+
+    Raises:
+        BuildError: A file does not compile.
+    """
+    paths = [path for path in sorted(files) if path.endswith(".py")]
+    results = dict(files)
+    for path, outcome in zip(paths, _compile([(files[path], f"{shown}/{path}") for path in paths], runtime, {}), strict=True):
+        if isinstance(outcome, str):
+            raise BuildError(f"{root / path} is not valid Python {PYTHON_VERSION.rpartition('.')[0]}: {outcome}.")
+        results[_cached(path)] = outcome
+    return results
+
+
+def _cached(path: str) -> str:
+    pure = PurePosixPath(path)
+    return str(pure.parent / "__pycache__" / f"{pure.stem}.{_TAG}.pyc")
+
+
+def _compile(sources: Sequence[tuple[bytes, str]], runtime: Runtime, env: Mapping[str, str]) -> list[bytes | str]:
+    """Compile sources with the paths they show; for each its bytecode, or the text of its error."""
+    if not sources:
+        return []
+    with tempfile.TemporaryDirectory(prefix="mcpframe-compile-") as scratch:
+        given, got = Path(scratch) / "in", Path(scratch) / "out"
+        given.mkdir()
+        got.mkdir()
+        for number, (source, _) in enumerate(sources):
+            (given / str(number)).write_bytes(source)
+        (given / "shown.json").write_text(json.dumps([shown for _, shown in sources]))
+        run_in_pyodide("compile", runtime, folders={"/in": given, "/out": got}, env=env)
+        errors = json.loads((got / "errors.json").read_text())
+        return [errors.get(str(n)) or (got / str(n)).read_bytes() for n in range(len(sources))]
+
+
+def cache_key(*parts: str | bytes) -> str:
+    """A hash over everything that decides a result."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part if isinstance(part, bytes) else part.encode()
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()
+
+
+def cached(kind: str, key: str) -> Path:
+    """Where a result with this key is in the cache, whether it is there or not."""
+    return cache_dir() / kind / key

@@ -1,0 +1,204 @@
+"""Makes the files of a bundle from its layers: archives, scripts, the page, the lazy wheels, and the manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from mcpframe.kit.bundle.archive import pack
+from mcpframe.kit.bundle.assets import Asset, asset, content_hash, hashed
+from mcpframe.kit.bundle.cold import needs_cold
+from mcpframe.kit.bundle.csp import header_policy, page_policy
+from mcpframe.kit.bundle.inspect import Inspected
+from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, Layers, base_packages, root_names
+from mcpframe.kit.bundle.lock import Lock
+from mcpframe.kit.bundle.page import link, relative_url, render_page
+from mcpframe.kit.bundle.write import SHARED
+from mcpframe.kit.data import static_dir
+from mcpframe.kit.project import Project
+from mcpframe.kit.runtime import ABI, PYTHON_VERSION, VERSION, Runtime
+
+_MANIFEST_FORMAT = 1
+#: The page's scripts: each after those it imports.
+SCRIPTS = ("sha256.js", "cold.js", "page.js", "loader.js")
+_PLATFORM = "emscripten_5_0_3"
+
+
+@dataclass(frozen=True)
+class _Scripts:
+    pyodide: Asset
+    asm: Asset
+    wasm: Asset
+    loader: Asset
+    modules: tuple[Asset, ...]
+    style: Asset
+
+    @property
+    def all(self) -> list[Asset]:
+        return [self.pyodide, self.asm, self.wasm, self.loader, *self.modules, self.style]
+
+
+def assemble(
+    project: Project,
+    lock: Lock,
+    wheels: Mapping[str, Path],
+    layers: Layers,
+    inspected: Inspected,
+    origins: tuple[str, ...],
+    runtime: Runtime,
+    *,
+    inputs: str,
+) -> tuple[list[Asset], dict[str, Any]]:
+    """Make every file of a bundle but its manifest, and what the manifest says.
+
+    Args:
+        project: The author's project.
+        lock: The wheels that were decided on.
+        wheels: Their files, by package.
+        layers: What the page unpacks.
+        inspected: What the server is.
+        origins: Who may embed it.
+        runtime: The runtime.
+        inputs: The hash of everything that decides the result.
+    """
+    name, config = project.name, project.config
+    scripts = _scripts(runtime)
+    archives = {
+        layer.name: hashed(f"{name if layer.name == 'server' else SHARED}/{layer.name}.zip", pack(layer.files))
+        for layer in layers.archives
+    }
+    cold = hashed(f"{SHARED}/cold.zip", pack(layers.cold))
+    early = not config.inspect or needs_cold(inspected.modules, layers.cold)
+    licences = hashed(f"{SHARED}/licences.txt", _licence_text(layers))
+    lazy_files, lazy = _lazy(project, lock, wheels)
+    title = config.title or inspected.title or inspected.name
+    policy = page_policy(config.csp)
+    boot = {
+        "entry": project.entry,
+        "name": name,
+        "title": title,
+        "allowed_origins": list(origins),
+        "visibility": config.visibility.model_dump(),
+        "options": config.options.model_dump(exclude_none=True),
+        "boot_timeout": config.boot_timeout,
+        "lazy": lazy,
+        "version": f"mcpframe {version('mcpframe')}",
+        "files": {
+            "pyodide": link(scripts.pyodide, name),
+            "wasm": link(scripts.wasm, name),
+            "archives": [
+                {**link(archives[layer.name], name), "to": layer.to, "libraries": list(layer.libraries)}
+                for layer in layers.archives
+            ],
+            "cold": {**link(cold, name), "to": LIBRARY, "early": early},
+            "env": {"PYTHONPATH": STDLIB_PATH},
+            "server_path": SERVER_PATH,
+            "lock": {
+                "info": {
+                    "abi_version": ABI,
+                    "arch": "wasm32",
+                    "platform": _PLATFORM,
+                    "python": PYTHON_VERSION,
+                    "version": VERSION,
+                },
+                "packages": {},
+            },
+        },
+    }
+    page = render_page(
+        title=title,
+        csp=policy,
+        generator=f"mcpframe {version('mcpframe')}",
+        boot=boot,
+        style=link(scripts.style, name),
+        loader=link(scripts.loader, name),
+        modules=[link(item, name) for item in (*scripts.modules, scripts.pyodide, scripts.asm)],
+        preloads=[link(item, name) for item in (scripts.wasm, *archives.values(), *([cold] if early else []))],
+    )
+    index = asset(f"{name}/index.html", page)
+    first_visit = [*scripts.all, *archives.values(), *([cold] if early else []), index]
+    assets = [*first_visit, *([] if early else [cold]), licences, *lazy_files]
+    manifest = {
+        "mcpframe_manifest": _MANIFEST_FORMAT,
+        "name": name,
+        "server": {"name": inspected.name, "title": inspected.title, "version": inspected.version},
+        "title": title,
+        "instructions": inspected.instructions,
+        "entry": project.entry,
+        "tools": None if inspected.tools is None else list(inspected.tools),
+        "allowed_origins": list(origins),
+        "visibility": config.visibility.model_dump(),
+        "csp": header_policy(policy, origins, opaque=config.options.allow_opaque),
+        "versions": {
+            "mcpframe": version("mcpframe"),
+            "pyodide": VERSION,
+            "python": PYTHON_VERSION,
+            "packages": {package.name: package.version for package in lock.packages},
+        },
+        "lazy": sorted(lazy),
+        "sizes": {
+            "total": sum(len(item.data) for item in assets),
+            "first_visit": sum(item.wire_bytes for item in first_visit),
+        },
+        "files": [
+            {
+                "path": item.path,
+                "bytes": len(item.data),
+                "gzip_bytes": None if item.packed is None else len(item.packed),
+                "sha256": item.sha256,
+            }
+            for item in sorted(assets, key=lambda item: item.path)
+        ],
+        "inputs": inputs,
+    }
+    return assets, manifest
+
+
+def _scripts(runtime: Runtime) -> _Scripts:
+    data = {item: (runtime.folder / item).read_bytes() for item in ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")}
+    folder = f"{SHARED}/pyodide-{VERSION}-{content_hash(*data.values())}"
+    static = static_dir()
+    scripts: dict[str, Asset] = {}
+    for item in SCRIPTS:
+        text = (static / item).read_text("utf-8")
+        for imported, made in scripts.items():  # they import each other by their names in the source tree
+            text = text.replace(f'"./{imported}"', f'"./{made.path.rpartition("/")[2]}"')
+        scripts[item] = hashed(f"{SHARED}/{item}", text.encode())
+    loader = scripts.pop("loader.js")
+    return _Scripts(
+        pyodide=asset(f"{folder}/pyodide.mjs", data["pyodide.mjs"]),
+        asm=asset(f"{folder}/pyodide.asm.mjs", data["pyodide.asm.mjs"]),
+        wasm=asset(f"{folder}/pyodide.asm.wasm", data["pyodide.asm.wasm"]),
+        loader=loader,
+        modules=tuple(scripts.values()),
+        style=hashed(f"{SHARED}/frame.css", (static / "frame.css").read_bytes()),
+    )
+
+
+def _lazy(project: Project, lock: Lock, wheels: Mapping[str, Path]) -> tuple[list[Asset], dict[str, list[dict[str, str]]]]:
+    """The wheels of lazy requirements, and for each requirement those that are not there from the start."""
+    there = base_packages(lock) | {package.name for package in lock.closure(root_names(project.requirements))}
+    assets: dict[str, Asset] = {}
+    lazy = {}
+    for item in project.lazy:
+        root = canonicalize_name(Requirement(item).name)
+        needed = [package for package in lock.closure([root]) if package.name not in there]
+        for package in needed:
+            assets[package.name] = asset(f"{project.name}/packages/{package.filename}", wheels[package.name].read_bytes())
+        lazy[root] = [
+            {"url": relative_url(assets[package.name], project.name), "sha256": package.sha256} for package in needed
+        ]
+    return [assets[key] for key in sorted(assets)], lazy
+
+
+def _licence_text(layers: Layers) -> bytes:
+    parts = [b"The licences of the packages in this folder, as their wheels carry them.\n"]
+    for path, text in sorted(layers.licences.items()):
+        parts.append(f"\n{'=' * 20} {path}\n\n".encode() + text.rstrip() + b"\n")
+    return b"".join(parts)

@@ -1,0 +1,42 @@
+"""The Content Security Policy of a bundle's page: nothing but its own files, and what the author lists (CSP, level 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mcpframe.frame.origins import ANY, OPAQUE
+from mcpframe.kit.config import CspConfig
+
+
+def page_policy(csp: CspConfig) -> str:
+    """The policy that the page states itself, in a meta element."""
+    script = ["'self'", "'wasm-unsafe-eval'", *(["'unsafe-eval'"] if csp.unsafe_eval else [])]
+    directives = {
+        "default-src": ["'none'"],
+        "script-src": script,
+        "style-src": ["'self'", *csp.style_src],
+        "connect-src": ["'self'", *csp.connect_src],
+        "img-src": ["'self'", "data:", "blob:", *csp.img_src],
+        "font-src": ["'self'", *csp.font_src],
+        "media-src": ["'self'", "data:", "blob:", *csp.media_src],
+        "frame-src": csp.frame_src or ["'none'"],
+        "worker-src": csp.worker_src or ["'none'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+    }
+    return "; ".join(f"{name} {' '.join(dict.fromkeys(sources))}" for name, sources in directives.items())
+
+
+def header_policy(policy: str, origins: Iterable[str], *, opaque: bool) -> str:
+    """The policy that the web server sends: the page's, and who may frame it, which only a header can say.
+
+    Args:
+        policy: The page's policy.
+        origins: The allowed origins.
+        opaque: Whether frames of opaque origin are allowed; no source expression matches those but `*`.
+    """
+    listed = list(origins)
+    everyone = ANY in listed or OPAQUE in listed or opaque
+    # data: and file: documents have opaque origins, which "*" does not match either; what can be said is "*".
+    ancestors = "*" if everyone else " ".join(["'self'", *sorted(listed)])
+    return f"{policy}; frame-ancestors {ancestors}"

@@ -1,0 +1,145 @@
+"""Header files for common static hosts, all from one table of rules.
+
+| file                        | for                                  |
+|-----------------------------|--------------------------------------|
+| `_headers`                  | Netlify, Cloudflare Pages            |
+| `.htaccess`                 | Apache, LiteSpeed                    |
+| `vercel.json`               | Vercel                               |
+| `firebase.json`             | Firebase Hosting                     |
+| `staticwebapp.config.json`  | Azure Static Web Apps                |
+| `nginx.conf`                | nginx: to be included in a `server`  |
+
+Every file may be read from other origins: in a sandboxed frame, whose origin is opaque, the page itself is one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+IMMUTABLE = "public, max-age=31536000, immutable"
+FRESH = "no-cache"
+
+_TYPES = {
+    "js": "text/javascript",
+    "mjs": "text/javascript",
+    "wasm": "application/wasm",
+    "zip": "application/zip",
+    "whl": "application/zip",
+    "json": "application/json",
+    "css": "text/css",
+}
+
+_EVERYWHERE = {
+    "Access-Control-Allow-Origin": "*",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+# What a page may be granted by the page that frames it stays possible; these need no frame's consent to be refused.
+_PERMISSIONS = "browsing-topics=(), interest-cohort=()"
+
+
+def host_files(policies: Mapping[str, str]) -> dict[str, bytes]:
+    """The header files of an output root.
+
+    Args:
+        policies: For each bundle's folder its Content-Security-Policy, with frame-ancestors.
+    """
+    pages = {name: {"Content-Security-Policy": policy, "Permissions-Policy": _PERMISSIONS} for name, policy in sorted(policies.items())}
+    texts = {
+        "_headers": _netlify(pages),
+        ".htaccess": _apache(pages),
+        "vercel.json": _json({"trailingSlash": True, "headers": _vercel(pages)}),
+        "firebase.json": _json({"hosting": {"public": ".", "trailingSlash": True, "headers": _firebase(pages)}}),
+        "staticwebapp.config.json": _json(_azure(pages)),
+        "nginx.conf": _nginx(pages),
+    }
+    return {name: text.encode() for name, text in texts.items()}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2) + "\n"
+
+
+def _netlify(pages: Mapping[str, Mapping[str, str]]) -> str:
+    lines = ["# Netlify, Cloudflare Pages. Written by mcpframe."]
+    lines += ["/*", *(f"  {name}: {value}" for name, value in _EVERYWHERE.items())]
+    lines += ["/_mcpframe/*", f"  Cache-Control: {IMMUTABLE}"]
+    for name, headers in pages.items():
+        lines += [f"/{name}/*", *(f"  {header}: {value}" for header, value in headers.items())]
+        for file in ("", "index.html", "manifest.json"):
+            lines += [f"/{name}/{file}", f"  Cache-Control: {FRESH}"]
+        for pattern in ("server.*", "packages/*"):
+            lines += [f"/{name}/{pattern}", f"  Cache-Control: {IMMUTABLE}"]
+    return "\n".join(lines) + "\n"
+
+
+def _apache(pages: Mapping[str, Mapping[str, str]]) -> str:
+    lines = ["# Apache, LiteSpeed: needs mod_headers, mod_mime, mod_setenvif; mod_rewrite for .gz. Written by mcpframe."]
+    lines += [f"AddType {kind} .{ending}" for ending, kind in _TYPES.items()]
+    lines += ["<IfModule mod_headers.c>"]
+    lines += [f'  Header always set {name} "{value}"' for name, value in _EVERYWHERE.items()]
+    lines += ["  SetEnvIf Request_URI \"/_mcpframe/|/packages/|/server\\.[0-9a-f]+\\.zip$\" MCPFRAME_IMMUTABLE"]
+    lines += [f'  Header set Cache-Control "{FRESH}"']
+    lines += [f'  Header set Cache-Control "{IMMUTABLE}" env=MCPFRAME_IMMUTABLE']
+    for number, (name, headers) in enumerate(pages.items()):
+        lines += [f'  SetEnvIf Request_URI "/{re.escape(name)}/" MCPFRAME_PAGE_{number}']
+        lines += [f'  Header always set {key} "{value}" env=MCPFRAME_PAGE_{number}' for key, value in headers.items()]
+    lines += ["</IfModule>", "<IfModule mod_rewrite.c>", "  RewriteEngine On"]
+    lines += ["  RewriteCond %{HTTP:Accept-Encoding} gzip", "  RewriteCond %{REQUEST_FILENAME}.gz -f"]
+    lines += ["  RewriteRule ^(.+)\\.(js|mjs|wasm|zip|json|css|html)$ $1.$2.gz [L,E=MCPFRAME_GZ:1]"]
+    for ending, kind in {**_TYPES, "html": "text/html; charset=utf-8"}.items():
+        lines += [f'  RewriteRule \\.{ending}\\.gz$ - [T={kind},E=no-gzip:1]'.replace("; charset=utf-8", "")]
+    lines += ['  <FilesMatch "\\.gz$">', "    Header set Content-Encoding gzip", "    Header append Vary Accept-Encoding"]
+    lines += ["  </FilesMatch>", "</IfModule>"]
+    return "\n".join(lines) + "\n"
+
+
+def _vercel(pages: Mapping[str, Mapping[str, str]]) -> list[dict[str, object]]:
+    def rule(source: str, headers: Mapping[str, str]) -> dict[str, object]:
+        return {"source": source, "headers": [{"key": key, "value": value} for key, value in headers.items()]}
+
+    rules = [rule("/(.*)", {**_EVERYWHERE, "Cache-Control": FRESH}), rule("/_mcpframe/(.*)", {"Cache-Control": IMMUTABLE})]
+    for name, headers in pages.items():
+        rules.append(rule(f"/{name}/(.*)", headers))
+        rules += [rule(f"/{name}/{part}", {"Cache-Control": IMMUTABLE}) for part in ("server.(.*)", "packages/(.*)")]
+    return rules
+
+
+def _firebase(pages: Mapping[str, Mapping[str, str]]) -> list[dict[str, object]]:
+    def rule(source: str, headers: Mapping[str, str]) -> dict[str, object]:
+        return {"source": source, "headers": [{"key": key, "value": value} for key, value in headers.items()]}
+
+    rules = [rule("**", {**_EVERYWHERE, "Cache-Control": FRESH}), rule("/_mcpframe/**", {"Cache-Control": IMMUTABLE})]
+    for name, headers in pages.items():
+        rules.append(rule(f"/{name}/**", headers))
+        rules += [rule(f"/{name}/{part}", {"Cache-Control": IMMUTABLE}) for part in ("server.*", "packages/**")]
+    return rules
+
+
+def _azure(pages: Mapping[str, Mapping[str, str]]) -> dict[str, object]:
+    routes: list[dict[str, object]] = [{"route": "/_mcpframe/*", "headers": {"Cache-Control": IMMUTABLE}}]
+    for name, headers in pages.items():
+        routes.append({"route": f"/{name}/packages/*", "headers": {**headers, "Cache-Control": IMMUTABLE}})
+        routes.append({"route": f"/{name}/*", "headers": {**headers, "Cache-Control": FRESH}})
+    mime = {f".{ending}": kind for ending, kind in _TYPES.items()}
+    return {"globalHeaders": _EVERYWHERE, "mimeTypes": mime, "routes": routes}
+
+
+def _nginx(pages: Mapping[str, Mapping[str, str]]) -> str:
+    # A location with add_header of its own inherits none: each one lists them all.
+    def location(path: str, cache: str, headers: Mapping[str, str]) -> list[str]:
+        every = {**_EVERYWHERE, **headers, "Cache-Control": cache}
+        return [f"location {path} {{", *(f'    add_header {key} "{value}" always;' for key, value in every.items()), "}"]
+
+    lines = ["# nginx: include in the server block that serves this folder at its root. Written by mcpframe."]
+    lines += ["gzip_static on;", "types {"]
+    lines += [f"    {kind} {ending};" for ending, kind in _TYPES.items()]
+    lines += ["    text/html html;", "    image/svg+xml svg;", "    image/png png;", "}"]
+    lines += location("/_mcpframe/", IMMUTABLE, {})
+    for name, headers in pages.items():
+        lines += location(f"/{name}/", FRESH, headers)
+        lines += location(f"~ ^/{re.escape(name)}/(server\\.|packages/)", IMMUTABLE, headers)
+    return "\n".join(lines) + "\n"

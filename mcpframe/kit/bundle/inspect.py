@@ -1,0 +1,84 @@
+"""Imports the author's server in Pyodide during the build: a server that does not start is an error now, not in the page."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mcpframe.kit.bundle.archive import pack
+from mcpframe.kit.bundle.layers import SERVER_PATH, SITE_PACKAGES, Layer, Layers
+from mcpframe.kit.bundle.pyodide_job import Mounted, run_in_pyodide
+from mcpframe.kit.errors import BuildError
+from mcpframe.kit.runtime import Runtime
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """What the author's entry is.
+
+    Attributes:
+        name: The name that clients see.
+        title: The title that clients see, if any.
+        version: The server's version, if any.
+        instructions: What the server tells models, if anything.
+        allowed_origins: The origins passed to `FrameServer`.
+        tools: The tools as `tools/list` gives them; None when the server lists them only within a session.
+        modules: The names of all modules that are imported once the server is.
+    """
+
+    name: str
+    title: str | None = None
+    version: str | None = None
+    instructions: str | None = None
+    allowed_origins: tuple[str, ...] = ()
+    tools: tuple[dict[str, Any], ...] | None = None
+    modules: tuple[str, ...] = ()
+
+
+def inspect_server(entry: str, runtime: Runtime, layers: Layers, *, origin: Path) -> Inspected:
+    """Import the server and say what it is.
+
+    Args:
+        entry: `module:object`.
+        runtime: The runtime.
+        layers: What the page would unpack.
+        origin: The folder the author's files came from, for tracebacks.
+
+    Raises:
+        BuildError: The module raises, or the object is no server; the message has the traceback.
+    """
+    with tempfile.TemporaryDirectory(prefix="mcpframe-inspect-") as scratch:
+        folder = Path(scratch)
+        (folder / "stdlib.zip").write_bytes(pack(layers.stdlib))
+        archives = []
+        for layer in (Layer("base", SITE_PACKAGES, layers.base), *layers.author):
+            file = folder / f"{layer.name}.zip"
+            file.write_bytes(pack(layer.files))
+            archives.append(Mounted(file, layer.to, layer.libraries))
+        run_in_pyodide(
+            "inspect",
+            runtime,
+            folders={"/job": folder},
+            archives=archives,
+            stdlib=folder / "stdlib.zip",
+            env={"MCPFRAME_ENTRY": entry, "MCPFRAME_SERVER": SERVER_PATH},
+        )
+        found = json.loads((folder / "found.json").read_text("utf-8"))
+    if "error" in found:
+        shown = str(found["traceback"]).replace(f"{SERVER_PATH}/", f"{origin}/").rstrip()
+        raise BuildError(
+            f"The server {entry!r} does not start in the page: {str(found['error']).rstrip('.')}."
+            + (f"\n{shown}" if shown else "")
+        )
+    return Inspected(
+        name=found["name"],
+        title=found["title"],
+        version=found["version"],
+        instructions=found["instructions"],
+        allowed_origins=tuple(found["allowed_origins"]),
+        tools=None if found["tools"] is None else tuple(found["tools"]),
+        modules=tuple(found["modules"]),
+    )

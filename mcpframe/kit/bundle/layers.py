@@ -1,0 +1,204 @@
+"""What a page unpacks, compiled: standard library, SDK with mcpframe, the author's requirements, the author's files.
+
+What is compiled is kept in the cache per wheel or set of files, so a build compiles only what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from mcpframe.kit.bundle.archive import Files, pack, unpack
+from mcpframe.kit.bundle.cold import INDEX, hot_modules, index_of, split
+from mcpframe.kit.bundle.compile import cache_key, cached, compile_libraries, compile_server
+from mcpframe.kit.bundle.lock import Lock
+from mcpframe.kit.bundle.resolve import BASE, INSTALLER
+from mcpframe.kit.bundle.trim import native_libraries, trim_wheel
+from mcpframe.kit.cache import sha256_of, write_file
+from mcpframe.kit.project import Project
+from mcpframe.kit.runtime import PYTHON_VERSION, Runtime
+
+_FORMAT = "1"
+"""Raised when the same files give another result: what is in the cache is then not used any more."""
+
+LIBRARY = f"/lib/python{PYTHON_VERSION.rpartition('.')[0]}"
+SITE_PACKAGES = f"{LIBRARY}/site-packages"
+STDLIB_PATH = f"{LIBRARY}/std"
+"""Where the standard library is in the page: a folder, as files can be put into it later, unlike into a zip."""
+
+
+SERVER_PATH = "/mcpframe/server"
+"""Where the author's files are in the page."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One archive of a bundle.
+
+    Attributes:
+        name: What its file is called.
+        to: The folder in Python's file system that it is unpacked to.
+        files: Its files.
+    """
+
+    name: str
+    to: str
+    files: Files
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The native libraries in it, to be loaded once Python runs."""
+        return native_libraries(self.files)
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Everything a page unpacks.
+
+    Attributes:
+        stdlib: The whole standard library.
+        base: The whole of mcpframe and the SDK.
+        archives: What a page unpacks when it starts, in this order.
+        cold: What it fetches when it is imported, by path below `LIBRARY`.
+        licences: The licence texts of what was put in.
+    """
+
+    stdlib: Files
+    base: Files
+    archives: tuple[Layer, ...]
+    cold: Files
+    licences: Files
+
+    @property
+    def author(self) -> tuple[Layer, ...]:
+        """The archives that are the author's own: requirements and files."""
+        return tuple(layer for layer in self.archives if layer.name in ("packages", "server"))
+
+
+@dataclass(frozen=True)
+class Library:
+    """Compiled files with the licence texts that go with them.
+
+    Attributes:
+        files: The files by path in site-packages.
+        licences: The texts, by path in the wheels.
+    """
+
+    files: Files
+    licences: Files
+
+
+def root_names(requirements: Iterable[str]) -> set[str]:
+    """The normalized names of requirements."""
+    return {canonicalize_name(Requirement(item).name) for item in requirements}
+
+
+def base_packages(lock: Lock) -> set[str]:
+    """The names of the packages that every bundle has."""
+    return {package.name for package in lock.closure(root_names((*BASE, *INSTALLER)))}
+
+
+def build_layers(
+    project: Project, lock: Lock, wheels: Mapping[str, Path], author: Files, own: Files, runtime: Runtime
+) -> Layers:
+    """Compile everything a page unpacks.
+
+    Args:
+        project: The author's project.
+        lock: The wheels.
+        wheels: Their files, by package.
+        author: The author's files.
+        own: mcpframe's files.
+        runtime: The runtime.
+
+    Raises:
+        BuildError: A file of the author's does not compile.
+    """
+    base_names = base_packages(lock)
+    more_names = {package.name for package in lock.closure(root_names(project.requirements))} - base_names
+    base = compiled_wheels({name: wheels[name] for name in base_names}, runtime)
+    more = compiled_wheels({name: wheels[name] for name in more_names}, runtime)
+    stdlib = compiled_stdlib(runtime)
+    ours = _compiled_own(own, runtime)
+    whole = {**base.files, **ours}
+    hot = hot_modules(stdlib, whole, SITE_PACKAGES, runtime)
+    hot_stdlib, cold_stdlib = split(stdlib, hot)
+    hot_base, cold_base = split(base.files, hot)
+    cold = {f"std/{path}": data for path, data in cold_stdlib.items()}
+    cold |= {f"site-packages/{path}": data for path, data in cold_base.items()}
+    archives = [Layer("stdlib", STDLIB_PATH, hot_stdlib)]
+    archives.append(Layer("base", SITE_PACKAGES, {INDEX: index_of(pack(cold)), **hot_base, **ours}))
+    if more.files:
+        archives.append(Layer("packages", SITE_PACKAGES, more.files))
+    archives.append(Layer("server", SERVER_PATH, _compiled_author(author, runtime, project.source)))
+    return Layers(stdlib, whole, tuple(archives), cold, {**base.licences, **more.licences})
+
+
+def _compiled_own(own: Files, runtime: Runtime) -> Files:
+    path = cached("own", _key(own, runtime))
+    if path.is_file():
+        return unpack(path)
+    compiled = compile_libraries({"": own}, runtime, shown=SITE_PACKAGES)[""]
+    write_file(path, pack(compiled))
+    return compiled
+
+
+def _compiled_author(author: Files, runtime: Runtime, root: Path) -> Files:
+    path = cached("servers", _key(author, runtime))
+    if path.is_file():
+        return unpack(path)
+    compiled = compile_server(author, runtime, shown=SERVER_PATH, root=root)
+    write_file(path, pack(compiled))
+    return compiled
+
+
+def _key(files: Files, runtime: Runtime) -> str:
+    return cache_key(_FORMAT, runtime.version, *(part for path in sorted(files) for part in (path, files[path]))) + ".zip"
+
+
+def compiled_stdlib(runtime: Runtime) -> Files:
+    """The standard library, compiled."""
+    source = runtime.folder / "python_stdlib.zip"
+    path = cached("stdlib", cache_key(_FORMAT, sha256_of(source)) + ".zip")
+    if path.is_file():
+        return unpack(path)
+    compiled = compile_libraries({"": unpack(source)}, runtime, shown=STDLIB_PATH)[""]
+    write_file(path, pack(compiled))
+    return compiled
+
+
+def compiled_wheels(wheels: Mapping[str, Path], runtime: Runtime) -> Library:
+    """The wheels as one library, trimmed and compiled.
+
+    Args:
+        wheels: Files by package name, as `fetch_wheels` gives them: each in a folder named after its hash.
+        runtime: The runtime.
+    """
+    paths = {
+        name: cached("wheels-compiled", cache_key(_FORMAT, runtime.version, wheel.parent.name) + ".zip")
+        for name, wheel in wheels.items()
+    }
+    missing = [name for name, path in paths.items() if not path.is_file()]
+    if missing:
+        _compile_into(paths, {name: wheels[name] for name in missing}, runtime)
+    files: dict[str, bytes] = {}
+    licences: dict[str, bytes] = {}
+    for name in sorted(paths):
+        for path, data in unpack(paths[name]).items():
+            part, _, inner = path.partition("/")
+            (files if part == "files" else licences)[inner] = data
+    return Library(files, licences)
+
+
+def _compile_into(paths: Mapping[str, Path], wheels: Mapping[str, Path], runtime: Runtime) -> None:
+    """Compile several wheels in one run of Pyodide, whose start takes longer than most wheels."""
+    trimmed = {name: trim_wheel(unpack(wheel)) for name, wheel in wheels.items()}
+    compiled = compile_libraries({name: kept for name, (kept, _) in trimmed.items()}, runtime, shown=SITE_PACKAGES)
+    for name, (_, licences) in trimmed.items():
+        result = {f"files/{path}": data for path, data in compiled[name].items()}
+        result |= {f"licences/{path}": data for path, data in licences.items()}
+        write_file(paths[name], pack(result))

@@ -1,0 +1,112 @@
+"""`mcpframe.lock`: every wheel of a bundle with its hash, written by the first build and honoured by later ones."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from packaging.utils import canonicalize_name
+
+from mcpframe.kit.cache import write_file
+from mcpframe.kit.errors import BuildError
+
+_FORMAT = 1
+_NOTE = "Written by `mcpframe build`; commit it. Renew it with `mcpframe build --upgrade`."
+
+
+@dataclass(frozen=True)
+class Locked:
+    """One wheel.
+
+    Attributes:
+        name: The normalized name of the package.
+        version: Its version.
+        filename: The wheel's file name.
+        sha256: The wheel's SHA-256, in hex.
+        source: `index`, the package index that pip is set up for; or `pyodide`, Pyodide's own distribution.
+        required_by: Who wants it: package names, or `server` for the author's own requirements.
+    """
+
+    name: str
+    version: str
+    filename: str
+    sha256: str
+    source: Literal["index", "pyodide"]
+    required_by: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Lock:
+    """What a resolution decided.
+
+    Attributes:
+        inputs: The hash of what was resolved (`inputs_hash`).
+        packages: Every wheel, sorted by name.
+    """
+
+    inputs: str
+    packages: tuple[Locked, ...]
+
+    def closure(self, roots: Iterable[str]) -> tuple[Locked, ...]:
+        """The packages that the packages `roots` (normalized names) need, and they themselves."""
+        found = {package.name for package in self.packages if package.name in set(roots)}
+        while True:
+            wanted = {package.name for package in self.packages if found & set(package.required_by)}
+            if wanted <= found:
+                return tuple(package for package in self.packages if package.name in found)
+            found |= wanted
+
+
+def inputs_hash(*inputs: Iterable[str]) -> str:
+    """The hash of requirements and whatever else decides the resolution; the order inside a group does not matter."""
+    return hashlib.sha256(json.dumps([sorted(group) for group in inputs]).encode()).hexdigest()
+
+
+def read_lock(path: Path) -> Lock | None:
+    """Read a lock file; None where there is none.
+
+    Raises:
+        BuildError: The file is not a lock, or one of a newer mcpframe.
+    """
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise BuildError(f"{path} cannot be read ({error}); restore it, or delete it to resolve anew.") from error
+    try:
+        if data["format"] != _FORMAT:
+            raise BuildError(
+                f"{path} has format {data['format']}, this mcpframe reads {_FORMAT}: "
+                "update mcpframe, or delete the file to resolve anew."
+            )
+        return Lock(str(data["inputs"]), tuple(_locked(entry) for entry in data["packages"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise BuildError(f"{path} is not a lock of mcpframe ({error!r}); delete it to resolve anew.") from error
+
+
+def _locked(entry: dict[str, Any]) -> Locked:
+    values = {field.name: entry[field.name] for field in fields(Locked)}
+    filename, digest = str(values["filename"]), str(values["sha256"])
+    if "/" in filename or "\\" in filename or filename.startswith("."):
+        raise ValueError(f"file name {filename!r}")
+    if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+        raise ValueError(f"sha256 {digest!r}")
+    if values["source"] not in ("index", "pyodide") or canonicalize_name(values["name"]) != values["name"]:
+        raise ValueError(f"package {values['name']!r}")
+    return Locked(**{**values, "required_by": tuple(values["required_by"])})
+
+
+def write_lock(path: Path, lock: Lock) -> None:
+    """Write a lock file, the same bytes for the same lock.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    packages = [asdict(package) for package in sorted(lock.packages, key=lambda package: package.name)]
+    data = {"about": _NOTE, "format": _FORMAT, "inputs": lock.inputs, "packages": packages}
+    write_file(path, (json.dumps(data, indent=2) + "\n").encode())

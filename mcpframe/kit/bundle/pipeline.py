@@ -1,0 +1,148 @@
+"""From an author's project to a folder that any web server can serve: the steps, in their order.
+
+    find project → resolve (or honour the lock) → fetch wheels → compile → collect → inspect → write
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from mcpframe.frame.origins import ANY
+from mcpframe.kit.bundle.archive import source_date
+from mcpframe.kit.bundle.collect import author_files, own_files
+from mcpframe.kit.bundle.compile import cache_key
+from mcpframe.kit.bundle.contents import SCRIPTS, assemble
+from mcpframe.kit.bundle.inspect import Inspected, inspect_server
+from mcpframe.kit.bundle.layers import build_layers
+from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
+from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
+from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
+from mcpframe.kit.bundle.wheels import fetch_wheels
+from mcpframe.kit.bundle.write import BuildResult, find_current, write_bundle
+from mcpframe.kit.data import static_dir
+from mcpframe.kit.errors import ConfigError
+from mcpframe.kit.progress import Progress, silent
+from mcpframe.kit.project import Project, find_project, with_origins
+from mcpframe.kit.runtime import VERSION, ensure_runtime
+
+_KIT = Path(__file__).resolve().parent.parent
+_STATIC = (*SCRIPTS, "frame.css", "index.html.j2", "node-python.mjs")
+
+
+def build(
+    path: Path,
+    out: Path,
+    *,
+    upgrade: bool = False,
+    allowed_origins: Sequence[str] | None = None,
+    progress: Progress = silent,
+    runtime: Path | None = None,
+    packages: Path | None = None,
+) -> BuildResult:
+    """Build a bundle.
+
+    Args:
+        path: The folder of a server's project, its pyproject.toml, or a Python file.
+        out: The output root; several bundles may share one.
+        upgrade: Resolve the requirements anew instead of honouring the lock.
+        allowed_origins: In place of the project's own, for a preview.
+        allowed_origins: Who may embed the server, instead of whom its configuration names.
+        progress: Told about each step.
+        runtime: A folder with the Pyodide runtime; by default as `ensure_runtime` finds it.
+        packages: A folder with packages of Pyodide's distribution; by default as `PyodidePackages` finds it.
+
+    Raises:
+        ConfigError: The project's configuration cannot be used.
+        BuildError: It cannot be built; the message says why and what to do.
+        KitError: Something the build needs is missing or fails.
+    """
+    out = out.absolute()
+    project = find_project(path)
+    if allowed_origins is not None:
+        project = with_origins(project, allowed_origins)
+    if allowed_origins is not None:
+        config = project.config.model_copy(update={"allowed_origins": list(allowed_origins)})
+        project = replace(project, config=config)
+    _check_origins_early(project)
+    pyodide_runtime = ensure_runtime(runtime, progress=progress)
+    pyodide = PyodidePackages(pyodide_runtime, packages)
+    lock = _locked(project, pyodide, upgrade=upgrade, progress=progress)
+    author = author_files(project, out)
+    key = _inputs(project, lock, author)
+    if not upgrade and (manifest := find_current(out, project.name, key)):
+        return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest), unchanged=True)
+
+    with progress("Fetching wheels"):
+        wheels = fetch_wheels(lock.packages, pyodide)
+    with progress("Compiling to bytecode"):
+        layers = build_layers(project, lock, wheels, author, own_files(version("mcpframe")), pyodide_runtime)
+    inspected = Inspected(name=project.name)
+    if project.config.inspect:
+        with progress("Importing the server in Pyodide"):
+            inspected = inspect_server(project.entry, pyodide_runtime, layers, origin=project.source)
+    origins = _origins(project, inspected)
+    assets, manifest = assemble(project, lock, wheels, layers, inspected, origins, pyodide_runtime, inputs=key)
+    with progress(f"Writing {out / project.name}"):
+        write_bundle(out, project.name, assets, manifest)
+    return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest))
+
+
+def _locked(project: Project, pyodide: PyodidePackages, *, upgrade: bool, progress: Progress) -> Lock:
+    """The project's lock, made or renewed where it is not there, not wanted or not of these requirements."""
+    wanted = (*project.requirements, *project.lazy)
+    inputs = inputs_hash(wanted, (*BASE, *INSTALLER), (VERSION,))
+    found = read_lock(project.lock_path)
+    if found is not None and found.inputs == inputs and not upgrade:
+        return found
+    with progress("Resolving the requirements"):
+        lock = resolve(wanted, pyodide, inputs=inputs, previous=None if upgrade else found)
+    write_lock(project.lock_path, lock)
+    return lock
+
+
+def _inputs(project: Project, lock: Lock, author: Mapping[str, bytes]) -> str:
+    """The hash of everything that decides a bundle's bytes."""
+    ours = [*sorted((_KIT / "bundle").rglob("*.py")), *(static_dir() / name for name in _STATIC)]
+    parts: list[str | bytes] = [repr(source_date()), VERSION, version("mcpframe"), repr(lock), _described(project)]
+    for files in (own_files(version("mcpframe")), author):
+        parts += [part for path, data in files.items() for part in (path, data)]
+    return cache_key(*parts, *(path.read_bytes() for path in ours))
+
+
+def _described(project: Project) -> str:
+    return repr((project.name, project.entry, project.requirements, project.lazy, project.config))
+
+
+def _check_origins_early(project: Project) -> None:
+    # Without this, a person would wait for the whole build to be told.
+    if not project.config.inspect and not project.config.allowed_origins and not project.config.options.allow_opaque:
+        raise ConfigError(_no_origins(project, " (FrameServer's are not known, as inspect is false)"))
+
+
+def _origins(project: Project, inspected: Inspected) -> tuple[str, ...]:
+    origins = tuple(project.config.allowed_origins) or inspected.allowed_origins
+    if not origins and not project.config.options.allow_opaque:
+        raise ConfigError(_no_origins(project, ""))
+    return origins
+
+
+def _no_origins(project: Project, remark: str) -> str:
+    return (
+        f"{project.file}: no page may embed the server{remark}: set tool.mcpframe.allowed_origins to the origins of the "
+        'pages that may, such as ["https://chat.example"], or pass FrameServer(..., allowed_origins=[...]).'
+    )
+
+
+def _warnings(project: Project, manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    found = []
+    if ANY in manifest["allowed_origins"]:
+        found.append('allowed_origins has "*": any page on the web may embed the server and call its tools.')
+    if project.config.options.allow_opaque:
+        found.append("allow_opaque is set: any sandboxed frame or file may embed the server, whoever made it.")
+    if project.config.csp.unsafe_eval:
+        found.append("csp.unsafe_eval is set: the page may run JavaScript from text.")
+    return tuple(found)

@@ -1,0 +1,70 @@
+"""Runs a Python program inside Pyodide under Node, with folders and archives of ours in it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from mcpframe.kit.data import static_dir
+from mcpframe.kit.node import find_node
+from mcpframe.kit.runtime import Runtime
+
+
+@dataclass(frozen=True)
+class Mounted:
+    """An archive that is unpacked before the program runs.
+
+    Attributes:
+        file: The zip.
+        to: The folder in Python's file system.
+        libraries: Native libraries in it, to be loaded, by path in the archive.
+    """
+
+    file: Path
+    to: str
+    libraries: tuple[str, ...] = ()
+
+
+def run_in_pyodide(
+    program: str,
+    runtime: Runtime,
+    *,
+    folders: Mapping[str, Path],
+    archives: Sequence[Mounted] = (),
+    stdlib: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout: float = 300,
+) -> str:
+    """Run one of the programs of `in_pyodide` and return what it printed.
+
+    Args:
+        program: Its name, without `.py`.
+        runtime: The runtime.
+        folders: Folders of this machine by the path where the program finds them.
+        archives: What is unpacked before.
+        stdlib: A compiled standard library, which starts faster than the runtime's own.
+        env: Environment variables of the program.
+        timeout: The longest it may take, in seconds.
+
+    Raises:
+        ToolFailed: The program raised, or took too long; its `output` has the traceback.
+        NodeMissing: There is no Node.js.
+    """
+    with tempfile.TemporaryDirectory(prefix="mcpframe-job-") as scratch:
+        script = Path(scratch) / f"{program}.py"
+        script.write_text((files("mcpframe.kit.bundle.in_pyodide") / f"{program}.py").read_text("utf-8"), "utf-8")
+        job = {
+            "pyodide": str(runtime.folder),
+            "stdlib": str(stdlib) if stdlib else None,
+            "env": dict(env or {}),
+            "mounts": {path: str(folder) for path, folder in folders.items()},
+            "archives": [{"file": str(item.file), "to": item.to, "libraries": item.libraries} for item in archives],
+            "program": str(script),
+        }
+        description = Path(scratch) / "job.json"
+        description.write_text(json.dumps(job), "utf-8")
+        return find_node().run(str(static_dir() / "node-python.mjs"), str(description), timeout=timeout)

@@ -1,0 +1,216 @@
+"""From requirements to exact wheels that run in Pyodide.
+
+Two programs do it, because neither can alone: uv decides the versions with the markers of Pyodide's platform (pip would
+evaluate this machine's), and pip fetches the wheels that have Pyodide's tags (uv does not fetch). uv may decide for a
+version without such a wheel; what pip finds is then fed back as a constraint. Packages the index has no such wheel of,
+but Pyodide's own distribution has, are constrained to that version.
+
+The SDK's HTTP stack is left out: `mcpframe.frame.sdk` answers its imports. A package of it that something else than the
+SDK wants is kept.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+from uv import find_uv_bin
+
+from mcpframe.kit.bundle.lock import Lock, Locked
+from mcpframe.kit.bundle.pyodide_packages import PyodidePackage, PyodidePackages
+from mcpframe.kit.bundle.wheels import NoWheel, download
+from mcpframe.kit.errors import BuildError, DownloadError, ToolFailed
+from mcpframe.kit.programs import run_tool
+from mcpframe.kit.runtime import PYTHON_VERSION
+
+#: What every bundle needs: the official SDK.
+BASE = ("mcp>=2.3,<3",)
+#: What is in every bundle for authors who install packages at run time; fetched only then.
+INSTALLER = ("micropip",)
+
+SERVER = "server"
+"""Who wants the author's own requirements, in a lock."""
+OWN = "mcpframe"
+"""Who wants what every bundle needs, in a lock."""
+
+_PLATFORM = "wasm32-pyodide2025"
+_LEFT_OUT: Mapping[str, frozenset[str]] = {
+    "mcp": frozenset({"httpx2", "pyjwt", "python-multipart", "sse-starlette", "starlette", "uvicorn", "cryptography"}),
+    "pyjwt": frozenset({"cryptography"}),
+    "anyio": frozenset({"idna"}),
+    "jsonschema": frozenset({"rpds-py"}),
+    "referencing": frozenset({"rpds-py"}),
+}
+_MAX_ROUNDS = 30
+_HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
+_PIN = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==(\S+)")
+_NO_NETWORK = re.compile(r"dns error|error sending request|Failed to fetch|Could not connect|timed out", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Pin:
+    version: str
+    hashes: tuple[str, ...]
+    required_by: tuple[str, ...]
+
+
+def resolve(
+    requirements: Iterable[str], pyodide: PyodidePackages, *, inputs: str, previous: Lock | None = None
+) -> Lock:
+    """Decide the wheels for `requirements`, and fetch them into the cache.
+
+    Args:
+        requirements: The author's requirements.
+        pyodide: Pyodide's own packages.
+        inputs: The hash that the lock is to be known by.
+        previous: A lock whose versions are kept where they still fit.
+
+    Raises:
+        BuildError: No wheel runs in Pyodide, or the requirements contradict each other.
+        DownloadError: The package index cannot be reached.
+    """
+    roots = sorted(requirements, key=str.lower)
+    preferred = {package.name: package.version for package in previous.packages} if previous else {}
+    constraints: dict[str, str] = {}
+    tried: dict[str, set[str]] = {}
+    from_pyodide: dict[str, PyodidePackage] = {}
+    for _ in range(_MAX_ROUNDS):
+        pins = _reachable(_compile(roots, constraints, preferred))
+        _take_what_pyodide_needs(pins, from_pyodide, pyodide)
+        on_index = {name: (pin.version, pin.hashes) for name, pin in pins.items() if name not in from_pyodide}
+        try:
+            found = download(on_index)
+        except NoWheel as missing:
+            name = missing.name
+            before = tried.setdefault(name, set())
+            before.add(pins[name].version)
+            version = next((item for item in reversed(missing.versions) if item not in before), None)
+            if version is not None and _fits(version, name, roots):
+                constraints[name] = f"{name}=={version}"
+                before.add(version)
+            elif own := pyodide.find(name):
+                from_pyodide[name] = own
+                constraints[name] = f"{name}=={own.version}"
+            else:
+                raise BuildError(_no_wheel(name, pins[name], missing.versions)) from missing
+            preferred.pop(name, None)
+            continue
+        packages = []
+        for name, pin in sorted(pins.items()):
+            if name in from_pyodide:
+                own = from_pyodide[name]
+                packages.append(Locked(name, own.version, own.filename, own.sha256, "pyodide", pin.required_by))
+            elif name in found:
+                packages.append(Locked(name, *found[name], "index", pin.required_by))
+            else:
+                raise BuildError(f"pip fetched no wheel of {name} {pin.version}; run the build again.")
+        return Lock(inputs, tuple(packages))
+    raise BuildError(
+        f"No set of wheels for Pyodide was found in {_MAX_ROUNDS} attempts "
+        f"(tried several versions of {', '.join(sorted(constraints))}): pin versions in the requirements."
+    )
+
+
+def _fits(version: str, name: str, roots: list[str]) -> bool:
+    for root in roots:
+        requirement = Requirement(root)
+        if canonicalize_name(requirement.name) == name and not requirement.specifier.contains(version):
+            return False
+    return True
+
+
+def _take_what_pyodide_needs(
+    pins: dict[str, _Pin], chosen: dict[str, PyodidePackage], pyodide: PyodidePackages
+) -> None:
+    """Add what packages of Pyodide's distribution need of it and the index does not know of."""
+    for name in list(chosen):
+        if name not in pins:
+            del chosen[name]  # a constraint elsewhere made it superfluous
+            continue
+        for needed in chosen[name].depends:
+            if needed in pins:
+                continue
+            own = pyodide.find(needed)
+            if own is None:
+                raise BuildError(
+                    f"{name} {chosen[name].version} needs {needed} of Pyodide's distribution, a shared library that "
+                    f"a bundle cannot carry yet; {_who(pins[name])} wants {name}: leave it out."
+                )
+            chosen[needed] = own
+            pins[needed] = _Pin(own.version, (own.sha256,), (name,))
+
+
+def _compile(roots: list[str], constraints: Mapping[str, str], preferred: Mapping[str, str]) -> dict[str, _Pin]:
+    with tempfile.TemporaryDirectory(prefix="mcpframe-resolve-") as scratch:
+        folder = Path(scratch)
+        (folder / f"{SERVER}.in").write_text("\n".join(roots) + "\n")
+        (folder / f"{OWN}.in").write_text("\n".join((*BASE, *INSTALLER)) + "\n")
+        (folder / "constraints.txt").write_text("\n".join(constraints.values()) + "\n")
+        # uv keeps the versions of an output file that is there already.
+        (folder / "pins.txt").write_text("".join(f"{name}=={version}\n" for name, version in preferred.items()))
+        command = [find_uv_bin(), "pip", "compile", f"{SERVER}.in", f"{OWN}.in", "--constraints", "constraints.txt"]
+        command += ["--python-platform", _PLATFORM, "--python-version", PYTHON_VERSION.rpartition(".")[0]]
+        command += ["--generate-hashes", "--no-header", "--annotation-style", "line", "--quiet", "--no-config"]
+        command += ["--index-strategy", "unsafe-best-match", "--output-file", "pins.txt"]
+        try:
+            run_tool(command, "uv", cwd=folder, timeout=600)
+        except ToolFailed as error:
+            raise _explain(error) from error
+        return _parse((folder / "pins.txt").read_text("utf-8"))
+
+
+def _explain(error: ToolFailed) -> BuildError | DownloadError:
+    if _NO_NETWORK.search(error.output):
+        return DownloadError("The package index cannot be reached, so the requirements cannot be resolved: check the network.")
+    reason = " ".join(error.output.split())
+    _, found, because = reason.partition("Because ")
+    reason = f"because {because}" if found else reason
+    return BuildError(f"The requirements cannot be resolved for Pyodide: {reason[:600].rstrip('.')}. Change the requirements.")
+
+
+def _parse(text: str) -> dict[str, _Pin]:
+    """Read uv's output: a pin, its hashes, and `# via` who wants it."""
+    pins: dict[str, _Pin] = {}
+    for block in re.split(r"\n(?=\S)", text):
+        match = _PIN.match(block)
+        if match is None:
+            continue
+        via = block.partition("# via ")[2].replace("\n", " ")
+        wanted = {part.strip() for part in via.split(",") if part.strip() and not part.strip().startswith("-c ")}
+        who = {canonicalize_name(part.removeprefix("-r ").removesuffix(".in")) for part in wanted}
+        name = canonicalize_name(match[1])
+        pins[name] = _Pin(match[2], tuple(sorted(_HASH.findall(block))), tuple(sorted(who)))
+    return pins
+
+
+def _reachable(pins: dict[str, _Pin]) -> dict[str, _Pin]:
+    """Leave out what only the SDK's HTTP stack wants."""
+    wanted = {
+        name: {who for who in pin.required_by if name not in _LEFT_OUT.get(who, ())} for name, pin in pins.items()
+    }
+    roots = {SERVER, OWN}
+    kept = {name for name, who in wanted.items() if who & roots}
+    while True:
+        more = kept | {name for name, who in wanted.items() if who & kept}
+        if more == kept:
+            return {name: replace(pins[name], required_by=tuple(sorted(wanted[name] & (kept | roots)))) for name in kept}
+        kept = more
+
+
+def _who(pin: _Pin) -> str:
+    return " and ".join("the server itself" if who == SERVER else who for who in pin.required_by)
+
+
+def _no_wheel(name: str, pin: _Pin, versions: tuple[str, ...]) -> str:
+    there = f"only of {', '.join(sorted(versions, key=Version))}" if versions else "of no version"
+    return (
+        f"{name} {pin.version} has no wheel that runs in Pyodide: neither pure Python nor WebAssembly (the package index "
+        f"has one {there}, Pyodide's distribution none). {_who(pin)} wants it: leave it out, ask for another version, or "
+        "use a library without native code."
+    )

@@ -1,0 +1,51 @@
+"""What of a wheel a page can never use: type stubs, tests, documentation, build files.
+
+Licence texts are kept apart, for one file beside the archives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from mcpframe.kit.bundle.archive import Files
+
+_NEVER = re.compile(
+    r"(^|/)(tests?|testing/data|benchmarks?|docs?|examples?)/.*"  # of wheels; the standard library has none
+    r"|.*\.(pyi|pyx|pxd|c|h|cpp|hpp|md|rst|map)$"
+    r"|(^|.*/)(py\.typed|conftest\.py|setup\.py)$"
+)
+_METADATA = re.compile(r"[^/]+\.dist-info/(METADATA|entry_points\.txt|WHEEL)$")
+_LICENCE = re.compile(r"[^/]+\.dist-info/(licen[cs]es/.+|(LICEN[CS]E|COPYING|NOTICE|AUTHORS)[^/]*)$", re.IGNORECASE)
+_RELOCATED = re.compile(r"[^/]+\.data/(?P<kind>[^/]+)/(?P<path>.+)$")
+
+def trim_wheel(files: Files) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """Split the files of a wheel into those a page needs and the licence texts.
+
+    `NAME.data/purelib` and `platlib` are put where an installer puts them; other data folders have no place in a page.
+    """
+    kept, licences = {}, {}
+    for path, data in files.items():
+        if relocated := _RELOCATED.match(path):
+            if relocated["kind"] not in ("purelib", "platlib"):
+                continue
+            path = relocated["path"]
+        if ".dist-info/" in path:
+            if _LICENCE.match(path):
+                licences[path] = data
+            elif _METADATA.match(path):
+                kept[path] = _headers(data) if path.endswith("/METADATA") else data
+        elif not _NEVER.match(path):
+            kept[path] = data
+    return kept, licences
+
+
+def _headers(data: bytes) -> bytes:
+    """The headers of a METADATA file; the long description below them is for people."""
+    head, _, _ = data.replace(b"\r\n", b"\n").partition(b"\n\n")
+    return head + b"\n"
+
+
+def native_libraries(paths: Iterable[str]) -> tuple[str, ...]:
+    """The native libraries among paths, in the order in which they are loaded."""
+    return tuple(sorted(path for path in paths if path.endswith(".so")))

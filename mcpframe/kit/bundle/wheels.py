@@ -1,0 +1,164 @@
+"""The wheels of a lock as files in the cache, each checked against its hash whatever it comes from."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+
+from mcpframe.kit.bundle.lock import Locked
+from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
+from mcpframe.kit.cache import cache_dir, sha256_of, writing
+from mcpframe.kit.errors import BuildError, DownloadError, HashMismatch, ToolFailed
+from mcpframe.kit.programs import run_tool
+from mcpframe.kit.runtime import ABI, PYTHON_VERSION
+
+_TAGS = (
+    "--only-binary=:all:",
+    *("--platform", f"pyemscripten_{ABI}_wasm32"),
+    *("--platform", "any"),
+    *("--python-version", PYTHON_VERSION.rpartition(".")[0]),
+    *("--implementation", "cp"),
+    *("--abi", "cp" + "".join(PYTHON_VERSION.split(".")[:2])),
+    *("--abi", "abi3"),
+    *("--abi", "none"),
+)
+_NO_WHEEL = re.compile(
+    r"Could not find a version that satisfies the requirement ([A-Za-z0-9._-]+)==\S+ \(from versions: ([^)]*)\)"
+)
+_NO_NETWORK = re.compile(r"NewConnectionError|Name or service not known|Connection refused|Max retries|timed out")
+
+
+class NoWheel(Exception):  # noqa: N818 an answer, not a failure that reaches anybody
+    """The package index has no wheel of the wanted version that runs in Pyodide.
+
+    Args:
+        name: The package, normalized.
+        versions: The versions that it has one of, oldest first.
+    """
+
+    def __init__(self, name: str, versions: tuple[str, ...]) -> None:
+        super().__init__(name, versions)
+        self.name = name
+        self.versions = versions
+
+
+def wheel_path(package: Locked) -> Path:
+    """Where a wheel is in the cache, whether it is there or not."""
+    return cache_dir() / "wheels" / package.sha256 / package.filename
+
+
+def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[str, Path]:
+    """Make sure that the wheels are in the cache, and give their files by package name.
+
+    Args:
+        packages: What the lock says.
+        pyodide: Pyodide's own packages.
+
+    Raises:
+        BuildError: The package index does not have a wheel any more.
+        DownloadError: A wheel could not be fetched.
+        HashMismatch: A wheel is not the one of the lock.
+    """
+    found = {package.name: wheel_path(package) for package in packages}
+    missing = [package for package in packages if not _is_good(found[package.name], package.sha256)]
+    for package in missing:
+        if package.source == "pyodide":
+            pyodide.fetch(package.filename, package.sha256, found[package.name])
+    pinned = [package for package in missing if package.source == "index"]
+    if pinned:
+        try:
+            download({package.name: (package.version, (package.sha256,)) for package in pinned})
+        except NoWheel as error:
+            raise BuildError(
+                f"The lock wants a version of {error.name} that the package index has no wheel of; "
+                "run the build with --upgrade."
+            ) from error
+        for package in pinned:
+            if not found[package.name].is_file():
+                raise HashMismatch(
+                    f"The package index gave another wheel of {package.name} {package.version} than the lock has; "
+                    "run the build with --upgrade."
+                )
+    return found
+
+
+def _is_good(path: Path, sha256: str) -> bool:
+    return path.is_file() and sha256_of(path) == sha256
+
+
+def download(pins: dict[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, str, str]]:
+    """Fetch wheels for Pyodide with pip, from the package index it is set up for, into the cache.
+
+    Args:
+        pins: For each package its version and the hashes that are allowed.
+
+    Returns:
+        For each package the version, the wheel's file name and its SHA-256.
+
+    Raises:
+        NoWheel: There is no wheel of a version.
+        HashMismatch: A wheel has none of the hashes.
+        DownloadError: The package index cannot be reached.
+        ToolFailed: pip failed otherwise.
+    """
+    store = cache_dir() / "wheels"
+    with writing(store):
+        store.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".download-", dir=store) as scratch:
+            wanted = Path(scratch) / "requirements.txt"
+            lines = [
+                f"{name}=={version} " + " ".join(f"--hash=sha256:{digest}" for digest in hashes)
+                for name, (version, hashes) in sorted(pins.items())
+            ]
+            wanted.write_text("\n".join(lines))
+            into = Path(scratch) / "wheels"
+            command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
+            command += ["--no-deps", "--require-hashes", *_TAGS, "--dest", str(into), "--requirement", str(wanted)]
+            try:
+                run_tool(command, "pip", timeout=900)
+            except ToolFailed as error:
+                _explain(error)
+            return dict(_keep(wheel, store) for wheel in sorted(into.iterdir()))
+
+
+def _explain(error: ToolFailed) -> None:
+    if match := _NO_WHEEL.search(error.output):
+        versions = tuple(part.strip() for part in match[2].split(",") if part.strip() not in ("", "none"))
+        raise NoWheel(canonicalize_name(match[1]), versions) from error
+    if "DO NOT MATCH THE HASHES" in error.output:
+        raise HashMismatch(
+            "A wheel from the package index does not have its locked hash; "
+            "if it was replaced there on purpose, run the build with --upgrade."
+        ) from error
+    if _NO_NETWORK.search(error.output):
+        raise DownloadError(
+            "The package index cannot be reached: check the network, or pip's settings (`pip config list`)."
+        ) from error
+    raise error
+
+
+def _keep(wheel: Path, store: Path) -> tuple[str, tuple[str, str, str]]:
+    name, version = wheel_name(wheel.name)
+    digest = sha256_of(wheel)
+    target = store / digest / wheel.name
+    target.parent.mkdir(exist_ok=True)
+    wheel.replace(target)
+    return name, (version, wheel.name, digest)
+
+
+def wheel_name(filename: str) -> tuple[str, str]:
+    """The normalized name and the version that a wheel's file name says.
+
+    Raises:
+        BuildError: It is not the name of a wheel.
+    """
+    try:
+        name, version, _, _ = parse_wheel_filename(filename)
+    except InvalidWheelFilename as error:
+        raise BuildError(f"{filename} is not the file name of a wheel: {error}.") from error
+    return name, str(version)

@@ -1,0 +1,149 @@
+"""Puts a bundle into the output root: shared files under their hashed names, then the bundle's folder in one go.
+
+Nothing half-written is ever under its final name. One build at a time writes an output root; what no bundle of it uses
+any more is removed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mcpframe.kit.bundle.assets import Asset
+from mcpframe.kit.bundle.host_headers import host_files
+from mcpframe.kit.cache import new_folder, write_file, writing
+from mcpframe.kit.errors import BuildError
+from mcpframe.kit.locking import locked
+
+SHARED = "_mcpframe"
+"""The folder of the output root that all its bundles share."""
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class BuildResult:
+    """A bundle that was built.
+
+    Attributes:
+        name: Its folder below the output root.
+        url_path: Its page's path relative to the output root's URL.
+        folder: The folder it is in.
+        manifest: What its manifest.json says.
+        warnings: What the author should know, each a sentence.
+        unchanged: Whether everything was there already.
+    """
+
+    name: str
+    folder: Path
+    manifest: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+    unchanged: bool = False
+    url_path: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "url_path", f"{self.name}/")
+
+    @property
+    def tools(self) -> list[dict[str, Any]] | None:
+        """The tools, as `tools/list` gives them; None when the server was not inspected."""
+        tools: list[dict[str, Any]] | None = self.manifest["tools"]
+        return tools
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Bytes: `total` and, with gzip, `first_visit`."""
+        sizes: dict[str, int] = self.manifest["sizes"]
+        return sizes
+
+
+def read_manifests(out: Path) -> dict[str, dict[str, Any]]:
+    """The manifests of all bundles below an output root, by folder."""
+    found = {}
+    for path in sorted(out.glob(f"*/{MANIFEST}")):
+        try:
+            data = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError):
+            continue  # not one of ours: it is left alone
+        if isinstance(data, dict) and data.get("mcpframe_manifest"):
+            found[path.parent.name] = data
+    return found
+
+
+def find_current(out: Path, name: str, inputs: str) -> dict[str, Any] | None:
+    """The manifest of a bundle that was built from the same inputs and is whole; None when it has to be built."""
+    manifest = read_manifests(out).get(name)
+    if manifest is None or manifest["inputs"] != inputs:
+        return None
+    for entry in manifest["files"]:
+        path = out / entry["path"]
+        if not path.is_file() or path.stat().st_size != entry["bytes"]:
+            return None
+        if entry["gzip_bytes"] is not None and not path.with_name(path.name + ".gz").is_file():
+            return None
+    return manifest
+
+
+def write_bundle(out: Path, name: str, assets: Iterable[Asset], manifest: Mapping[str, Any]) -> None:
+    """Write a bundle.
+
+    Args:
+        out: The output root.
+        name: The bundle's folder.
+        assets: Its files: in its folder, or in the shared one.
+        manifest: What its manifest.json says.
+
+    Raises:
+        BuildError: The folder is there and is not a bundle.
+        StorageError: The file system refuses.
+    """
+    listed = list(assets)
+    target = out / name
+    with locked(out):
+        if target.exists() and not (target / MANIFEST).is_file() and (not target.is_dir() or any(target.iterdir())):
+            raise BuildError(f"{target} is there and is not a bundle: move it, or choose another --out.")
+        for asset in listed:
+            if asset.path.startswith(f"{SHARED}/"):
+                _publish(out / asset.path, asset)
+        with new_folder(target) as folder, writing(target):
+            for asset in listed:
+                if asset.path.startswith(f"{name}/"):
+                    _put(folder / asset.path.removeprefix(f"{name}/"), asset)
+            (folder / MANIFEST).write_bytes(json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n")
+        _finish(out)
+
+
+def _publish(path: Path, asset: Asset) -> None:
+    """Write a file whose name says its content: when it is there, it is the same."""
+    for file, data in ((path, asset.data), (path.with_name(path.name + ".gz"), asset.packed)):
+        if data is not None and not (file.is_file() and file.stat().st_size == len(data)):
+            write_file(file, data)
+            file.chmod(0o644)  # whoever serves it reads it
+
+
+def _put(path: Path, asset: Asset) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(asset.data)
+    if asset.packed is not None:
+        path.with_name(path.name + ".gz").write_bytes(asset.packed)
+
+
+def _finish(out: Path) -> None:
+    """Bring header files in line with all bundles of the root, and remove shared files that none of them uses."""
+    manifests = read_manifests(out)
+    for name, data in host_files({name: manifest["csp"] for name, manifest in manifests.items()}).items():
+        path = out / name
+        if not path.is_file() or path.read_bytes() != data:
+            write_file(path, data)
+            path.chmod(0o644)
+    used = {entry["path"] for manifest in manifests.values() for entry in manifest["files"]}
+    shared = out / SHARED
+    for path in sorted(shared.rglob("*"), reverse=True):
+        if path.is_dir():
+            if not any(path.iterdir()):
+                path.rmdir()
+        elif path.relative_to(out).as_posix().removesuffix(".gz") not in used:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,107 @@
+"""The cache folder, and writing into it so that a failure never leaves half a file or half a folder."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import platformdirs
+
+from mcpframe.kit.errors import StorageError
+
+_REASONS = {
+    errno.ENOSPC: "the disk is full; free some space",
+    errno.EDQUOT: "the disk quota is used up; free some space",
+    errno.EROFS: "the file system is read-only",
+    errno.EACCES: "permission is denied",
+    errno.EPERM: "permission is denied",
+}
+
+
+def cache_dir() -> Path:
+    """The folder for what can be fetched or built again: `$MCPFRAME_CACHE`, else the user's cache folder."""
+    chosen = os.environ.get("MCPFRAME_CACHE")
+    return Path(chosen).expanduser().absolute() if chosen else platformdirs.user_cache_path("mcpframe", appauthor=False)
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Turn what the file system refuses while `place` is written into one clear error.
+
+    Raises:
+        StorageError: Disk full, quota used up, read-only or no permission. Other errors pass unchanged.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0)
+        if reason is None:
+            raise
+        raise StorageError(
+            f"Cannot write {place}: {reason}, or choose another cache folder with MCPFRAME_CACHE."
+        ) from error
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """Make the folder `target` in one go: the block fills an empty folder, which then takes its place.
+
+    The folder appears under its name only when the block has ended well; on any error it is removed. A `target` that is
+    there already is replaced; when another process makes it meanwhile, the block's work takes its place all the same.
+
+    Raises:
+        StorageError: The file system refuses.
+    """
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        try:
+            folder = temporary / "new"
+            folder.mkdir()
+            yield folder
+            _replace(folder, target, temporary / "old")
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _replace(folder: Path, target: Path, aside: Path) -> None:
+    # A folder cannot be renamed over one with files in it: the old one steps aside first.
+    with suppress(FileNotFoundError):
+        target.rename(aside)
+    try:
+        folder.rename(target)
+    except OSError:
+        if aside.exists() and not target.exists():
+            aside.rename(target)
+        raise
+
+
+def write_file(target: Path, data: bytes) -> None:
+    """Write a file in one go: it has all of `data`, or is as it was before.
+
+    Raises:
+        StorageError: The file system refuses.
+    """
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise

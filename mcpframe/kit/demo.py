@@ -1,0 +1,185 @@
+"""The demo: a server in a frame and a host page around it on two origins, asked through a real browser."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import re
+import signal
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcpframe.kit.bundle import build
+from mcpframe.kit.chromium import ensure_chromium, launch_options
+from mcpframe.kit.data import checkout_dir, templates_dir
+from mcpframe.kit.errors import DemoError, PortTaken, ToolMissing
+from mcpframe.kit.host_page import bundle_client, write_host_page
+from mcpframe.kit.node import install_locked
+from mcpframe.kit.progress import Progress, silent
+from mcpframe.kit.serve import Served, serve_folder
+
+#: What is asked: the tool, and its argument.
+TOOL = "calculate_pi"
+ITERATIONS = 100_000
+
+# Used when they are free and none are given, so that a second run finds the bundle it built for the same host origin.
+_BUNDLE_PORT, _PAGE_PORT = 8700, 8701
+_BOOT_TIMEOUT = 120.0
+_CALL_TIMEOUT = 60.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the host page showed.
+
+    Attributes:
+        tools: The names of the server's tools.
+        text: The text of the tool's answer.
+        structured: Its structured content, or None.
+    """
+
+    tools: list[str]
+    text: str
+    structured: object
+
+    @property
+    def number(self) -> float | None:
+        """The estimate: `pi` of the structured content, or else the first decimal number in the text."""
+        estimate = self.structured.get("pi") if isinstance(self.structured, dict) else None
+        if isinstance(estimate, (int, float)):
+            return float(estimate)
+        found = re.search(r"-?\d+\.\d+", self.text)
+        return float(found[0]) if found else None
+
+
+def is_right(number: float | None, iterations: int) -> bool:
+    """Whether `number` is what `iterations` random points say of pi.
+
+    A point is in the quarter circle with probability p = pi/4, so the estimate's standard deviation is
+    4·sqrt(p(1 - p)/iterations); six of them are exceeded by chance once in 500 million runs.
+    """
+    share = math.pi / 4
+    bound = 6 * 4 * math.sqrt(share * (1 - share) / iterations)
+    return number is not None and abs(number - math.pi) <= bound
+
+
+def run_demo(*, once: bool = False, port: int = 0, page_port: int = 0, progress: Progress = silent) -> None:
+    """Build the pi template, serve it and the host page, call its tool in Chromium, print the answer and the addresses.
+
+    Needs a clone of the repository (the host page's npm packages are pinned there).
+
+    Args:
+        once: Return after the answer; else serve until Ctrl-C.
+        port: The port of the bundle's origin; 0 takes a free one.
+        page_port: The port of the host page's origin; 0 takes a free one.
+        progress: Told about long steps.
+
+    Raises:
+        DemoError: The page did not answer, or not with pi.
+        KitError: A step of the set-up failed; each has its own class.
+    """
+    root = checkout_dir()
+    chromium = ensure_chromium(install=True, progress=progress)
+    client = bundle_client(install_locked(root, progress=progress), progress=progress)
+    with contextlib.ExitStack() as stack:
+        temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mcpframe-demo-")))
+        folder = temporary / "page"
+        folder.mkdir()
+        page = _serve(stack, folder, page_port, _PAGE_PORT)
+        # A bundle is made for its host's origin. The usual one is kept; who holds its port is alone with it.
+        bundles = root / ".cache" / "demo" if page.port == _PAGE_PORT else temporary / "bundles"
+        bundles.mkdir(parents=True, exist_ok=True)
+        frame = _serve(stack, bundles, port, _BUNDLE_PORT)
+        template = templates_dir() / "pi-calculator"
+        built = build(template, bundles, allowed_origins=[page.origin], progress=progress)
+        frame_url = f"{frame.origin}/{built.name}/"
+        write_host_page(folder, frame_url, client)
+        with progress("Asking the server in headless Chromium"):
+            answer = ask(f"{page.origin}/", chromium, {"iterations": ITERATIONS})
+        print(f"tools: {', '.join(answer.tools)}")
+        print(f"{TOOL}(iterations={ITERATIONS}) answers: {answer.text}")
+        print(f"host page: {page.origin}/")
+        print(f"server:    {frame_url}", flush=True)
+        if not is_right(answer.number, ITERATIONS):
+            raise DemoError(f"The answer of {TOOL} is not near pi: {answer.text!r}.")
+        if not once:
+            _wait_for_the_end()
+
+
+def _serve(stack: contextlib.ExitStack, folder: Path, port: int, usual: int) -> Served:
+    if port:
+        return stack.enter_context(serve_folder(folder, port))
+    try:
+        return stack.enter_context(serve_folder(folder, usual))
+    except PortTaken:
+        return stack.enter_context(serve_folder(folder))
+
+
+def _wait_for_the_end() -> None:
+    print("Serving both; Ctrl-C ends it.", flush=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with contextlib.suppress(KeyboardInterrupt):
+        # In steps, because on Windows Ctrl-C does not interrupt a wait.
+        while not threading.Event().wait(1):
+            pass
+
+
+def ask(page_url: str, chromium: Path, arguments: dict[str, object], screenshot: Path | None = None) -> Answer:
+    """Open the host page, fill the form of `TOOL`, press its button and read the answer off the page.
+
+    Args:
+        page_url: The host page.
+        chromium: The browser's program.
+        arguments: Goes into the form's fields, by name.
+        screenshot: Where to save a picture of the page with the answer.
+
+    Raises:
+        DemoError: The page could not connect or the tool failed; the message has what the page and its console say.
+        ToolMissing: Playwright is not installed.
+    """
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError as error:
+        raise ToolMissing("Playwright is not installed: `pip install mcpframe[test]`.") from error
+
+    complaints: list[str] = []
+    try:
+        with (
+            sync_playwright() as playwright,
+            contextlib.closing(playwright.chromium.launch(**launch_options(chromium))) as browser,
+        ):
+            page = browser.new_page()
+            page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.on("response", lambda got: complaints.append(f"{got.status} for {got.url}") if got.status >= 400 else None)
+            page.goto(page_url)
+            page.wait_for_selector('html:not([data-state="connecting"])', timeout=_BOOT_TIMEOUT * 1000)
+            if page.get_attribute("html", "data-state") != "ready":
+                raise DemoError(_with(complaints, page.inner_text("#status")))
+            tools = page.eval_on_selector_all("[data-tool]", "cards => cards.map(card => card.dataset.tool)")
+            card = page.locator(f'[data-tool="{TOOL}"]')
+            for name, value in arguments.items():
+                card.locator(f'[name="{name}"]').fill(str(value), timeout=_CALL_TIMEOUT * 1000)
+            card.get_by_role("button", name="Call").click(timeout=_CALL_TIMEOUT * 1000)
+            result = card.locator('.result[data-state="done"], .result[data-state="error"]')
+            result.wait_for(timeout=_CALL_TIMEOUT * 1000)
+            structured = result.locator(".structured").all_text_contents()
+            text = "\n".join(result.locator("> pre").all_text_contents())
+            if result.get_attribute("data-state") == "error":
+                raise DemoError(_with(complaints, f"{TOOL} failed: {text}"))
+            if screenshot is not None:
+                page.screenshot(path=screenshot, full_page=True)
+            return Answer(tools, text, json.loads(structured[0]) if structured else None)
+    except Error as error:
+        raise DemoError(
+            _with(complaints, f"The host page did not answer: {error.message.splitlines()[0].rstrip('.')}.")
+        ) from error
+
+
+def _with(complaints: list[str], message: str) -> str:
+    # The last line of a traceback says what happened; the same complaint may come again and again.
+    told = list(dict.fromkeys(complaint.strip().splitlines()[-1] for complaint in complaints if complaint.strip()))[:3]
+    return f"{message} The console says: {' | '.join(told)}" if told else message

@@ -1,0 +1,86 @@
+"""Every error the tool chain raises. Each message is one sentence that says what is wrong and what to do.
+
+    KitError
+    ├── ToolError               a program mcpframe needs
+    │   ├── ToolMissing         is not installed (NodeMissing, ChromiumMissing)
+    │   └── ToolFailed          ran and failed; `output` keeps what it printed
+    ├── DownloadError           something could not be fetched: no network, or nobody there
+    ├── HashMismatch            a file is not the one that was pinned
+    ├── StorageError            a file could not be written: disk full, no permission
+    ├── ServeError              a folder cannot be served
+    │   └── PortTaken           another program listens on the port
+    ├── ConfigError             an author's configuration, with file and key
+    ├── BuildError              a bundle cannot be built
+    └── DemoError               the demo's page did not give the right answer
+
+Nothing half-written is left behind when one of them is raised.
+"""
+
+from __future__ import annotations
+
+from mcpframe.frame.errors import McpFrameError
+
+
+class KitError(McpFrameError):
+    """The base of every error of the tool chain: catch it, print it, and exit with status 1."""
+
+
+class ToolError(KitError):
+    """A program that mcpframe runs is missing or failed."""
+
+
+class ToolMissing(ToolError):
+    """A program is not installed. The message says how to install it."""
+
+
+class NodeMissing(ToolMissing):
+    """There is no Node.js of the needed version, and no npm client with it."""
+
+
+class ChromiumMissing(ToolMissing):
+    """There is no Chromium to drive, and none could be installed."""
+
+
+class ToolFailed(ToolError):
+    """A program ran and exited with an error.
+
+    Args:
+        message: One sentence for the user.
+        output: What the program printed, for a log.
+    """
+
+    def __init__(self, message: str, output: str = "") -> None:
+        super().__init__(message)
+        self.output = output
+
+
+class DownloadError(KitError):
+    """Something could not be fetched. The message names what, from where, and the way without network."""
+
+
+class HashMismatch(KitError):
+    """A file's SHA-256 is not the pinned one: it is damaged, of another version, or not what it claims to be."""
+
+
+class StorageError(KitError):
+    """A file could not be written. Whatever was written before the failure has been removed."""
+
+
+class ServeError(KitError):
+    """A folder cannot be served: it is not there, or the address is not a loopback address."""
+
+
+class PortTaken(ServeError):
+    """Another program already listens on the port that was asked for."""
+
+
+class ConfigError(KitError):
+    """A configuration that cannot be used. The message names the file, the key and what is allowed."""
+
+
+class BuildError(KitError):
+    """A bundle cannot be built. The message names the step and the requirement or file at fault."""
+
+
+class DemoError(KitError):
+    """The demo's page did not answer, or answered wrongly."""

@@ -1,0 +1,77 @@
+"""The demo's host page: a folder with `static/demo`, the host module, and the TypeScript client as one file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from mcpframe.kit.data import static_dir
+from mcpframe.kit.errors import ToolMissing
+from mcpframe.kit.programs import run_tool
+from mcpframe.kit.progress import Progress, silent
+
+_CLIENT = "@modelcontextprotocol/client"
+
+# `data:` is for the images and sounds that tools answer with.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; media-src data:; "
+    "frame-src {origin}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+def bundle_client(modules: Path, *, progress: Progress = silent) -> Path:
+    """Make one ES module of the official TypeScript client, with everything that it exports.
+
+    Args:
+        modules: A `node_modules` folder with the client and esbuild, as `node.install_locked` makes it.
+        progress: Told about the step.
+
+    Returns:
+        The file; it is kept in `node_modules`, and so made anew whenever the lock changes.
+
+    Raises:
+        ToolMissing: esbuild has no program for this machine in `modules`.
+        ToolFailed: esbuild failed.
+    """
+    target = modules / ".mcpframe" / "mcp-client.js"
+    if target.is_file():
+        return target
+    # The program itself, out of its optional package: the `esbuild` script relies on an install script having run.
+    program = next(
+        (file for pattern in ("*/bin/esbuild", "*/esbuild.exe") for file in (modules / "@esbuild").glob(pattern)), None
+    )
+    if program is None:
+        raise ToolMissing(
+            f"esbuild has no program for this machine in {modules}: run `npm ci` there without --omit=optional."
+        )
+    with progress("Bundling the TypeScript client"):
+        # esbuild writes the file only when it succeeds.
+        options = [
+            "--bundle",
+            "--format=esm",
+            "--platform=browser",
+            "--target=es2022",
+            "--minify",
+            "--log-level=warning",
+        ]
+        run_tool([str(program), _CLIENT, *options, f"--outfile={target}"], "esbuild", cwd=modules.parent, timeout=120)
+    return target
+
+
+def write_host_page(folder: Path, frame_url: str, client: Path) -> None:
+    """Fill `folder` with a host page that frames the server at `frame_url`.
+
+    Args:
+        folder: An existing folder.
+        frame_url: The absolute URL of a bundle's page, on another origin than the host page.
+        client: The TypeScript client, from `bundle_client`.
+    """
+    shutil.copytree(static_dir() / "demo", folder, dirs_exist_ok=True)
+    shutil.copy2(static_dir() / "host.js", folder)
+    shutil.copy2(client, folder / "mcp-client.js")
+    (folder / "config.json").write_text(json.dumps({"url": frame_url}), "utf-8")
+    origin = "/".join(frame_url.split("/", 3)[:3])
+    (folder / "_headers").write_text(
+        f"/*\n  Content-Security-Policy: {_POLICY.format(origin=origin)}\n  Referrer-Policy: no-referrer\n", "utf-8"
+    )

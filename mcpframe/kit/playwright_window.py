@@ -1,0 +1,168 @@
+"""A `Window` from CPython into a real browser: an iframe that Playwright puts into a page.
+
+With it a connection in CPython is the outer frame of a framed page, so that the official Python client talks to a
+server in a real browser:
+
+    async with PlaywrightWindow(page, url) as window, Client(transport(connection, window)) as client:
+        ...
+
+The page's half is `static/window.js`. CPython asks it for what was heard, rather than exposing a function to the page:
+Playwright's bindings are visible in every frame, and so to the framed page, which could then forge message events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+import anyio
+from playwright.async_api import Error, Frame, JSHandle, Page
+
+from mcpframe.frame.errors import StateError
+from mcpframe.frame.events import Departure, Inbound
+from mcpframe.kit.data import static_dir
+
+logger = logging.getLogger(__name__)
+
+_GOODBYE_SECONDS = 5.0
+"""How long leaving may take where the browser doesn't answer."""
+
+
+class PlaywrightWindow:
+    """An iframe in a page, as the `Window` of a connection in the role of the outer frame.
+
+    The outer page is the one that Playwright has open: its origin is the host's. Entering makes the iframe, listening
+    loads the framed page into it, and leaving removes it.
+    """
+
+    def __init__(self, page: Page, url: str, *, sandbox: str | None = None, allow: str | None = None) -> None:
+        """Say what to frame.
+
+        Args:
+            page: an open page at the host's origin.
+            url: address of the page to frame.
+            sandbox: the iframe's `sandbox` attribute, such as `"allow-scripts allow-same-origin"`; None for none.
+            allow: the iframe's `allow` attribute (Permissions Policy); None for none.
+        """
+        self._page = page
+        self._options = {"url": url, "sandbox": sandbox, "allow": allow}
+        self._adapter: JSHandle | None = None
+        self._listening = False
+        self._outbox: list[tuple[str, str]] = []
+        self._reader: asyncio.Task[None] | None = None
+        self._writer: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Put the empty iframe into the page."""
+        script = (static_dir() / "window.js").read_text("utf-8")
+        self._adapter = await self._page.evaluate_handle(script, self._options)
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        """Post what is still to be posted, and remove the iframe. Takes a few seconds at most."""
+        self._listening = False
+        with anyio.move_on_after(_GOODBYE_SECONDS, shield=True):
+            if self._writer:
+                await self._writer
+            try:
+                await self._inside().evaluate("adapter => adapter.remove()")
+            except Error as error:
+                logger.debug("The page was gone before its iframe: %s", error)
+            if self._reader:
+                await self._reader
+
+    def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
+        """Start to listen, then load the framed page.
+
+        Args:
+            deliver: called for every message event of the outer page, in order.
+            gone: called when the framed page was reloaded or navigated away, or the iframe or the outer page is gone.
+
+        Returns:
+            A function that stops listening.
+
+        Raises:
+            StateError: where it has listened before, or was not entered.
+        """
+        if self._reader:
+            raise StateError("A PlaywrightWindow listens once: make a new one for a new session.")
+        adapter = self._inside()
+        self._listening = True
+        self._reader = asyncio.get_running_loop().create_task(self._read(adapter, deliver, gone))
+        return self._stop
+
+    def post(self, text: str, target_origin: str) -> None:
+        """Post one message to the framed page, in order. It is lost where that page is gone.
+
+        Args:
+            text: JSON text of the message.
+            target_origin: the origin the framed page must have to get it.
+        """
+        self._outbox.append((text, target_origin))
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.get_running_loop().create_task(self._write(self._inside()))
+
+    async def frame(self) -> Frame:
+        """Give Playwright's view of the framed page, to look into it or to navigate it.
+
+        Raises:
+            StateError: where the iframe is gone, or was not made yet.
+        """
+        iframe = (await self._inside().get_property("iframe")).as_element()
+        frame = await iframe.content_frame() if iframe else None
+        if frame is None:
+            raise StateError("The iframe is no longer in the page.")
+        return frame
+
+    def _inside(self) -> JSHandle:
+        if self._adapter is None:
+            raise StateError("Enter the PlaywrightWindow with `async with` first.")
+        return self._adapter
+
+    def _stop(self) -> None:
+        self._listening = False
+
+    async def _read(
+        self, adapter: JSHandle, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]
+    ) -> None:
+        # As in a browser, each event is its own callback: one that fails doesn't keep the next from being heard.
+        call_soon = asyncio.get_running_loop().call_soon
+        try:
+            await adapter.evaluate("adapter => adapter.start()")
+            while (items := await adapter.evaluate("adapter => adapter.take()")) is not None:
+                if not self._listening:
+                    await adapter.evaluate("adapter => adapter.stop()")
+                    return
+                for item in items:
+                    call_soon(self._hand_on, item, deliver, gone)
+        except Error as error:
+            logger.debug("The outer page does not answer: %s", error)
+            call_soon(self._hand_on, {"gone": Departure.REMOVED}, deliver, gone)
+
+    def _hand_on(
+        self, item: dict[str, Any], deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]
+    ) -> None:
+        if not self._listening:
+            return
+        if "gone" in item:
+            gone(Departure(item["gone"]))
+            return
+        text = item["text"]
+        deliver(Inbound(item["origin"], item["fromPeer"], _no_json if text is None else lambda: text))
+
+    async def _write(self, adapter: JSHandle) -> None:
+        while self._outbox:
+            batch, self._outbox = self._outbox, []
+            try:
+                await adapter.evaluate("(adapter, items) => adapter.post(items)", batch)
+            except Error as error:
+                logger.debug("Messages are lost, as the page is gone: %s", error)
+
+
+def _no_json() -> NoReturn:
+    raise ValueError("The message has no JSON form.")

@@ -1,0 +1,97 @@
+/**
+ * A form for a JSON Schema object: one labelled field per property. What has no simple field (arrays, objects, unions) is
+ * typed as JSON.
+ */
+
+/** The schema without an optional `null` beside it, and without a reference. */
+function resolve(schema, root) {
+  if (schema.$ref?.startsWith("#/")) {
+    const found = schema.$ref.slice(2).split("/").reduce((at, key) => at?.[key], root);
+    return resolve({ ...found, ...schema, $ref: undefined }, root);
+  }
+  const others = (schema.anyOf ?? schema.oneOf ?? []).filter((option) => option.type !== "null");
+  return others.length === 1 ? resolve({ ...others[0], ...schema, anyOf: undefined, oneOf: undefined }, root) : schema;
+}
+
+/** What a field starts with: an example before the default. */
+function initial(schema) {
+  const told = schema.description?.match(/\bExample:\s*(\S.*?)\.?$/m)?.[1];
+  return schema.examples?.[0] ?? schema.example ?? told ?? schema.default;
+}
+
+function control(schema, id) {
+  const start = initial(schema);
+  let input;
+  if (schema.enum) {
+    input = document.createElement("select");
+    input.add(new Option("", ""));
+    for (const value of schema.enum) input.add(new Option(String(value), JSON.stringify(value)));
+    if (schema.enum.includes(start)) input.value = JSON.stringify(start);
+  } else if (schema.type === "boolean") {
+    input = Object.assign(document.createElement("input"), { type: "checkbox", checked: start === true });
+  } else if (schema.type === "integer" || schema.type === "number") {
+    input = Object.assign(document.createElement("input"), { type: "number" });
+    input.step = schema.type === "integer" ? "1" : "any";
+    for (const [bound, key] of [["min", "minimum"], ["max", "maximum"]]) {
+      if (schema[key] !== undefined) input[bound] = schema[key];
+    }
+    if (start !== undefined && start !== null) input.value = start;
+  } else if (schema.type === "string") {
+    input = Object.assign(document.createElement("input"), { type: "text", value: start ?? "" });
+  } else {
+    input = Object.assign(document.createElement("textarea"), { rows: 3, spellcheck: false });
+    input.value = start === undefined || start === null ? "" : JSON.stringify(start);
+    input.placeholder = "JSON";
+  }
+  input.id = id;
+  return input;
+}
+
+/** The value of a field, or undefined for one left empty. Throws where JSON is not JSON. */
+function valueOf(input, schema, name) {
+  if (schema.enum) return input.value === "" ? undefined : JSON.parse(input.value);
+  if (schema.type === "boolean") return input.checked;
+  if (schema.type === "string") return input.value === "" && !input.required ? undefined : input.value;
+  if (input.value.trim() === "") return undefined;
+  if (schema.type === "integer" || schema.type === "number") return Number(input.value);
+  try {
+    return JSON.parse(input.value);
+  } catch (error) {
+    throw new Error(`${name} is not JSON: ${error.message}`, { cause: error });
+  }
+}
+
+/**
+ * @param {object} schema the JSON Schema of an object
+ * @param {string} prefix makes the fields' ids unique in the page
+ * @returns {{element: HTMLFormElement, read: () => object}} the form, and its values as an object
+ */
+export function makeForm(schema, prefix) {
+  const element = document.createElement("form");
+  const fields = Object.entries(schema.properties ?? {}).map(([name, written]) => {
+    const resolved = resolve(written, schema);
+    const input = control(resolved, `${prefix}-${name}`);
+    const required = schema.required?.includes(name) ?? false;
+    input.name = name;
+    input.required = required && resolved.type !== "boolean" && resolved.type !== "string";
+    const label = Object.assign(document.createElement("label"), { htmlFor: input.id });
+    label.textContent = `${resolved.title ?? name}${required ? "" : " (optional)"}`;
+    const field = Object.assign(document.createElement("div"), { className: "field" });
+    field.append(label, input);
+    if (resolved.description) {
+      const hint = Object.assign(document.createElement("small"), { id: `${input.id}-hint`, textContent: resolved.description });
+      input.setAttribute("aria-describedby", hint.id);
+      field.append(hint);
+    }
+    element.append(field);
+    return { name, input, schema: resolved, required };
+  });
+  const read = () => {
+    const values = fields.map(({ name, input, schema: own, required }) => {
+      const value = valueOf(input, own, name);
+      return [name, value === undefined && required && own.type === "string" ? "" : value];
+    });
+    return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+  };
+  return { element, read };
+}

@@ -1,0 +1,29 @@
+/** Shows what a tool answered: its content parts, then its structured content. Nothing in it is taken as HTML. */
+
+const asBytes = (part) => `data:${part.mimeType};base64,${part.data}`;
+
+const PARTS = {
+  text: (part) => Object.assign(document.createElement("pre"), { textContent: part.text }),
+  image: (part) => Object.assign(document.createElement("img"), { src: asBytes(part), alt: "Image in the tool's answer" }),
+  audio: (part) => Object.assign(document.createElement("audio"), { src: asBytes(part), controls: true }),
+};
+
+const asJson = (value) => Object.assign(document.createElement("pre"), { textContent: JSON.stringify(value, null, 2) });
+
+/**
+ * @param {HTMLElement} place is emptied first; its `data-state` becomes `done` or `error`
+ * @param {object} answer a `CallToolResult`
+ */
+export function showResult(place, answer) {
+  const parts = (answer.content ?? []).map((part) => (PARTS[part.type] ?? asJson)(part));
+  if (answer.structuredContent) {
+    const details = document.createElement("details");
+    const summary = Object.assign(document.createElement("summary"), { textContent: "Structured content" });
+    const json = asJson(answer.structuredContent);
+    json.className = "structured";
+    details.append(summary, json);
+    parts.push(details);
+  }
+  place.replaceChildren(...parts);
+  place.dataset.state = answer.isError ? "error" : "done";
+}

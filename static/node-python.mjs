@@ -1,0 +1,30 @@
+// Runs one Python program in Pyodide under Node, for the build: node node-python.mjs JOB.json
+// The job: { pyodide: folder, stdlib: file or null, env: {}, mounts: { "/path/in/python": folder }, archives: [{ file, to, libraries }],
+// program: file }. The program's exit status is this process's; what it prints is printed.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const job = JSON.parse(await readFile(process.argv[2], "utf8"));
+const { loadPyodide } = await import(pathToFileURL(join(job.pyodide, "pyodide.mjs")).href);
+
+const pyodide = await loadPyodide({
+  indexURL: job.pyodide,
+  env: job.env,
+  ...(job.stdlib ? { stdLibURL: job.stdlib } : {}),
+});
+for (const [path, folder] of Object.entries(job.mounts)) pyodide.mountNodeFS(path, folder);
+for (const { file, to, libraries } of job.archives) {
+  pyodide.FS.mkdirTree(to);
+  pyodide.unpackArchive(new Uint8Array(await readFile(file)), "zip", { extractDir: to });
+  for (const library of libraries) await pyodide._api.loadDynlib(`${to}/${library}`);
+}
+
+try {
+  await pyodide.runPythonAsync(await readFile(job.program, "utf8"), { filename: job.program });
+} catch (error) {
+  // Not the whole of Pyodide's JavaScript, which Node would print with an uncaught error.
+  console.error(error?.message ?? String(error));
+  process.exit(1);
+}
+process.exit(0);

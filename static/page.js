@@ -1,0 +1,118 @@
+// What a person sees: progress while Python boots, an error with what to do, or, opened by itself, what this page is.
+// These functions are also what mcpframe.frame.boot calls; all arguments are texts.
+
+const element = (id) => document.getElementById(`mcpframe-${id}`);
+const sizes = new Map();
+let config = null;
+let deadline = 0;
+let finished = false;
+
+function settle() {
+  clearTimeout(deadline);
+  finished = true;
+  element("progress").hidden = true;
+}
+
+function show(state) {
+  element("page").dataset.state = state;
+}
+
+function add(parent, tag, text, attributes = {}) {
+  const made = document.createElement(tag);
+  if (text) made.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  parent.append(made);
+  return made;
+}
+
+/** The frame that a host page needs, as HTML to copy. */
+function embedding(url) {
+  return `<iframe src="${url}" title="${config.title.replaceAll('"', "&quot;")}"></iframe>`;
+}
+
+export const page = {
+  /** Begins to watch the time; called once. */
+  start(bootConfig) {
+    config = bootConfig;
+    element("stalled").hidden = true;
+    show("booting");
+    deadline = setTimeout(() => {
+      if (!finished) {
+        page.fail(
+          `The server did not start within ${config.boot_timeout} seconds: check the network and reload the page, or ` +
+            "raise boot_timeout in [tool.mcpframe].",
+          `It was at: ${element("status").textContent}`,
+        );
+      }
+    }, config.boot_timeout * 1000);
+  },
+
+  /** The files that progress is counted in. */
+  expect(files) {
+    for (const file of files) sizes.set(file.url, { bytes: file.bytes, loaded: 0 });
+  },
+
+  /** One of them has arrived. */
+  loaded(file) {
+    const entry = sizes.get(file.url);
+    if (!entry || finished) return;
+    entry.loaded = entry.bytes;
+    const all = [...sizes.values()];
+    const part = (key) => all.reduce((sum, item) => sum + item[key], 0);
+    element("progress").value = part("loaded") / part("bytes");
+  },
+
+  progress(text) {
+    element("status").textContent = `${text} …`;
+  },
+
+  ready(info) {
+    settle();
+    const { state, origin } = JSON.parse(info);
+    element("error").hidden = true;
+    show("ready");
+    element("status").textContent =
+      state === "connected" ? `Running. Its tools are used by ${origin}.` : "Running. It waits for the page around it.";
+    // A server with a page of its own draws it into the body: then ours is out of the way.
+    const others = [...document.body.children].some((child) => child !== element("page") && child.tagName !== "NOSCRIPT");
+    if (others) element("page").hidden = true;
+  },
+
+  fail(title, detail) {
+    settle();
+    show("failed");
+    element("page").hidden = false;
+    element("status").textContent = "Stopped";
+    element("error").hidden = false;
+    element("error-title").textContent = title;
+    element("error-detail").textContent = detail || "";
+    element("error-more").hidden = !detail;
+    console.error(detail ? `${title}\n${detail}` : title);
+  },
+
+  async standalone() {
+    settle();
+    show("standalone");
+    element("status").textContent = "This page is an MCP server: it serves the page that embeds it.";
+    const about = element("about");
+    about.hidden = false;
+    add(about, "h2", "Embed it");
+    add(about, "p", "An MCP host adds it by its address, or a page frames it:");
+    add(add(about, "pre", ""), "code", embedding(location.href.split("#")[0]));
+    const origins = config.allowed_origins;
+    add(
+      about,
+      "p",
+      origins.includes("*") ? "Any page may embed it." : `These pages may embed it: ${origins.join(", ")}.`,
+    );
+    const response = await fetch("manifest.json", { credentials: "omit" }).catch(() => null);
+    const { tools } = response?.ok ? await response.json() : {};
+    if (!tools?.length) return;
+    add(about, "h2", tools.length === 1 ? "Its tool" : `Its ${tools.length} tools`);
+    const list = add(about, "dl", "");
+    for (const tool of tools) {
+      add(add(list, "dt", ""), "code", tool.name);
+      add(list, "dd", tool.description ?? tool.title ?? "");
+    }
+  },
+};

@@ -1,0 +1,18 @@
+"""The benchmark: `python3 build.py bench`, or `python -m tests.benchmarks`. It is no test: nothing here fails by time.
+
+Each figure is measured beside a peer, in the same run and in the same way:
+
+- A headless Chromium, a host page on one site and the framed pages on others (names under `localhost`, so that every
+  frame has a process of its own, as on the web), all from loopback servers. The host page speaks to all of them alike:
+  `static/host.js` and the official TypeScript client.
+- The peers take turns (A B A B ...), so that whatever slows the machine meanwhile slows both. Every peer is warmed up
+  before anything counts. Figures are medians; a 99th percentile is given from 500 samples on.
+- Every answer is compared with what it has to be. A wrong one ends the run with an error.
+- Time is `performance.now()` of the host page, which Chromium rounds to 0.1 ms. What is too short for that is measured
+  in batches as well.
+
+The peer of the start is the same server started the stock way: Pyodide's own files, `loadPackage` of every wheel of the
+same lock, everything as .py. The peer of the calls is a server with the official TypeScript SDK in a frame.
+
+A figure that misses its goal is reported as such.
+"""

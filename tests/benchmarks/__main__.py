@@ -1,0 +1,99 @@
+"""The command line of the benchmark."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+from rich.console import Console
+
+from mcpframe.kit.cache import write_file
+from mcpframe.kit.chromium import ensure_chromium
+from mcpframe.kit.errors import KitError
+from mcpframe.kit.progress import step
+from tests import benchmarks
+from tests.benchmarks import report
+from tests.benchmarks.calls import measure_calls
+from tests.benchmarks.figures import Figure
+from tests.benchmarks.machine import Setting, this_setting
+from tests.benchmarks.memory import measure_memory
+from tests.benchmarks.rig import Rig
+from tests.benchmarks.sites import all_sites
+from tests.benchmarks.start import measure_start
+
+PARTS = ("start", "calls", "memory")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, print, and return the exit status: 0 unless something could not be measured."""
+    options = _options(arguments)
+    try:
+        figures, setting = measure(options)
+    except KitError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    Console(width=None if sys.stdout.isatty() else 160).print(report.table(figures))
+    print(setting.sentence)
+    for figure in figures:
+        for peer, lines in report.timelines(figure):
+            print(f"\n{figure.name}, {peer}, ms:\n{lines}")
+    if options.markdown:
+        print(f"\n{report.markdown(figures, setting)}")
+    if options.json:
+        write_file(options.json, (json.dumps(report.as_json(figures, setting), indent=1) + "\n").encode())
+    return 0
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="build.py bench",
+        description=benchmarks.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--quick", action="store_true", help="few rounds: to see that it works, not for figures")
+    parser.add_argument("--runs", type=_positive, metavar="N", help="rounds of each peer (20 for calls, 10 for starts)")
+    parser.add_argument("--only", choices=PARTS, action="append", help="measure this part; may be given again")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured")
+    parser.add_argument("--markdown", action="store_true", help="print the table for the README too")
+    return parser.parse_args(arguments)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("give 1 or more")
+    return number
+
+
+def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
+    """Measure the chosen parts.
+
+    Raises:
+        KitError: A page could not be built or served, or gave a wrong answer.
+    """
+    parts = options.only or PARTS
+    starts = options.runs or (3 if options.quick else 10)
+    calls = options.runs or (3 if options.quick else 20)
+    figures: list[Figure] = []
+    chromium = ensure_chromium(progress=step)
+    with all_sites(step) as sites, sync_playwright() as playwright:
+        rig = Rig(playwright, chromium)
+        setting = this_setting(rig.version(), sites.modules, sites.locked)
+        if "start" in parts:
+            with step(f"Starting {starts} times each, warm and fresh"):
+                figures += measure_start(rig, sites, starts)
+        if "calls" in parts:
+            with step("Calling"):
+                figures += measure_calls(rig, sites, calls)
+        if "memory" in parts:
+            with step("Calling for memory"):
+                figures += measure_memory(rig, sites, 100 if options.quick else 1000)
+    return figures, setting
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

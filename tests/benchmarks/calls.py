@@ -1,0 +1,77 @@
+"""Round trips of `tools/call`, short and long, beside the official TypeScript SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from tests.benchmarks.figures import Figure, Goal
+from tests.benchmarks.rig import HostPage, Rig, host_page
+from tests.benchmarks.samples import Summary, take_turns
+from tests.benchmarks.sites import Sites
+
+OURS, TYPESCRIPT = "mcpframe", "TypeScript SDK"
+PEERS = (OURS, TYPESCRIPT)
+
+SHORT = 100
+LONG = 10_000_000
+BATCH = 100
+IN_FLIGHT = 32
+
+
+def measure_calls(rig: Rig, sites: Sites, rounds: int) -> list[Figure]:
+    """The figures about calls. `rounds` are of 100 calls one after another, and of 320 with 32 in flight."""
+    with rig.profile() as context, host_page(context, sites.host) as host:
+        host.bench("open", OURS, sites.echo.url)
+        host.bench("open", TYPESCRIPT, sites.typescript.url)
+        one = _measure(host, rounds, BATCH, SHORT, 1)
+        many = _measure(host, rounds, IN_FLIGHT * 10, SHORT, IN_FLIGHT)
+        long = _measure(host, max(rounds // 2, 3), 1, LONG, 1)
+    one_by_one, together = _Calls(one), _Calls(many)
+    return [
+        one_by_one.figure("round trip, 100 bytes, median", "median", Goal(ratio=5, value=6)),
+        *one_by_one.figures_if_enough("round trip, 100 bytes, p99"),
+        together.figure("round trip, 32 in flight, median", "median", Goal(ratio=5)),
+        *together.figures_if_enough("round trip, 32 in flight, p99"),
+        together.figure("time per call, 32 in flight", "each", Goal(ratio=5, value=6)),
+        _Calls(long).figure("10 MB argument and result", "median", Goal(ratio=5)),
+    ]
+
+
+def _measure(host: HostPage, rounds: int, count: int, length: int, in_flight: int) -> dict[str, list[dict[str, Any]]]:
+    return take_turns(PEERS, rounds, lambda peer: host.bench("calls", peer, count, length, in_flight), warm_up=2)
+
+
+class _Calls:
+    """The batches of calls of both peers as figures."""
+
+    def __init__(self, batches: dict[str, list[dict[str, Any]]]) -> None:
+        self._samples = {peer: _flat(batch["samples"] for batch in batches[peer]) for peer in PEERS}
+        self._summaries = {peer: Summary.of(self._samples[peer]) for peer in PEERS}
+        self._each = {
+            peer: Summary.of([batch["total"] / len(batch["samples"]) for batch in batches[peer]]).median
+            for peer in PEERS
+        }
+
+    def figure(self, name: str, what: str, goal: Goal | None) -> Figure:
+        """The figure of one part of the summary, or of `each`: a batch's time divided by its calls."""
+        values = self._each if what == "each" else {peer: getattr(self._summaries[peer], what) for peer in PEERS}
+        details = {
+            peer: {
+                "summary": asdict(self._summaries[peer]),
+                "each": self._each[peer],
+                **({"samples": self._samples[peer]} if what == "median" else {}),
+            }
+            for peer in PEERS
+        }
+        return Figure(name, "ms", values[OURS], values[TYPESCRIPT], TYPESCRIPT, goal, details)
+
+    def figures_if_enough(self, name: str) -> list[Figure]:
+        """The figure of the 99th percentile, where there are enough samples for one."""
+        enough = all(summary.p99 is not None for summary in self._summaries.values())
+        return [self.figure(name, "p99", None)] if enough else []
+
+
+def _flat(lists: Any) -> Sequence[float]:
+    return [round(sample, 3) for samples in lists for sample in samples]

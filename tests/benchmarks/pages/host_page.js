@@ -1,0 +1,74 @@
+/** The host page: measures framed servers, all of them through host.js and the official TypeScript client. */
+import { Client } from "./mcp-client.js";
+import { FrameTransport } from "./host.js";
+
+const clients = new Map();
+
+async function connect(url) {
+  const iframe = document.body.appendChild(document.createElement("iframe"));
+  const client = new Client({ name: "benchmark", version: "1.0.0" });
+  await client.connect(new FrameTransport({ iframe, url, timeout: 60_000 }));
+  return client;
+}
+
+async function echo(client, text) {
+  const sent = performance.now();
+  const answer = await client.callTool({ name: "echo", arguments: { text } });
+  const received = performance.now();
+  if (answer.isError || answer.content.length !== 1 || answer.content[0].text !== text) {
+    throw new Error(`echo gave a wrong answer: ${JSON.stringify(answer).slice(0, 300)}`);
+  }
+  return received - sent;
+}
+
+/** A text of so many ASCII characters, like a document: words, line ends, quotes. No two are equal. */
+let made = 0;
+function textOf(length) {
+  const line = `"${(made += 1)}": the quick brown fox jumps over the lazy dog, again and again.\n`;
+  return line.repeat(Math.ceil(length / line.length)).slice(0, length);
+}
+
+window.bench = {
+  /** Milliseconds from setting the frame's `src` to the answer of its first call, and the answer. */
+  async start(url, name, args) {
+    const began = performance.now();
+    const client = await connect(url);
+    const connected = performance.now();
+    const answer = await client.callTool({ name, arguments: args });
+    const answered = performance.now();
+    return {
+      answer,
+      connected: connected - began,
+      answered: answered - began,
+      epoch: performance.timeOrigin + began,
+    };
+  },
+
+  async open(peer, url) {
+    clients.set(peer, await connect(url));
+  },
+
+  /** Call `echo` so often with texts of so many characters, so many calls at a time. */
+  async calls(peer, count, length, inFlight) {
+    const client = clients.get(peer);
+    const samples = [];
+    let left = count;
+    const caller = async () => {
+      while (left > 0) {
+        left -= 1;
+        const text = textOf(length);
+        samples.push(await echo(client, text));
+      }
+    };
+    const began = performance.now();
+    await Promise.all(Array.from({ length: inFlight }, caller));
+    return { samples, total: performance.now() - began };
+  },
+
+  /** The text that a tool without arguments gives. */
+  async ask(peer, name) {
+    const answer = await clients.get(peer).callTool({ name, arguments: {} });
+    if (answer.isError) throw new Error(answer.content[0].text);
+    return answer.content[0].text;
+  },
+};

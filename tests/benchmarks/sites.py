@@ -1,0 +1,205 @@
+"""What is served: the bundles, their peers, and the host page, each on a site of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.archive import pack
+from mcpframe.kit.bundle.collect import own_files
+from mcpframe.kit.bundle.lock import Locked, read_lock
+from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
+from mcpframe.kit.bundle.resolve import INSTALLER
+from mcpframe.kit.bundle.wheels import fetch_wheels
+from mcpframe.kit.data import checkout_dir, static_dir, templates_dir
+from mcpframe.kit.errors import BuildError, ToolMissing
+from mcpframe.kit.host_page import bundle_client
+from mcpframe.kit.node import install_locked
+from mcpframe.kit.programs import run_tool
+from mcpframe.kit.progress import Progress
+from mcpframe.kit.project import find_project
+from mcpframe.kit.runtime import Runtime, ensure_runtime
+from mcpframe.kit.serve import serve_app, serve_folder
+from mcpframe.kit.site import Site
+
+PAGES = Path(__file__).parent / "pages"
+SERVERS = Path(__file__).parent / "servers"
+
+# What a content delivery network says of files with a version in their address.
+_CACHED = "/*\n  Cache-Control: public, max-age=31536000, immutable\n/*.html\n  ! Cache-Control\n"
+
+
+class Counted:
+    """An ASGI application that counts the bytes of the bodies another one sends.
+
+    Args:
+        app: The other one.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self.bytes = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+
+        async def counting(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                self.bytes += len(message.get("body", b""))
+            await send(message)
+
+        await self._app(scope, receive, counting)
+
+
+@dataclass(frozen=True)
+class Framed:
+    """A page to be framed.
+
+    Attributes:
+        url: Its address.
+        served: Counts what its origin serves.
+    """
+
+    url: str
+    served: Counted
+
+
+@dataclass(frozen=True)
+class Sites:
+    """Everything that is served.
+
+    Attributes:
+        host: The address of the host page.
+        pi: The bundle of the template `pi-calculator`.
+        stock: The same server, started the stock way.
+        echo: The bundle of `servers/echo`.
+        typescript: The same with the TypeScript SDK.
+        modules: The folder `node_modules`.
+        locked: Versions of the packages in the bundle of `pi-calculator`, by name.
+    """
+
+    host: str
+    pi: Framed
+    stock: Framed
+    echo: Framed
+    typescript: Framed
+    modules: Path
+    locked: dict[str, str]
+
+
+@contextlib.contextmanager
+def all_sites(progress: Progress) -> Iterator[Sites]:
+    """Build everything and serve it for as long as the block lasts."""
+    modules = install_locked(checkout_dir(), progress=progress)
+    runtime = ensure_runtime(progress=progress)
+    bundles = checkout_dir() / ".cache" / "bench"
+    bundles.mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mcpframe-bench-")))
+        folders = {name: scratch / name for name in ("host", "stock", "typescript")}
+        for folder in folders.values():
+            folder.mkdir()
+        port = stack.enter_context(serve_folder(folders["host"])).port
+        host = f"http://host.localhost:{port}"
+
+        def served(folder: Path, site: str) -> Callable[[str], Framed]:
+            counted = Counted(Site(folder))
+            port = stack.enter_context(serve_app(counted)).port
+            return lambda path: Framed(f"http://{site}.localhost:{port}/{path}", counted)
+
+        template = templates_dir() / "pi-calculator"
+        with progress("Building the bundles"):
+            for project in (template, SERVERS / "echo"):
+                build(project, bundles, allowed_origins=[host])
+        with progress("Making their peers"):
+            packages = _locked(template)
+            _write_stock(folders["stock"], template, host, packages, runtime)
+            _write_typescript(folders["typescript"], modules)
+        _write_host(folders["host"], bundle_client(modules, progress=progress))
+        bundle = served(bundles, "bundle")
+        yield Sites(
+            host=f"{host}/host.html",
+            pi=bundle("pi-calculator/"),
+            stock=served(folders["stock"], "stock")("stock.html"),
+            echo=bundle("echo/"),
+            typescript=served(folders["typescript"], "typescript")(f"typescript.html?host={host}"),
+            modules=modules,
+            locked={package.name: package.version for package in packages},
+        )
+
+
+def _write_host(folder: Path, client: Path) -> None:
+    for name in ("host.html", "host_page.js"):
+        shutil.copy(PAGES / name, folder)
+    shutil.copy(static_dir() / "host.js", folder)
+    shutil.copy(client, folder / "mcp-client.js")
+
+
+def _locked(project: Path) -> tuple[Locked, ...]:
+    """The packages of a bundle that its page starts with: everything but the installer."""
+    lock = read_lock(find_project(project).lock_path)
+    if lock is None:
+        raise BuildError(f"The build of {project.name} left no lock.")
+    installer = {package.name for package in lock.closure(INSTALLER)}
+    rest = [package.name for package in lock.packages if package.name not in installer]
+    return lock.closure(rest)
+
+
+def _write_stock(folder: Path, project: Path, host: str, packages: tuple[Locked, ...], runtime: Runtime) -> None:
+    (folder / "_headers").write_text(_CACHED)
+    shutil.copytree(runtime.folder, folder / "pyodide")
+    for name in ("stock.html", "stock.js"):
+        shutil.copy(PAGES / name, folder)
+    modules = [path.name for path in project.glob("*.py")]
+    for name in modules:
+        shutil.copy(project / name, folder)
+    wheels = list(fetch_wheels(packages, PyodidePackages(runtime)).values())
+    for wheel in wheels:
+        shutil.copy(wheel, folder)
+    own = _own_wheel(folder)
+    config = {
+        "entry": find_project(project).entry,
+        "name": project.name,
+        "title": project.name,
+        "allowed_origins": [host],
+    }
+    stock = {"config": config, "wheels": [wheel.name for wheel in (*wheels, own)], "modules": modules}
+    (folder / "stock.json").write_text(json.dumps(stock))
+    for path in list(folder.rglob("*")):
+        if path.suffix in (".wasm", ".mjs", ".json", ".py"):
+            _compress(path)
+
+
+def _own_wheel(folder: Path) -> Path:
+    """mcpframe's frame code as a wheel."""
+    number = version("mcpframe")
+    wheel = folder / f"mcpframe-{number}-py3-none-any.whl"
+    about = "Wheel-Version: 1.0\nGenerator: benchmark\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    wheel.write_bytes(pack({**own_files(number), f"mcpframe-{number}.dist-info/WHEEL": about.encode()}))
+    return wheel
+
+
+def _write_typescript(folder: Path, modules: Path) -> None:
+    shutil.copy(PAGES / "typescript.html", folder)
+    # The program itself, out of its optional package, as mcpframe.kit.host_page takes it.
+    found = [path for pattern in ("*/bin/esbuild", "*/esbuild.exe") for path in (modules / "@esbuild").glob(pattern)]
+    if not found:
+        raise ToolMissing("esbuild has no program for this machine: run `npm ci` without --omit=optional.")
+    options = ["--bundle", "--format=esm", "--platform=browser", "--target=es2022", "--minify", "--log-level=warning"]
+    entry = PAGES / "typescript_server.js"
+    target = folder / entry.name
+    run_tool([str(found[0]), str(entry), *options, f"--outfile={target}"], "esbuild", cwd=modules.parent, timeout=120)
+
+
+def _compress(path: Path) -> None:
+    path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))

@@ -1,0 +1,217 @@
+"""The rig: one headless Chromium, three origins, and a page that fails its test on any error it doesn't expect.
+
+    bundle.localhost     the framed pages
+    host.localhost       the host pages
+    stranger.localhost   everybody else
+
+Browsers resolve every name under `localhost` to the loopback address, and treat these as different sites.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import pytest
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, WebError, async_playwright
+
+from mcpframe.kit.bundle import build
+from mcpframe.kit.chromium import ensure_chromium, launch_options
+from mcpframe.kit.data import checkout_dir, static_dir
+from mcpframe.kit.host_page import bundle_client
+from mcpframe.kit.node import install_locked
+from mcpframe.kit.serve import serve_folder
+from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PythonOuter
+
+PAGES = Path(__file__).parent / "pages"
+SERVERS = Path(__file__).parent / "servers"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("browser")
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Playwright is for asyncio."""
+    return "asyncio"
+
+
+@dataclass(frozen=True)
+class Origins:
+    """The three origins of the test pages, on one port."""
+
+    port: int
+
+    @property
+    def bundle(self) -> str:
+        """Where framed pages are."""
+        return f"http://bundle.localhost:{self.port}"
+
+    @property
+    def host(self) -> str:
+        """Where host pages are."""
+        return f"http://host.localhost:{self.port}"
+
+    @property
+    def stranger(self) -> str:
+        """Where everybody else is."""
+        return f"http://stranger.localhost:{self.port}"
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that all three origins serve."""
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(PAGES, folder, dirs_exist_ok=True)
+    shutil.copy(static_dir() / "host.js", folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def origins(site: Path) -> Iterator[Origins]:
+    """The three origins, being served."""
+    with serve_folder(site) as served:
+        yield Origins(served.port)
+
+
+@pytest.fixture(scope="session")
+def typescript_client(site: Path) -> None:
+    """The official TypeScript client, as a module of the site."""
+    shutil.copy(bundle_client(install_locked(checkout_dir())), site / "mcp-client.js")
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A built server that is being served.
+
+    Attributes:
+        folder: the folder that is served.
+        origin: the origin of its pages.
+        path: its own folder in there.
+    """
+
+    folder: Path
+    origin: str
+    path: str
+
+    @property
+    def url(self) -> str:
+        """The address to frame."""
+        return f"{self.origin}/{self.path}"
+
+
+@pytest.fixture(scope="session")
+def everything(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+    """The bundle of `servers/everything`, which the host's origin may embed."""
+    folder = tmp_path_factory.mktemp("bundles")
+    built = build(SERVERS / "everything", folder, allowed_origins=[origins.host])
+    with serve_folder(folder) as served:
+        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+
+
+@pytest.fixture(scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """The one Chromium of this run."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(**launch_options(ensure_chromium()))
+        yield browser
+        await browser.close()
+
+
+class Troubles:
+    """What the pages of a context complain about: each is a failure of the test, unless it was expected."""
+
+    def __init__(self, context: BrowserContext) -> None:
+        """Collect from every page of a context."""
+        self._found: list[str] = []
+        self._heard: list[str] = []
+        self._expected: list[str] = []
+        self._changed = anyio.Event()
+        context.on("console", self._on_console)
+        context.on("weberror", self._on_error)
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        self._heard.append(message.text)
+        if message.type == "error":
+            self._found.append(message.text)
+        self._changed.set()
+
+    def _on_error(self, error: WebError) -> None:
+        self._found.append(f"uncaught: {error.error}")
+
+    def expect(self, part: str) -> None:
+        """Allow complaints that hold this text."""
+        self._expected.append(part)
+
+    async def said(self, part: str) -> None:
+        """Wait until something with this text is in the console, at whatever level."""
+        with anyio.fail_after(PATIENCE):
+            while not any(part in text for text in self._heard):
+                self._changed = anyio.Event()
+                await self._changed.wait()
+
+    def unexpected(self) -> list[str]:
+        """The complaints that nobody expected."""
+        return [text for text in self._found if not any(part in text for part in self._expected)]
+
+
+@asynccontextmanager
+async def new_context(browser: Browser) -> AsyncIterator[tuple[BrowserContext, Troubles]]:
+    """Give a fresh profile whose pages must not complain."""
+    context = await browser.new_context()
+    context.set_default_timeout(PATIENCE * 1000)
+    troubles = Troubles(context)
+    try:
+        yield context, troubles
+    finally:
+        await context.close()
+    assert troubles.unexpected() == []
+
+
+@pytest.fixture
+async def fresh(browser: Browser) -> AsyncIterator[tuple[BrowserContext, Troubles]]:
+    """A profile of the test's own, and its troubles."""
+    async with new_context(browser) as pair:
+        yield pair
+
+
+@pytest.fixture
+def context(fresh: tuple[BrowserContext, Troubles]) -> BrowserContext:
+    """A profile of the test's own."""
+    return fresh[0]
+
+
+@pytest.fixture
+def troubles(fresh: tuple[BrowserContext, Troubles]) -> Troubles:
+    """What the pages of `context` complain about."""
+    return fresh[1]
+
+
+@pytest.fixture
+async def host_page(context: BrowserContext, origins: Origins) -> Page:
+    """A page at the host's origin."""
+    page = await context.new_page()
+    await page.goto(f"{origins.host}/host.html")
+    await page.wait_for_function("() => window.lab")
+    return page
+
+
+@pytest.fixture(params=[JavaScriptOuter, PythonOuter], ids=["host.js", "python"])
+def outer_kind(request: pytest.FixtureRequest) -> type[Outer]:
+    """Each of the two outer frames."""
+    kind: type[Outer] = request.param
+    return kind
+
+
+@pytest.fixture
+async def outer(outer_kind: type[Outer], host_page: Page) -> AsyncIterator[Outer]:
+    """Each of the two outer frames, in a page of the host's origin."""
+    async with outer_kind(host_page) as outer:
+        yield outer

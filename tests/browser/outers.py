@@ -1,0 +1,238 @@
+"""The two outer frames under test, behind one small interface, so that each rule is one test body for both.
+
+`JavaScriptOuter` is `static/host.js` in a host page. `PythonOuter` is the connection in CPython over a
+`PlaywrightWindow`. Both put one frame into a page of the host's origin and tell what happened as events.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+from playwright.async_api import Frame, Page
+
+from mcpframe.frame.connection import Connection
+from mcpframe.frame.events import Closed, Event, Opened, Refused, SetupRequired
+from mcpframe.frame.origins import parse_allowed_origins
+from mcpframe.frame.protocols.sep import OUTER_TRANSPORT
+from mcpframe.frame.roles import Options
+from mcpframe.frame.session import Session
+from mcpframe.kit.playwright_window import PlaywrightWindow
+
+PATIENCE = 15.0
+"""How long anything that should happen may take, in seconds."""
+
+Happening = dict[str, Any]
+"""`kind` is one of "opened", "received", "refused", "setup required" and "closed"; the rest depends on it."""
+
+
+class Outer(ABC):
+    """An outer frame with at most one framed page."""
+
+    def __init__(self, page: Page) -> None:
+        """Be the outer frame in this page."""
+        self.page = page
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    @abstractmethod
+    async def connect(
+        self,
+        url: str,
+        *,
+        sandbox: str | None = None,
+        opaque: bool = False,
+        deadlines: Mapping[str, float] | None = None,
+        limits: Mapping[str, int] | None = None,
+    ) -> None:
+        """Begin a session with the page at `url`; times in seconds."""
+
+    @abstractmethod
+    async def next(self, kind: str) -> Happening:
+        """Wait for the next event of a kind, and forget it."""
+
+    @abstractmethod
+    async def rest(self) -> list[str]:
+        """Give the kinds of the events that nobody asked for."""
+
+    @abstractmethod
+    async def send(self, payload: Mapping[str, Any]) -> None:
+        """Send one MCP message."""
+
+    @abstractmethod
+    async def failure(self, request: Mapping[str, Any]) -> str:
+        """Send a request that cannot be sent, and give what its caller is told."""
+
+    @abstractmethod
+    async def inner(self) -> Frame:
+        """Give the framed page as Playwright sees it."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """End the session and everything belonging to it."""
+
+    async def open(self, url: str, **options: Any) -> Happening:
+        """Connect and wait until the session is open."""
+        await self.connect(url, **options)
+        return await self.next("opened")
+
+    async def ready(self, url: str, **options: Any) -> Frame:
+        """Connect, and wait only until the framed page is loaded."""
+        await self.connect(url, **options)
+        frame = await self.inner()
+        await frame.wait_for_function("() => typeof say === 'function'", timeout=PATIENCE * 1000)
+        return frame
+
+    async def call(self, number: int = 1, **params: Any) -> dict[str, Any]:
+        """Make a request and give the answer."""
+        await self.send({"jsonrpc": "2.0", "id": number, "method": "echo", "params": params})
+        answer: dict[str, Any] = (await self.next("received"))["payload"]
+        return answer
+
+
+class JavaScriptOuter(Outer):
+    """`FrameTransport` of host.js."""
+
+    async def connect(
+        self,
+        url: str,
+        *,
+        sandbox: str | None = None,
+        opaque: bool = False,
+        deadlines: Mapping[str, float] | None = None,
+        limits: Mapping[str, int] | None = None,
+    ) -> None:
+        options = {
+            "url": url,
+            "sandbox": sandbox,
+            "opaque": opaque,
+            "timeout": {name: seconds * 1000 for name, seconds in (deadlines or {}).items()},
+            "limits": {_camel(name): value for name, value in (limits or {}).items()},
+        }
+        await self.page.evaluate("options => lab.connect(options)", options)
+
+    async def next(self, kind: str) -> Happening:
+        with anyio.fail_after(PATIENCE):
+            happening: Happening = await self.page.evaluate("kind => lab.next(kind)", kind)
+            return happening
+
+    async def rest(self) -> list[str]:
+        kinds: list[str] = await self.page.evaluate("lab.rest()")
+        return kinds
+
+    async def send(self, payload: Mapping[str, Any]) -> None:
+        await self.page.evaluate("text => lab.send(text)", json.dumps(payload))
+
+    async def failure(self, request: Mapping[str, Any]) -> str:
+        return str(
+            await self.page.evaluate("text => lab.send(text).catch((error) => error.message)", json.dumps(request))
+        )
+
+    async def inner(self) -> Frame:
+        element = (await self.page.evaluate_handle("lab.iframe")).as_element()
+        assert element is not None
+        frame = await element.content_frame()
+        assert frame is not None
+        return frame
+
+    async def close(self) -> None:
+        await self.page.evaluate("lab.transport?.close()")
+
+
+class PythonOuter(Outer):
+    """A connection in CPython over a `PlaywrightWindow`."""
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        self._stack = AsyncExitStack()
+        self._happenings: list[Happening] = []
+        self._changed = anyio.Event()
+
+    async def connect(
+        self,
+        url: str,
+        *,
+        sandbox: str | None = None,
+        opaque: bool = False,
+        deadlines: Mapping[str, float] | None = None,
+        limits: Mapping[str, int] | None = None,
+    ) -> None:
+        parts = urlsplit(url)
+        allowed = parse_allowed_origins([] if opaque else [f"{parts.scheme}://{parts.netloc}"], opaque=opaque)
+        waits = {f"{name}_timeout": seconds for name, seconds in (deadlines or {}).items()}
+        options = Options(**waits, **(limits or {}))
+        self._window = await self._stack.enter_async_context(PlaywrightWindow(self.page, url, sandbox=sandbox))
+        connection = Connection(OUTER_TRANSPORT, allowed, options=options, session_id="a session of its own")
+        self.session = Session(connection, self._window, self._note)
+        self._stack.callback(self.session.streams[0].close)
+        self._stack.callback(self.session.close)
+        self.session.start()
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, Opened):
+            happening: Happening = {"kind": "opened", "sessionId": event.session_id, "origin": event.origin}
+        elif isinstance(event, Refused):
+            happening = {"kind": "refused", "error": type(event.error).__name__, "message": str(event.error)}
+        elif isinstance(event, SetupRequired):
+            happening = {
+                "kind": "setup required",
+                "reason": event.reason,
+                "message": event.message,
+                "canContinue": event.can_continue,
+            }
+        else:
+            assert isinstance(event, Closed)
+            happening = {"kind": "closed", "error": type(event.error).__name__ if event.error else None}
+            happening["message"] = str(event.error)
+        self._happenings.append(happening)
+        self._changed.set()
+
+    async def next(self, kind: str) -> Happening:
+        with anyio.fail_after(PATIENCE):
+            if kind == "received":
+                item = await self.session.streams[0].receive()
+                assert isinstance(item, SessionMessage)
+                return {"kind": kind, "payload": item.message.model_dump(by_alias=True, exclude_unset=True)}
+            while True:
+                for happening in self._happenings:
+                    if happening["kind"] == kind:
+                        self._happenings.remove(happening)
+                        return happening
+                self._changed = anyio.Event()
+                await self._changed.wait()
+
+    async def rest(self) -> list[str]:
+        waiting = self.session.streams[0].statistics().current_buffer_used
+        return ["received"] * waiting + [happening["kind"] for happening in self._happenings]
+
+    async def send(self, payload: Mapping[str, Any]) -> None:
+        self.session.send(SessionMessage(jsonrpc_message_adapter.validate_python(payload, by_name=False)))
+        await anyio.wait_all_tasks_blocked()  # the window has handed it to the browser
+
+    async def failure(self, request: Mapping[str, Any]) -> str:
+        await self.send(request)
+        payload = (await self.next("received"))["payload"]
+        assert payload["id"] == request["id"]
+        return str(payload["error"]["message"])
+
+    async def inner(self) -> Frame:
+        return await self._window.frame()
+
+    async def close(self) -> None:
+        await self._stack.aclose()
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))

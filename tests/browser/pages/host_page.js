@@ -1,0 +1,51 @@
+/** A host page whose `FrameTransport` a test drives, one step at a time. */
+import { FrameTransport } from "./host.js";
+
+const ENDINGS = ["PeerGone", "HandshakeTimeout", "VersionMismatch"];
+
+const events = [];
+let wake = () => {};
+const note = (kind, value = {}) => {
+  events.push({ kind, ...value });
+  wake();
+};
+const describe = (error) => ({ error: error.name, message: error.message });
+
+window.lab = {
+  /** Make a fresh iframe and start a transport to it. Throws what the constructor throws. */
+  connect({ sandbox, ...options }) {
+    const iframe = document.body.appendChild(document.createElement("iframe"));
+    this.connectIn(iframe, { ...options, ...(sandbox !== null && { sandbox }) });
+  },
+
+  connectIn(iframe, options) {
+    this.iframe = iframe;
+    const transport = (this.transport = new FrameTransport({ iframe, ...options }));
+    let ending = { error: null };
+    transport.onmessage = (payload) => note("received", { payload });
+    transport.onsetuprequired = (request) => note("setup required", request);
+    transport.onerror = (error) => {
+      if (ENDINGS.includes(error.name)) ending = describe(error);
+      else note("refused", describe(error));
+    };
+    const closed = new Promise((resolve) => (transport.onclose = resolve));
+    const started = transport.start().then(
+      () => note("opened", { sessionId: transport.frameSessionId, origin: transport.origin }),
+      (error) => (ending = describe(error)),
+    );
+    Promise.all([started, closed]).then(() => note("closed", ending));
+  },
+
+  send: (text) => lab.transport.send(JSON.parse(text)),
+
+  /** Give the next event of a kind and forget it. */
+  async next(kind) {
+    for (;;) {
+      const at = events.findIndex((event) => event.kind === kind);
+      if (at >= 0) return events.splice(at, 1)[0];
+      await new Promise((resolve) => (wake = resolve));
+    }
+  },
+
+  rest: () => events.map(({ kind }) => kind),
+};

@@ -1,0 +1,31 @@
+"""Play a page by hand: say what it is told to, and see what it heard (see pages/page.js)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from playwright.async_api import Frame, Page
+
+HANDSHAKE = {"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}
+
+
+async def say(frame: Frame, message: Any) -> None:
+    """Let a page post to the window around it."""
+    await frame.evaluate("text => say(text)", json.dumps(message))
+
+
+async def heard(frame: Frame | Page, count: int) -> list[dict[str, Any]]:
+    """Wait until a page has heard so many messages, and give all it has heard."""
+    await frame.wait_for_function("count => heard.length >= count", arg=count)
+    messages: list[dict[str, Any]] = await frame.evaluate("heard")
+    return messages
+
+
+async def accept(frame: Frame) -> str:
+    """Play the inner frame's handshake to its end, and give the session id."""
+    await say(frame, HANDSHAKE)
+    (reply,) = await heard(frame, 1)
+    session_id: str = reply["data"]["sessionId"]
+    await say(frame, {"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": session_id})
+    return session_id

@@ -1,0 +1,272 @@
+"""The real bundle as the inner frame, in the hands of hosts that don't keep to the protocol.
+
+The host pages are played by hand. Most tests end alike: a good host, or the same one behaving, still gets its answer.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from playwright.async_api import BrowserContext, Page
+
+from mcpframe.kit.serve import serve_folder
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import Bundle, Origins, Troubles
+
+REPLY = {"type": "MCP_TRANSPORT_HANDSHAKE_REPLY", "sessionId": "the host's", "protocolVersion": "1.0"}
+ACCEPTED = {"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": "the host's"}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": "first",
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "by hand", "version": "1"},
+    },
+}
+
+
+def mcp(payload: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "MCP_MESSAGE", "payload": payload}
+
+
+@dataclass
+class Host:
+    """A page around the bundle, or around another page around it, that a test plays by hand."""
+
+    page: Page
+    bundle: Bundle
+
+    async def say(self, message: Any) -> None:
+        """Post to the framed bundle."""
+        await self.page.evaluate(
+            "([text, origin]) => say(text, frames[0], origin)", [json.dumps(message), self.bundle.origin]
+        )
+
+    async def hears(self, kind: str, count: int = 1) -> list[dict[str, Any]]:
+        """Wait until so many messages of a type were heard, and give all of that type."""
+        await self.page.wait_for_function(
+            "([kind, count]) => heard.filter(({ data }) => data.type === kind).length >= count",
+            arg=[kind, count],
+            timeout=BOOT_PATIENCE * 1000,
+        )
+        messages: list[dict[str, Any]] = await self.page.evaluate("heard")
+        assert {message["origin"] for message in messages} == {self.bundle.origin}
+        return [message["data"] for message in messages if message["data"]["type"] == kind]
+
+    async def heard_types(self) -> set[str]:
+        """Give the types of all that was heard."""
+        return {message["data"]["type"] for message in await self.page.evaluate("heard")}
+
+    async def works(self) -> None:
+        """Open a session with a good reply, and get an answer."""
+        await self.say(REPLY)
+        assert await self.hears("MCP_TRANSPORT_ACCEPTED") == [ACCEPTED]
+        await self.answers()
+
+    async def answers(self) -> None:
+        """Get an answer in the session that is open."""
+        await self.say(mcp(INITIALIZE))
+        (message,) = await self.hears("MCP_MESSAGE")
+        assert message["payload"]["id"] == "first"
+        assert message["payload"]["result"]["serverInfo"]["name"] == "everything"
+
+
+@pytest.fixture(scope="module")
+def bare(everything: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+    """The same bundle on a server that sends none of its headers, so that any page can frame it."""
+    folder = tmp_path_factory.mktemp("bare") / "bundles"
+    shutil.copytree(everything.folder, folder, ignore=shutil.ignore_patterns("_headers"))
+    with serve_folder(folder) as served:
+        yield Bundle(folder, f"http://bundle.localhost:{served.port}", "everything/")
+
+
+async def framing(context: BrowserContext, origin: str, bundle: Bundle, fragment: str = "") -> Host:
+    """Open a page of an origin and frame the bundle in it."""
+    page = await context.new_page()
+    await page.goto(f"{origin}/page.html")
+    await page.evaluate("url => embed(url)", bundle.url + fragment)
+    return Host(page, bundle)
+
+
+@pytest.fixture
+async def host(context: BrowserContext, origins: Origins, everything: Bundle) -> Host:
+    """A page of the origin that may embed the bundle, with the bundle waiting for its reply."""
+    host = await framing(context, origins.host, everything)
+    await host.hears("MCP_TRANSPORT_HANDSHAKE")
+    return host
+
+
+async def test_the_handshake_tells_a_stranger_nothing_and_is_repeated(host: Host) -> None:
+    handshakes = await host.hears("MCP_TRANSPORT_HANDSHAKE", 3)
+    assert handshakes[:3] == [{"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}] * 3
+    await host.works()
+
+
+async def test_a_page_that_may_not_embed_it_cannot(
+    context: BrowserContext, origins: Origins, everything: Bundle, troubles: Troubles
+) -> None:
+    troubles.expect("frame-ancestors")
+    host = await framing(context, origins.stranger, everything)
+    await troubles.said("frame-ancestors")
+    assert await host.page.evaluate("heard") == []
+
+
+async def test_a_host_of_a_wrong_origin_is_not_heard(context: BrowserContext, origins: Origins, bare: Bundle) -> None:
+    """Where a web server doesn't send the header that keeps strangers from framing it, the gate still holds."""
+    host = await framing(context, origins.stranger, bare)
+    await host.hears("MCP_TRANSPORT_HANDSHAKE")
+    await host.say(REPLY)
+    await host.say(mcp(INITIALIZE))
+    so_far = len(await host.page.evaluate("heard"))
+    await host.hears("MCP_TRANSPORT_HANDSHAKE", so_far + 2)
+    assert await host.heard_types() == {"MCP_TRANSPORT_HANDSHAKE"}
+
+
+async def test_a_host_of_opaque_origin_is_not_heard(context: BrowserContext, origins: Origins, bare: Bundle) -> None:
+    """Every sandboxed page and every file has the origin "null": it says nothing of who it is."""
+    page = await context.new_page()
+    await page.goto(f"{origins.host}/page.html")
+    await page.evaluate(
+        """url => {
+            const iframe = document.createElement("iframe");
+            iframe.sandbox = "allow-scripts";
+            iframe.src = url;
+            document.body.append(iframe);
+        }""",
+        f"{origins.host}/page.html?sandboxed",
+    )
+    (sandboxed,) = page.main_frame.child_frames
+    await sandboxed.wait_for_function("() => typeof embed === 'function'")
+    assert await sandboxed.evaluate("self.origin") == "null"
+    await sandboxed.evaluate("url => embed(url)", bare.url)
+    await sandboxed.wait_for_function("() => heard.length", timeout=BOOT_PATIENCE * 1000)
+    await sandboxed.evaluate("text => say(text, frames[0])", json.dumps(REPLY))
+    so_far = len(await sandboxed.evaluate("heard"))
+    await sandboxed.wait_for_function("count => heard.length >= count", arg=so_far + 2)
+    assert {message["data"]["type"] for message in await sandboxed.evaluate("heard")} == {"MCP_TRANSPORT_HANDSHAKE"}
+
+
+async def test_a_sibling_of_the_allowed_origin_is_not_heard(host: Host, origins: Origins) -> None:
+    await host.page.evaluate("url => embed(url)", f"{origins.host}/page.html?sibling")
+    sibling = host.page.main_frame.child_frames[-1]
+    await sibling.wait_for_function("() => typeof say === 'function'")
+    forged = {**REPLY, "sessionId": "the sibling's"}
+    await sibling.evaluate(
+        "texts => texts.forEach((text) => say(text, parent.frames[0]))",
+        [json.dumps(forged), json.dumps(mcp(INITIALIZE))],
+    )
+    await host.works()
+    assert await sibling.evaluate("heard") == []
+
+
+async def test_a_flood_from_a_sibling_costs_the_session_nothing(host: Host, origins: Origins) -> None:
+    await host.page.evaluate("url => embed(url)", f"{origins.stranger}/page.html?sibling")
+    sibling = host.page.main_frame.child_frames[-1]
+    await sibling.wait_for_function("() => typeof say === 'function'")
+    await sibling.evaluate(
+        "text => { for (let i = 0; i < 5000; i++) say(text, parent.frames[0]); }",
+        json.dumps({**mcp(INITIALIZE), "filling": "x" * 1000}),
+    )
+    await host.works()
+    assert await sibling.evaluate("heard") == []
+
+
+async def test_what_comes_before_the_reply_is_not_answered(host: Host) -> None:
+    await host.say(mcp({**INITIALIZE, "id": "too early"}))
+    await host.say({"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": "x"})
+    await host.works()
+    assert await host.heard_types() == {"MCP_TRANSPORT_HANDSHAKE", "MCP_TRANSPORT_ACCEPTED", "MCP_MESSAGE"}
+
+
+async def test_a_reply_before_the_handshake_opens_nothing(
+    context: BrowserContext, origins: Origins, everything: Bundle
+) -> None:
+    host = await framing(context, origins.host, everything)
+    await host.page.main_frame.child_frames[0].wait_for_url(everything.url, wait_until="commit")
+    await host.say({**REPLY, "sessionId": "too early"})
+    await host.hears("MCP_TRANSPORT_HANDSHAKE")
+    await host.works()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"sessionId": None},
+        {"sessionId": ""},
+        {"sessionId": 7},
+        {"sessionId": "x" * 100_000},
+        {"protocolVersion": 1.0},
+        {"protocolVersion": "one"},
+        {"__proto__": {"sessionId": "polluted"}},
+    ],
+    ids=["no id", "empty id", "id a number", "endless id", "version a number", "version no version", "__proto__"],
+)
+async def test_a_malformed_reply_opens_nothing(host: Host, fields: dict[str, Any]) -> None:
+    await host.say({**REPLY, **fields})
+    await host.works()
+
+
+async def test_replayed_and_conflicting_replies_change_nothing(host: Host) -> None:
+    await host.say(REPLY)
+    await host.say(REPLY)
+    await host.say({**REPLY, "sessionId": "another"})
+    await host.say({**REPLY, "protocolVersion": "2.0"})
+    assert await host.hears("MCP_TRANSPORT_ACCEPTED") == [ACCEPTED]
+    await host.answers()
+    assert await host.hears("MCP_TRANSPORT_ACCEPTED") == [ACCEPTED]
+    handshakes = len(await host.hears("MCP_TRANSPORT_HANDSHAKE"))
+    await host.say({**REPLY, "sessionId": "a third"})
+    await host.say(mcp({"jsonrpc": "2.0", "id": "last", "method": "ping"}))
+    assert (await host.hears("MCP_MESSAGE", 2))[-1]["payload"] == {"jsonrpc": "2.0", "id": "last", "result": {}}
+    assert len(await host.hears("MCP_TRANSPORT_HANDSHAKE")) == handshakes
+    assert await host.hears("MCP_TRANSPORT_ACCEPTED") == [ACCEPTED]
+
+
+async def test_a_version_it_does_not_speak_is_said_on_the_page(host: Host) -> None:
+    await host.say({**REPLY, "protocolVersion": "2.0"})
+    frame = host.page.main_frame.child_frames[0]
+    await frame.wait_for_function("() => document.body.innerText.includes('speaks version 2.0')")
+    assert await host.heard_types() == {"MCP_TRANSPORT_HANDSHAKE"}
+
+
+async def test_bad_messages_in_an_open_session_leave_it_open(host: Host, troubles: Troubles) -> None:
+    await host.works()
+    poisoned = {"__proto__": {"polluted": True}}
+    await host.say(mcp({"jsonrpc": "2.0", "id": "poisoned", "method": "tools/list", "params": poisoned}))
+    for bad in (
+        {"type": "MCP_NONSENSE"},
+        {"type": "MCP_MESSAGE"},
+        {"type": "MCP_MESSAGE", "payload": []},
+        mcp({"jsonrpc": "1.0", "id": 1, "method": "ping"}),
+        mcp({"jsonrpc": "2.0", "id": {}, "method": "ping"}),
+        {"type": "webpackOk"},
+        "noise",
+        None,
+    ):
+        await host.say(bad)
+    await host.say(mcp({"jsonrpc": "2.0", "id": "last", "method": "ping"}))
+    payloads = [message["payload"] for message in await host.hears("MCP_MESSAGE", 3)]
+    assert payloads[-1] == {"jsonrpc": "2.0", "id": "last", "result": {}}
+    (refused,) = [payload for payload in payloads if payload["id"] == "poisoned"]
+    assert "__proto__" in refused["error"]["message"]
+    await troubles.said("Refused a message")
+
+
+async def test_the_setup_phase_ends_at_once(context: BrowserContext, origins: Origins, everything: Bundle) -> None:
+    host = await framing(context, origins.host, everything, "#setup")
+    handshake = (await host.hears("MCP_SETUP_HANDSHAKE"))[0]
+    assert handshake["requiresVisibleSetup"] is False
+    assert (handshake["minProtocolVersion"], handshake["maxProtocolVersion"]) == ("1.0", "1.0")
+    await host.say({"type": "MCP_SETUP_HANDSHAKE_REPLY", "sessionId": "the host's", "protocolVersion": "1.0"})
+    (complete,) = await host.hears("MCP_SETUP_COMPLETE")
+    assert (complete["status"], complete["serverTitle"], complete["displayName"]) == (
+        "success",
+        "Everything",
+        "Everything",
+    )
+    assert complete["transportVisibility"]["requirement"] == "hidden"

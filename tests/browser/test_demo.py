@@ -1,0 +1,78 @@
+"""`build.py demo`: the README's first command, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from mcpframe.kit.chromium import ensure_chromium
+from mcpframe.kit.data import checkout_dir
+from mcpframe.kit.demo import ask
+from mcpframe.kit.errors import DemoError
+from mcpframe.kit.serve import serve_folder
+
+ROOT = checkout_dir()
+COMMAND = [sys.executable, "build.py", "demo"]
+
+
+def test_once() -> None:
+    done = subprocess.run([*COMMAND, "--once"], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "tools: calculate_pi, reset" in done.stdout
+    assert re.search(r"calculate_pi\(iterations=100000\) answers: .*3\.1", done.stdout)
+    page, server = re.findall(r"http://127\.0\.0\.1:\d+", done.stdout)
+    assert page != server
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no way to send Ctrl-C to one process")
+def test_it_serves_until_it_is_interrupted() -> None:
+    with subprocess.Popen(COMMAND, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
+        assert running.stdout is not None
+        try:
+            lines = []
+            for line in running.stdout:
+                lines.append(line)
+                if "Ctrl-C" in line:
+                    break
+            addresses = re.findall(r"http://\S+", "".join(lines))
+            assert len(addresses) == 2
+            for address in addresses:
+                with urllib.request.urlopen(address, timeout=10) as answer:
+                    assert answer.status == 200
+                    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+            running.send_signal(signal.SIGINT)
+            assert running.wait(30) == 0
+        finally:
+            running.kill()
+
+
+@pytest.mark.parametrize("option", ["--port", "--page-port"])
+def test_a_port_in_use_is_one_line(option: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [*COMMAND, "--once", option, str(port)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert re.fullmatch(rf"build\.py: Port {port} .*choose another port.*", done.stderr.strip().splitlines()[-1])
+    assert "Traceback" not in done.stderr
+
+
+def test_a_host_page_that_cannot_connect_says_why(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text('<html data-state="failed"><p id="status">Could not connect: no reason.</p>')
+    with serve_folder(tmp_path) as served, pytest.raises(DemoError, match="no reason"):
+        ask(f"{served.origin}/", ensure_chromium(), {})
+
+
+def test_a_host_page_that_is_not_there_is_one_error(tmp_path: Path) -> None:
+    with serve_folder(tmp_path) as served:
+        gone = served.origin
+    with pytest.raises(DemoError, match="did not answer"):
+        ask(f"{gone}/", ensure_chromium(), {})

@@ -1,0 +1,1 @@
+"""What only real Pyodide can prove."""

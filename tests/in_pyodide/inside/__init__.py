@@ -1,0 +1,1 @@
+"""Test modules that run inside Pyodide, by `runner.run`."""

@@ -1,0 +1,25 @@
+"""What a server's boot imports is known: every module costs start time and bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+BUDGET = Path(__file__).parent / "import_budget.txt"
+
+BOOT = """
+import json, sys
+before = set(sys.modules)
+from mcpframe.frame import boot, sdk
+sdk.prepare()
+from mcpframe.frame import server, session, window
+sys.path.insert(0, "/repo/templates/pi-calculator")
+server.load_entry("server:server")
+json.dumps(sorted(set(sys.modules) - before - {"server"}))
+"""
+
+
+def test_boot_imports_exactly_what_is_listed(selenium):
+    imported = set(selenium.python(BOOT))
+    listed = {line for line in BUDGET.read_text().splitlines() if line and not line.startswith("#")}
+    assert sorted(imported - listed) == [], "imported during boot, but not in import_budget.txt"
+    assert sorted(listed - imported) == [], "in import_budget.txt, but not imported any more: remove it there"

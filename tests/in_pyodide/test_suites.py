@@ -1,0 +1,26 @@
+"""Test modules that run inside Pyodide: those that are only about Pyodide, and what CPython runs too."""
+
+from __future__ import annotations
+
+import pytest
+
+SUITES = {
+    "tests/in_pyodide/inside/test_sdk.py": 30,
+    "tests/unit/frame/test_features.py": 14,
+    "tests/unit/frame/test_serving.py": 30,
+    "tests/unit/frame/test_connection.py": 30,
+    "tests/unit/frame/test_sep_messages.py": 10,
+    "tests/unit/frame/test_origins.py": 10,
+    "tests/unit/frame/test_session.py": 10,
+}
+"""How many tests each has at the least: a suite that is not collected proves nothing."""
+
+
+@pytest.mark.parametrize("path", SUITES)
+def test_suite(selenium, path):
+    result = selenium.python(
+        f"import json; from tests.in_pyodide.inside import runner; json.dumps(await runner.run({path!r}))"
+    )
+    assert not result["failures"], "\n\n".join(result["failures"])
+    assert len(result["outcomes"]) >= SUITES[path]
+    assert set(result["outcomes"].values()) == {"passed"}

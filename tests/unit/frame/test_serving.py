@@ -1,0 +1,278 @@
+"""What serving in a frame adds to a server: prints as logs, and the messages and tracebacks of exceptions."""
+
+from __future__ import annotations
+
+import sys
+
+import anyio
+import mcp_types as types
+import pytest
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.shared.exceptions import MCPError
+
+from mcpframe import FrameServer
+from tests.support.memory import ERAS, Heard, ask_for_logs, connected, logging_to, text
+
+pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+both_eras = pytest.mark.parametrize("era", ERAS)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def printer() -> FrameServer:
+    server = FrameServer("s")
+
+    @server.tool()
+    def sync_print(lines: str) -> str:
+        print(lines)
+        return "printed"
+
+    @server.tool()
+    async def async_print(lines: str) -> str:
+        print(lines, end="")
+        await anyio.lowlevel.checkpoint()
+        print(" and more")
+        return "printed"
+
+    return server
+
+
+@both_eras
+@pytest.mark.parametrize("tool", ["sync_print", "async_print"])
+async def test_print_goes_to_the_console_and_to_a_client_that_asked(era, tool, capsys):
+    heard = Heard()
+    async with connected(printer(), era, **logging_to(heard, era)) as client:
+        await ask_for_logs(client, era)
+        await client.call_tool(tool, {"lines": "one\ntwo"})
+        more = " and more" if tool == "async_print" else ""
+        assert heard.logs == [("info", "one"), ("info", "two" + more)]
+    assert capsys.readouterr().out == f"one\ntwo{more}\n"
+
+
+@both_eras
+async def test_print_goes_to_the_console_alone_when_the_client_did_not_ask(era, capsys):
+    heard = Heard()
+    async with connected(printer(), era, logging_callback=heard.log) as client:
+        await client.call_tool("sync_print", {"lines": "quiet"})
+        await client.list_tools()
+        assert heard.logs == []
+    assert capsys.readouterr().out == "quiet\n"
+
+
+@both_eras
+async def test_a_client_that_asked_for_errors_gets_no_prints(era):
+    heard = Heard()
+    async with connected(printer(), era, **logging_to(heard, era, "error")) as client:
+        await ask_for_logs(client, era, "error")
+        await client.call_tool("sync_print", {"lines": "quiet"})
+        assert heard.logs == []
+
+
+@both_eras
+async def test_the_level_applies_to_what_the_author_logs(era):
+    server = FrameServer("s")
+    heard = Heard()
+
+    @server.tool()
+    async def log(ctx: Context) -> str:
+        await ctx.info("detail")
+        await ctx.error("trouble")
+        return "logged"
+
+    async with connected(server, era, **logging_to(heard, era, "warning")) as client:
+        await ask_for_logs(client, era, "warning")
+        await client.call_tool("log")
+        assert heard.logs == [("error", "trouble")]
+
+
+@both_eras
+async def test_prints_of_requests_at_the_same_time_do_not_mix(era):
+    server = FrameServer("s")
+    both_in = [anyio.Event(), anyio.Event()]
+
+    @server.tool()
+    async def speak(me: int) -> str:
+        print(f"{me}:a", end=" ")
+        both_in[me].set()
+        await both_in[1 - me].wait()
+        print(f"{me}:b")
+        return "spoken"
+
+    heard = Heard()
+    async with connected(server, era, **logging_to(heard, era)) as client:
+        await ask_for_logs(client, era)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.call_tool, "speak", {"me": 0})
+            tasks.start_soon(client.call_tool, "speak", {"me": 1})
+        assert sorted(heard.logs) == [("info", "0:a 0:b"), ("info", "1:a 1:b")]
+
+
+@both_eras
+async def test_what_sending_a_line_prints_is_not_sent(era, monkeypatch):
+    import mcp.server.session as session
+
+    send = session.ServerSession.send_notification
+
+    async def talkative(self, *args, **kwargs):
+        print("sending")
+        await send(self, *args, **kwargs)
+
+    monkeypatch.setattr(session.ServerSession, "send_notification", talkative)
+    heard = Heard()
+    async with connected(printer(), era, **logging_to(heard, era)) as client:
+        await ask_for_logs(client, era)
+        await client.call_tool("sync_print", {"lines": "one"})
+        assert heard.logs == [("info", "one")]
+
+
+@both_eras
+async def test_a_flood_of_lines_is_cut_and_says_so(era):
+    heard = Heard()
+    async with connected(printer(), era, **logging_to(heard, era)) as client:
+        await ask_for_logs(client, era)
+        await client.call_tool("sync_print", {"lines": "\n".join(str(line) for line in range(1500))})
+        assert len(heard.logs) == 1001
+        assert heard.logs[-1] == ("info", "(500 more printed lines were not sent)")
+
+
+async def test_stdout_is_as_it_was_after_serving():
+    before = sys.stdout
+    async with connected(printer(), "2026"):
+        assert sys.stdout is not before
+    assert sys.stdout is before
+
+
+async def test_a_server_that_handles_logging_levels_itself_keeps_its_handler():
+    levels = []
+
+    async def set_level(ctx, params):
+        levels.append(params.level)
+        return types.EmptyResult()
+
+    async def call(ctx, params):
+        print("hello")
+        return types.CallToolResult(content=[])
+
+    async def list_tools(ctx, params):
+        return types.ListToolsResult(tools=[])
+
+    server = Server("s", on_list_tools=list_tools, on_call_tool=call, on_set_logging_level=set_level)
+    heard = Heard()
+    async with connected(server, "2025", logging_callback=heard.log) as client:
+        await ask_for_logs(client, "2025", "debug")
+        await client.call_tool("any")
+    assert levels == ["debug"]
+    assert heard.logs == [("info", "hello")]
+
+
+@both_eras
+async def test_one_server_object_serves_one_client_after_another(era):
+    server = printer()
+    for _ in range(3):
+        heard = Heard()
+        async with connected(server, era, **logging_to(heard, era)) as client:
+            await ask_for_logs(client, era)
+            await client.call_tool("sync_print", {"lines": "once"})
+            assert heard.logs == [("info", "once")]
+
+
+@both_eras
+@pytest.mark.parametrize("kind", ["sync", "async"])
+@pytest.mark.parametrize("make", [FrameServer, MCPServer])
+async def test_an_exception_reaches_the_client_as_text_and_the_log_as_traceback(era, kind, make, caplog):
+    server = make("s")
+
+    def fail(key: str) -> str:
+        raise LookupError(f"no {key} here")
+
+    async def fail_later(key: str) -> str:
+        fail(key)
+        return ""
+
+    server.add_tool(fail if kind == "sync" else fail_later, name="fail")
+    async with connected(server, era) as client:
+        result = await client.call_tool("fail", {"key": "treasure"})
+        assert result.is_error
+        assert text(result) == "Error executing tool fail: no treasure here"
+    assert "LookupError: no treasure here" in caplog.text
+    assert 'raise LookupError(f"no {key} here")' in caplog.text
+
+
+@both_eras
+async def test_an_exception_of_a_lowlevel_server_is_answered_the_same_way(era, caplog):
+    async def call(ctx, params):
+        raise ZeroDivisionError
+
+    server = Server("s", on_call_tool=call)
+    async with connected(server, era) as client:
+        result = await client.call_tool("divide")
+    assert result.is_error
+    assert text(result) == "Error executing tool divide: ZeroDivisionError"
+    assert "raise ZeroDivisionError" in caplog.text
+
+
+@both_eras
+async def test_what_an_author_raises_on_purpose_is_as_the_sdk_has_it(era):
+    server = FrameServer("s")
+
+    @server.tool()
+    def refuse(how: str) -> str:
+        if how == "tool":
+            raise ToolError("not today")
+        raise MCPError(code=-32099, message="protocol")
+
+    async with connected(server, era) as client:
+        assert text(await client.call_tool("refuse", {"how": "tool"})) == "Error executing tool refuse: not today"
+        assert "validation error" in text(await client.call_tool("refuse", {"how": []}))
+        assert "Unknown tool" in text(await client.call_tool("nothing"))
+        with pytest.raises(MCPError, match="protocol"):
+            await client.call_tool("refuse", {"how": "protocol"})
+
+
+@both_eras
+async def test_an_exception_in_an_inner_tool_or_a_task_group_is_named(era):
+    server = FrameServer("s")
+
+    @server.tool()
+    def inner() -> str:
+        raise ValueError("deep down")
+
+    @server.tool()
+    async def outer(ctx: Context) -> str:
+        await ctx.mcp_server.call_tool("inner", {})
+        return ""
+
+    @server.tool()
+    async def group() -> str:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(fail_inside)
+        return ""
+
+    async def fail_inside() -> None:
+        raise ValueError("in a group")
+
+    async with connected(server, era) as client:
+        assert text(await client.call_tool("outer")) == "Error executing tool outer: deep down"
+        assert text(await client.call_tool("group")) == "Error executing tool group: in a group"
+
+
+@both_eras
+async def test_an_exception_passes_through_while_prints_are_sent(era):
+    server = FrameServer("s")
+
+    @server.tool()
+    def fail() -> str:
+        print("before")
+        raise MCPError(code=-32099, message="as it is")
+
+    heard = Heard()
+    async with connected(server, era, **logging_to(heard, era)) as client:
+        await ask_for_logs(client, era)
+        with pytest.raises(MCPError, match="as it is"):
+            await client.call_tool("fail")
+        assert heard.logs == [("info", "before")]

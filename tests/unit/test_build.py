@@ -1,0 +1,149 @@
+"""build.py: what it does before there is an environment, and the way to each command."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from mcpframe.kit.data import checkout_dir
+from mcpframe.kit.errors import KitError, ToolFailed
+
+SCRIPT = checkout_dir() / "build.py"
+
+
+@pytest.fixture
+def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script as a module, with its environment and its locks in a folder of the test."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    spec = importlib.util.spec_from_file_location("build_script", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    locks = [tmp_path / "bootstrap.txt", tmp_path / "dev.txt", tmp_path / "pyproject.toml"]
+    for lock in locks:
+        lock.write_text(lock.name)
+    venv = tmp_path / ".venv"
+    monkeypatch.setattr(module, "VENV", venv)
+    monkeypatch.setattr(module, "VENV_PYTHON", venv / "bin" / "python")
+    monkeypatch.setattr(module, "LOCKS", locks)
+    return module
+
+
+class Programs:
+    """Stands in for the programs: `venv` makes a Python, the program called `fails` fails."""
+
+    def __init__(self, build: ModuleType, fails: str = "") -> None:
+        self.build, self.fails = build, fails
+        self.ran: list[str] = []
+
+    def __call__(self, command: Sequence[str], name: str, **_: object) -> str:
+        self.ran.append(name)
+        if name == "python -m venv":
+            self.build.VENV_PYTHON.parent.mkdir(parents=True)
+            self.build.VENV_PYTHON.touch()
+        if name == self.fails:
+            raise ToolFailed(f"{name} failed with status 1: no network.")
+        if name in ("pip", "uv") and "--editable" not in command:
+            assert "--require-hashes" in command
+        return ""
+
+
+def test_the_script_needs_nothing_but_the_standard_library() -> None:
+    # -S: without site-packages
+    done = subprocess.run(
+        [sys.executable, "-S", "-P", str(SCRIPT), "--help"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert "build.py demo" in done.stdout
+
+
+def test_the_environment_is_made_once(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = Programs(build)
+    monkeypatch.setattr(build, "run_tool", programs)
+    build.ensure_environment()
+    build.ensure_environment()
+    assert programs.ran == ["python -m venv", "pip", "uv", "uv"]
+
+
+def test_a_changed_lock_is_installed_into_the_environment(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = Programs(build)
+    monkeypatch.setattr(build, "run_tool", programs)
+    build.ensure_environment()
+    build.LOCKS[1].write_text("changed")
+    build.ensure_environment()
+    assert programs.ran == ["python -m venv", "pip", "uv", "uv", "pip", "uv", "uv"]
+
+
+@pytest.mark.parametrize("fails", ["python -m venv", "pip", "uv"])
+def test_a_failure_leaves_no_environment(build: ModuleType, monkeypatch: pytest.MonkeyPatch, fails: str) -> None:
+    monkeypatch.setattr(build, "run_tool", Programs(build, fails))
+    with pytest.raises(KitError, match=r"\.venv could not be made .*no network"):
+        build.ensure_environment()
+    assert not build.VENV.exists()
+
+
+def test_a_failed_update_is_tried_again(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "run_tool", Programs(build))
+    build.ensure_environment()
+    build.LOCKS[1].write_text("changed")
+    monkeypatch.setattr(build, "run_tool", Programs(build, "uv"))
+    with pytest.raises(KitError):
+        build.ensure_environment()
+    assert build.VENV_PYTHON.exists()
+    programs = Programs(build)
+    monkeypatch.setattr(build, "run_tool", programs)
+    build.ensure_environment()
+    assert programs.ran == ["pip", "uv", "uv"]
+
+
+@pytest.fixture
+def ready(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script where everything is set up already."""
+    monkeypatch.setattr(build, "ensure_environment", lambda: None)
+    monkeypatch.setattr(build, "VENV", Path(sys.prefix))
+    return build
+
+
+def test_an_error_is_one_line_and_status_1(
+    ready: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: object) -> None:
+        raise KitError("It is wrong: do this.")
+
+    monkeypatch.setattr(ready, "demo", fail)
+    assert ready.main(["demo", "--once"]) == 1
+    assert capsys.readouterr().err == "build.py: It is wrong: do this.\n"
+
+
+def test_arguments_of_the_tests_are_passed_on(ready: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    passed: list[Sequence[str]] = []
+
+    def run(arguments: Sequence[str]) -> int:
+        passed.append(arguments)
+        return 5
+
+    monkeypatch.setattr(ready, "test", run)
+    assert ready.main(["test", "-k", "some thing", "--help", "tests/unit"]) == 5
+    assert passed == [["-k", "some thing", "--help", "tests/unit"]]
+
+
+def test_an_unknown_argument_is_refused(ready: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        ready.main(["demo", "--onec"])
+    assert caught.value.code == 2
+    assert "--onec" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_no_traceback(ready: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ready, "demo", interrupt)
+    assert ready.main(["demo"]) == 130
