@@ -50,6 +50,8 @@ class Local(StrEnum):
     CLOSE = "close"
 
 
+MAX_NESTING = 1000
+
 Trigger = str
 """A message type of the peer, or a `Local`."""
 
@@ -65,8 +67,11 @@ class Options:
         setup_timeout: how long a setup may take once agreed; by default for ever, as a person may be filling in a form.
         repeat_interval: how often an inner frame repeats its handshake until the reply.
         max_message_bytes: bytes of one message as JSON in UTF-8, in either direction.
-        max_nesting: arrays and objects inside each other in one message, in either direction.
+        max_nesting: arrays and objects inside each other in one message, in either direction; 1,000 at most.
         max_pending: requests without an answer, per direction.
+
+    Raises:
+        ValueError: where `max_nesting` is out of its range.
     """
 
     handshake_timeout: float | None = 30.0
@@ -76,6 +81,11 @@ class Options:
     max_message_bytes: int = 64 * 1024 * 1024
     max_nesting: int = 100
     max_pending: int = 1000
+
+    def __post_init__(self) -> None:
+        # The JSON parser in Pyodide takes 5,000 levels and dies of 10,000, and the runtime with it.
+        if not 1 <= self.max_nesting <= MAX_NESTING:
+            raise ValueError(f"max_nesting must be from 1 to {MAX_NESTING:,}, not {self.max_nesting:,}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,6 +228,12 @@ def test_each_deadline_is_an_option_and_can_be_left_out(role: Role, state: State
     assert patient.deadline in (None, 1e6)
 
 
+@pytest.mark.parametrize("levels", [0, -1, 1001])
+def test_nesting_has_a_bound_of_its_own(levels: int) -> None:
+    with pytest.raises(ValueError, match="from 1 to 1,000"):
+        Options(max_nesting=levels)
+
+
 def test_time_defaults() -> None:
     assert (Options().handshake_timeout, Options().accept_timeout, Options().setup_timeout) == (30.0, 30.0, None)
 

@@ -13,9 +13,10 @@ from mcpframe.frame import payload
 from mcpframe.frame.errors import MalformedMessage, MessageTooDeep, MessageTooLarge, PrototypeKey
 
 ROOMY = {"max_bytes": 1 << 20, "max_nesting": 100}
+keys = st.text().filter(lambda key: key not in ("__proto__", "constructor"))  # see the prototype keys below
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4),
 )
 
 
