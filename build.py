@@ -14,6 +14,7 @@ find it there. Up to that point only the standard library is used.
 from __future__ import annotations
 
 import argparse
+import errno
 import hashlib
 import json
 import os
@@ -76,6 +77,11 @@ def main(arguments: Sequence[str]) -> int:
     except KitError as error:
         print(f"build.py: {error}", file=sys.stderr)
         return 1
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        print("build.py: The disk is full: free some space and run this again.", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130
     return 0
@@ -89,10 +95,12 @@ def ensure_environment() -> None:
         return
     new = not VENV_PYTHON.exists()
     stamp.unlink(missing_ok=True)
+    remedy = "install Python's venv module (Debian's python3-venv)"
     try:
         if new:
             with step("Making the environment .venv"):
                 run_tool([sys.executable, "-m", "venv", "--clear", str(VENV)], "python -m venv")
+        remedy = ""
         with step("Installing the locked packages"):
             hashed = ["--require-hashes", "-r"]
             pip = [str(VENV_PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--retries", "2", "--quiet"]
@@ -102,14 +110,13 @@ def ensure_environment() -> None:
             run_tool([*uv, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)], "uv")
         stamp.write_text(digest)
     except BaseException as error:
-        advice = "check the network" if VENV_PYTHON.exists() else "install Python's venv module (Debian's python3-venv)"
+        full = shutil.disk_usage(ROOT).free < 20_000_000  # what failed does not always say so
         if new:
             shutil.rmtree(VENV, ignore_errors=True)
         if isinstance(error, ToolFailed):
             reason = str(error).rstrip(".")
-            raise KitError(
-                f"The environment .venv could not be made ({reason}): {advice} and run this again."
-            ) from error
+            advice = "free some disk space" if full else remedy or error.remedy
+            raise KitError(f"The environment .venv could not be made ({reason}): {advice} and run it again.") from error
         raise
 
 

@@ -5,6 +5,7 @@ import { page } from "./page.js";
 
 const config = JSON.parse(document.getElementById("mcpframe-boot").textContent);
 const files = config.files;
+const fetchFile = globalThis.fetch.bind(globalThis); // below, Pyodide is given another one for a while
 const absolute = (url) => new URL(url, document.baseURI).href;
 
 /** Something that a person has to be told: `title` says what is wrong and what to do. */
@@ -45,7 +46,7 @@ async function get(file) {
   const options = { credentials: "same-origin" }; // as the preload links have it
   let response;
   try {
-    response = await fetch(url, file.integrity ? { ...options, integrity: file.integrity } : options);
+    response = await fetchFile(url, file.integrity ? { ...options, integrity: file.integrity } : options);
   } catch (error) {
     throw await unreachable(file, url, options, error);
   }
@@ -60,7 +61,7 @@ async function get(file) {
 
 async function unreachable(file, url, options, error) {
   // A wrong hash and a lost connection are the same error to a script: ask again without a hash.
-  const again = await fetch(url, { ...options, method: "HEAD", cache: "no-store" }).catch(() => null);
+  const again = await fetchFile(url, { ...options, method: "HEAD", cache: "no-store" }).catch(() => null);
   if (again?.ok) {
     return new BootError(
       `${file.url} is not the file that was built (its hash is wrong): upload the whole folder again, unchanged.`,
@@ -74,6 +75,18 @@ async function unreachable(file, url, options, error) {
         "Access-Control-Allow-Origin: * where the frame is sandboxed.",
     String(error),
   );
+}
+
+/** Imports a script of the bundle; its link in the page has checked its hash. */
+async function script(file) {
+  try {
+    return await import(absolute(file.url));
+  } catch (error) {
+    throw new BootError(
+      `${file.url} is missing or is not the file that was built: upload the whole folder again, unchanged.`,
+      String(error),
+    );
+  }
 }
 
 const bytes = async (file) => new Uint8Array(await (await get(file)).arrayBuffer());
@@ -115,43 +128,68 @@ function unpack(FS, zip, to, cold) {
   }
 }
 
-/** Runs `start` with a `fetch` that answers these URLs from what is under way, so that nothing is fetched twice. */
-async function withFetched(responses, start) {
-  const original = globalThis.fetch;
+/**
+ * Compiles Python itself while everything else is still on its way. Its hash is not checked by the fetch: that would cost
+ * streaming and the browser's cache of compiled code (80 ms); a file that does not compile is checked afterwards.
+ */
+async function compile(file) {
+  await requireWebAssembly();
+  const unchecked = { ...file, integrity: null };
+  const response = await get(unchecked);
+  try {
+    return await WebAssembly.compileStreaming(response);
+  } catch (error) {
+    const module = await bytes(unchecked).then((data) => WebAssembly.compile(data)).catch(() => null);
+    if (module) {
+      console.warn(`${file.url} is not sent as application/wasm, which makes this page start slower.`);
+      return module;
+    }
+    await get(file); // says so where its hash is wrong
+    throw new BootError("This browser cannot run the server's WebAssembly: use a current browser.", String(error));
+  }
+}
+
+/** Runs `start` while Pyodide is answered from what is under way, so that nothing is fetched or compiled twice. */
+async function withLoaded(responses, module, start) {
+  const { fetch: originalFetch } = globalThis;
+  const { instantiateStreaming } = WebAssembly;
   globalThis.fetch = (resource, options) => {
     const url = typeof resource === "string" || resource instanceof URL ? new URL(resource, document.baseURI).href : "";
-    return responses.get(url) ?? original(resource, options);
+    return responses.get(url) ?? originalFetch(resource, options);
+  };
+  WebAssembly.instantiateStreaming = async (source, imports) => {
+    if (source !== module) return instantiateStreaming.call(WebAssembly, source, imports);
+    return { module: await module, instance: await WebAssembly.instantiate(await module, imports) };
   };
   try {
     return await start();
   } finally {
-    globalThis.fetch = original;
+    globalThis.fetch = originalFetch;
+    WebAssembly.instantiateStreaming = instantiateStreaming;
   }
 }
 
 async function startPython() {
   page.progress("Loading");
   page.expect([files.wasm, ...files.archives, ...(files.cold.early ? [files.cold] : [])]);
-  const failed = Promise.withResolvers?.() ?? withResolvers();
+  const failed = withResolvers();
   // Pyodide swallows some failures of its own fetches: ours are watched beside it.
   const watched = (promise) => (promise.catch(failed.reject), promise);
-  const wasm = watched(get(files.wasm));
+  const wasm = watched(compile(files.wasm));
   const archives = files.archives.map((file) => ({ ...file, zip: watched(bytes(file)) }));
   const cold = new Cold(absolute(files.cold.url), files.cold, files.cold.early ? watched(bytes(files.cold)) : null);
   const load = async () => {
-    await requireWebAssembly();
-    const { loadPyodide } = await import(absolute(files.pyodide.url)).catch((error) => {
-      throw new BootError(
-        `${files.pyodide.url} could not be loaded: upload the whole folder that was built, unchanged.`,
-        String(error),
-      );
-    });
+    const [{ loadPyodide }, { default: createPyodideModule }] = await Promise.all([
+      script(files.pyodide),
+      script(files.asm),
+    ]);
     const noStdlib = absolute("no-stdlib.zip"); // Python's library is unpacked below; Pyodide insists on a zip of it
     const responses = new Map([
       [absolute(files.wasm.url), wasm],
       [noStdlib, Promise.resolve(new Response(EMPTY_ZIP))],
     ]);
     const settings = {
+      createPyodideModule,
       indexURL: absolute(files.pyodide.url).replace(/[^/]*$/, ""),
       stdLibURL: noStdlib,
       packageBaseUrl: document.baseURI,
@@ -159,14 +197,18 @@ async function startPython() {
       env: files.env,
       stdin: () => null, // input() in a frame: there is nobody to ask
       fsInit: async (FS) => {
+        performance.mark("mcpframe:wasm");
         for (const { zip, to } of archives) unpack(FS, await zip, to, cold);
+        performance.mark("mcpframe:unpacked");
         await cold.place(FS);
+        performance.mark("mcpframe:files");
         page.progress("Starting Python");
       },
     };
-    return withFetched(responses, () => loadPyodide(settings));
+    return withLoaded(responses, wasm, () => loadPyodide(settings));
   };
   const pyodide = await Promise.race([load(), failed.promise]);
+  performance.mark("mcpframe:python");
   for (const { to, libraries } of archives) {
     for (const library of libraries) await pyodide._api.loadDynlib(`${to}/${library}`);
   }
@@ -183,10 +225,11 @@ async function main() {
   page.start(config);
   const pyodide = await startPython();
   const path = pyodide.pyimport("sys").path;
-  path.remove("/lib/python314.zip");
+  path.remove(files.stdlib_zip); // the one without files
   path.insert(0, files.server_path);
   path.destroy();
   pyodide.FS.chdir(files.server_path);
+  performance.mark("mcpframe:libraries");
   await pyodide.pyimport("mcpframe.frame.boot").main(JSON.stringify(config), page);
 }
 

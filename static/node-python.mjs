@@ -1,7 +1,8 @@
 // Runs one Python program in Pyodide under Node, for the build: node node-python.mjs JOB.json
-// The job: { pyodide: folder, stdlib: file or null, env: {}, mounts: { "/path/in/python": folder }, archives: [{ file, to, libraries }],
-// program: file }. The program's exit status is this process's; what it prints is printed.
-import { readFile } from "node:fs/promises";
+// The job: { pyodide: folder, stdlib: file or null, env: {}, mounts: { "/path/in/python": folder }, archives: [{ file, to,
+// libraries }], program: file, result: file }. The program defines `async def main()`; what that returns is written to the
+// result file as JSON. An error of it is printed and ends with status 1.
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -21,7 +22,8 @@ for (const { file, to, libraries } of job.archives) {
 }
 
 try {
-  await pyodide.runPythonAsync(await readFile(job.program, "utf8"), { filename: job.program });
+  pyodide.runPython(await readFile(job.program, "utf8"), { filename: job.program });
+  await writeFile(job.result, await pyodide.runPythonAsync("import json; json.dumps(await main())"));
 } catch (error) {
   // Not the whole of Pyodide's JavaScript, which Node would print with an uncaught error.
   console.error(error?.message ?? String(error));

@@ -63,11 +63,13 @@ export const page = {
   },
 
   progress(text) {
+    performance.mark(`mcpframe:${text}`);
     element("status").textContent = `${text} …`;
   },
 
   ready(info) {
     settle();
+    performance.mark("mcpframe:ready");
     const { state, origin } = JSON.parse(info);
     element("error").hidden = true;
     show("ready");

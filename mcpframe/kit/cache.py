@@ -49,9 +49,8 @@ def writing(place: Path) -> Iterator[None]:
         reason = _REASONS.get(error.errno or 0)
         if reason is None:
             raise
-        raise StorageError(
-            f"Cannot write {place}: {reason}, or choose another cache folder with MCPFRAME_CACHE."
-        ) from error
+        elsewhere = "another cache folder with MCPFRAME_CACHE" if cache_dir() in place.parents else "another folder"
+        raise StorageError(f"Cannot write {place}: {reason}, or choose {elsewhere}.") from error
 
 
 @contextmanager

@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from mcpframe.frame.errors import McpFrameError
-from mcpframe.kit.bundle import BuildResult
-from mcpframe.kit.bundle import build as build_bundle
-from mcpframe.kit.serve import serve_folder
+
+if TYPE_CHECKING:
+    from mcpframe.kit.bundle import BuildResult
 
 app = typer.Typer(
     add_completion=False,
@@ -33,7 +33,8 @@ _out = Console(highlight=False, soft_wrap=True)
 @app.callback()
 def _root(
     show_version: Annotated[
-        bool, typer.Option("--version", is_eager=True, help="Show the version and exit.", callback=lambda on: _version(on))
+        bool,
+        typer.Option("--version", is_eager=True, help="Show the version and exit.", callback=lambda on: _version(on)),
     ] = False,
 ) -> None:
     pass
@@ -51,7 +52,9 @@ def build(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to build into; bundles may share one.")] = Path(
         "dist"
     ),
-    upgrade: Annotated[bool, typer.Option("--upgrade", help="Resolve the requirements anew and renew the lock.")] = False,
+    upgrade: Annotated[
+        bool, typer.Option("--upgrade", help="Resolve the requirements anew and renew the lock.")
+    ] = False,
     allow_origin: Annotated[
         list[str] | None,
         typer.Option(help="An origin that may embed the server, instead of the configured ones; may be repeated."),
@@ -59,6 +62,8 @@ def build(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Build a server into static files that any web server can serve."""
+    from mcpframe.kit.bundle import build as build_bundle  # each command imports what it needs: both take a while
+
     result = build_bundle(
         path, out, upgrade=upgrade, allowed_origins=allow_origin, progress=_silently if as_json else _step
     )
@@ -96,6 +101,8 @@ def serve(
     port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8765,
 ) -> None:
     """Serve a built folder on this machine, with its headers, until Ctrl-C."""
+    from mcpframe.kit.serve import serve_folder
+
     with serve_folder(folder, port) as served:
         pages = sorted(path.parent.name for path in folder.glob("*/index.html"))
         for page in pages:

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from mcpframe.frame.errors import OriginError
 from mcpframe.frame.origins import ANY, OPAQUE, parse_origin
+from mcpframe.frame.roles import MAX_NESTING
 from mcpframe.kit.errors import ConfigError
 
 _ENTRY = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\Z")
@@ -52,7 +53,7 @@ def _relative(value: str) -> str:
 def _sources(values: list[str]) -> list[str]:
     for value in values:
         if not _CSP_SOURCE.match(value):
-            raise ValueError(f"{value!r} is not a CSP source, such as \"https://api.example\" or \"'self'\"")
+            raise ValueError(f'{value!r} is not a CSP source, such as "https://api.example" or "\'self\'"')
     return values
 
 
@@ -89,7 +90,7 @@ class OptionsConfig(_Section):
     setup_timeout: Seconds | None = None
     repeat_interval: Seconds | None = None
     max_message_bytes: Annotated[int, Field(ge=1024)] | None = None
-    max_nesting: Annotated[int, Field(ge=1)] | None = None
+    max_nesting: Annotated[int, Field(ge=1, le=MAX_NESTING)] | None = None
     max_pending: Annotated[int, Field(ge=1)] | None = None
     allow_opaque: bool = False
 
@@ -177,6 +178,8 @@ def _explain(detail: Any) -> str:
         return f"{key} must be a table with the keys {', '.join(_section(keys))}"
     message = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Input ").rstrip(".")
     message = message.replace("should be", "must be")
+    if detail["type"] == "value_error" and "'" in message:
+        return f"{key}: {message}"  # it quotes the very part that is wrong
     shown = repr(detail["input"])
     return f"{key}: {message}, not {shown if len(shown) < 80 else shown[:77] + '...'}"
 

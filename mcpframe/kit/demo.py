@@ -121,9 +121,10 @@ def _serve(stack: contextlib.ExitStack, folder: Path, port: int, usual: int) -> 
 def _wait_for_the_end() -> None:
     print("Serving both; Ctrl-C ends it.", flush=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for_ever = threading.Event()
     with contextlib.suppress(KeyboardInterrupt):
         # In steps, because on Windows Ctrl-C does not interrupt a wait.
-        while not threading.Event().wait(1):
+        while not for_ever.wait(1):
             pass
 
 
@@ -154,7 +155,9 @@ def ask(page_url: str, chromium: Path, arguments: dict[str, object], screenshot:
             page = browser.new_page()
             page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
             page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.on("response", lambda got: complaints.append(f"{got.status} for {got.url}") if got.status >= 400 else None)
+            page.on(
+                "response", lambda got: complaints.append(f"{got.status} for {got.url}") if got.status >= 400 else None
+            )
             page.goto(page_url)
             page.wait_for_selector('html:not([data-state="connecting"])', timeout=_BOOT_TIMEOUT * 1000)
             if page.get_attribute("html", "data-state") != "ready":

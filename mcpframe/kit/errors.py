@@ -53,6 +53,13 @@ class ToolFailed(ToolError):
         super().__init__(message)
         self.output = output
 
+    @property
+    def remedy(self) -> str:
+        """What to do about a program that downloads: free some disk space if that ran out, else look at the network."""
+        told = self.output.lower()
+        full = "no space left" in told or "quota exceeded" in told
+        return "free some disk space" if full else "check the network"
+
 
 class DownloadError(KitError):
     """Something could not be fetched. The message names what, from where, and the way without network."""

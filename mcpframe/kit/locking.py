@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,12 +39,14 @@ def locked(folder: Path, timeout: float = _TIMEOUT) -> Iterator[None]:
         deadline = time.monotonic() + timeout
         while not _try_lock(file.fileno()):
             if time.monotonic() > deadline:
-                raise StorageError(f"Another build has been writing {folder} for {timeout:.0f} seconds; stop it and try again.")
+                raise StorageError(
+                    f"Another build has been writing {folder} for {timeout:.0f} seconds; stop it and try again."
+                )
             time.sleep(_INTERVAL)
         yield
 
 
-if os.name == "nt":
+if sys.platform == "win32":
     import msvcrt
 
     def _try_lock(handle: int) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from mcpframe.kit.cache import write_file
 from mcpframe.kit.errors import NodeMissing, ToolFailed
+from mcpframe.kit.locking import locked
 from mcpframe.kit.programs import run_tool
 from mcpframe.kit.progress import Progress, silent
 
@@ -125,20 +126,28 @@ def install_locked(folder: Path, *, progress: Progress = silent) -> Path:
     modules = folder / "node_modules"
     key = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()
     stamp = modules / _STAMP
-    if stamp.is_file() and stamp.read_text() == key:
-        return modules
-    node = find_node()
-    with progress("Installing the locked npm packages"):
-        try:
-            node.npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
-        except BaseException as error:
-            shutil.rmtree(modules, ignore_errors=True)
-            if isinstance(error, ToolFailed):
-                reason = str(error).rstrip(".")
-                advice = "check the network and run this again"
-                raise ToolFailed(
-                    f"The npm packages could not be installed ({reason}): {advice}.", error.output
-                ) from error
-            raise
-        write_file(stamp, key.encode())
+    if not _is_stamped(stamp, key):
+        with locked(modules):
+            if not _is_stamped(stamp, key):  # another process may have installed them meanwhile
+                _install(folder, modules, progress)
+                write_file(stamp, key.encode())
     return modules
+
+
+def _is_stamped(stamp: Path, key: str) -> bool:
+    return stamp.is_file() and stamp.read_text() == key
+
+
+def _install(folder: Path, modules: Path, progress: Progress) -> None:
+    node = find_node()
+    try:
+        with progress("Installing the locked npm packages"):
+            node.npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
+    except BaseException as error:
+        shutil.rmtree(modules, ignore_errors=True)
+        if isinstance(error, ToolFailed):
+            reason = str(error).rstrip(".")
+            raise ToolFailed(
+                f"The npm packages could not be installed ({reason}): {error.remedy} and run this again.", error.output
+            ) from error
+        raise

@@ -161,17 +161,14 @@ def _requirements(declared: list[str], file: Path, key: str) -> tuple[str, ...]:
 
 
 def _source(root: Path, config: McpframeConfig, entry: str, file: Path) -> Path:
-    if config.source is not None:
-        folders = [root / config.source]
-    else:
-        folders = [root / "src", root]
+    folders = [root / "src", root] if config.source is None else [root / config.source]
     top = entry.partition(":")[0].split(".")[0]
     for folder in folders:
         if (folder / f"{top}.py").is_file() or (folder / top).is_dir():
             return folder
     raise ConfigError(
         f"{file}: tool.mcpframe.entry is {entry!r}, but there is no {top}.py or {top}/ in "
-        f"{' or '.join(str(folder) for folder in folders)}; set tool.mcpframe.entry, or tool.mcpframe.source to its folder."
+        f"{' or '.join(str(folder) for folder in folders)}; set tool.mcpframe.entry, or tool.mcpframe.source."
     )
 
 

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 from mcpframe.kit.cache import cache_dir, new_folder, sha256_of, writing
 from mcpframe.kit.errors import DownloadError, HashMismatch, ToolError
+from mcpframe.kit.locking import locked
 from mcpframe.kit.node import find_node
 from mcpframe.kit.progress import Progress, silent
 
@@ -78,7 +79,9 @@ def ensure_runtime(source: Path | None = None, *, progress: Progress = silent) -
         return Runtime(given.absolute())
     target = cache_dir() / f"pyodide-{VERSION}"
     if not _is_good(target):
-        _fetch(target, progress)
+        with locked(target):
+            if not _is_good(target):  # another process may have fetched it meanwhile
+                _fetch(target, progress)
     return Runtime(target)
 
 
@@ -163,5 +166,7 @@ def _unpack(archive: Path, folder: Path) -> None:
                 if content is not None:
                     with content, (folder / name).open("wb") as file:
                         shutil.copyfileobj(content, file)
-    except (tarfile.TarError, EOFError, zlib.error) as error:
+    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk's; gzip and bz2 complain of their data by one without a number
         raise HashMismatch(f"{archive.name} is damaged ({error}); nothing of it was kept. Try again.") from error

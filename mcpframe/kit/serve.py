@@ -73,6 +73,7 @@ def serve_app(app: ASGIApp, port: int = 0, host: str = "127.0.0.1") -> Iterator[
         ServeError: The address is not a loopback address, or the server does not start.
     """
     with _bind(host, port) as listener:
+        port = listener.getsockname()[1]
         config = uvicorn.Config(
             app,
             lifespan="off",
@@ -82,6 +83,8 @@ def serve_app(app: ASGIApp, port: int = 0, host: str = "127.0.0.1") -> Iterator[
             log_config=None,
             access_log=False,
             server_header=False,
+            # Longer than browsers keep idle connections: one closed just as it is used again fails a request.
+            timeout_keep_alive=600,
             timeout_graceful_shutdown=1,
         )
         server = _Server(config)
@@ -90,7 +93,7 @@ def serve_app(app: ASGIApp, port: int = 0, host: str = "127.0.0.1") -> Iterator[
         try:
             if not server.listening.wait(_START_TIMEOUT):
                 raise ServeError(f"The web server on {host} did not start within {_START_TIMEOUT:.0f} seconds.")
-            yield Served(host, listener.getsockname()[1])
+            yield Served(host, port)
         finally:
             server.should_exit = True
             thread.join(_STOP_TIMEOUT)

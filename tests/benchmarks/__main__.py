@@ -38,6 +38,8 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     Console(width=None if sys.stdout.isatty() else 160).print(report.table(figures))
     print(setting.sentence)
+    if setting.busy:
+        print(f"The machine was busy when this began (load {setting.load}): times say little.")
     for figure in figures:
         for peer, lines in report.timelines(figure):
             print(f"\n{figure.name}, {peer}, ms:\n{lines}")

@@ -22,6 +22,7 @@ class Setting:
         cores: Logical processors this process may use.
         memory: Memory of the machine in GiB, rounded; None where the system does not say.
         system: Kind of operating system and processor.
+        load: The load average of the last minute when the run began; None where the system does not say.
         versions: Versions of what took part, by name.
     """
 
@@ -29,7 +30,13 @@ class Setting:
     cores: int
     memory: int | None
     system: str
+    load: float | None
     versions: dict[str, str]
+
+    @property
+    def busy(self) -> bool:
+        """Whether others had the machine, too, so that times say little."""
+        return self.load is not None and self.load > self.cores
 
     @property
     def sentence(self) -> str:
@@ -62,6 +69,7 @@ def this_setting(chromium: str, modules: Path, locked: dict[str, str]) -> Settin
         cores=_cores(),
         memory=_memory(),
         system=f"{platform.system()} {platform.machine()}",
+        load=round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         versions=versions,
     )
 

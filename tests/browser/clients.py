@@ -36,7 +36,7 @@ from tests.browser.outers import PATIENCE
 Era = Literal["legacy", "modern"]
 JSON = dict[str, Any]
 
-BOOT_PATIENCE = 60.0
+BOOT_PATIENCE = 90.0
 """How long a page may take from its first byte to the end of the handshake, in seconds, on a busy machine."""
 
 

@@ -60,6 +60,11 @@ class Origins:
         return f"http://host.localhost:{self.port}"
 
     @property
+    def neighbour(self) -> str:
+        """An origin on the host's site, so that its pages run in the host page's process."""
+        return f"http://neighbour.host.localhost:{self.port}"
+
+    @property
     def stranger(self) -> str:
         """Where everybody else is."""
         return f"http://stranger.localhost:{self.port}"
@@ -130,12 +135,18 @@ class Troubles:
 
     def __init__(self, context: BrowserContext) -> None:
         """Collect from every page of a context."""
+        self._context = context
         self._found: list[str] = []
         self._heard: list[str] = []
         self._expected: list[str] = []
         self._changed = anyio.Event()
         context.on("console", self._on_console)
         context.on("weberror", self._on_error)
+
+    def stop(self) -> None:
+        """Collect no more."""
+        self._context.remove_listener("console", self._on_console)
+        self._context.remove_listener("weberror", self._on_error)
 
     def _on_console(self, message: ConsoleMessage) -> None:
         self._heard.append(message.text)
@@ -163,39 +174,45 @@ class Troubles:
 
 
 @asynccontextmanager
-async def new_context(browser: Browser) -> AsyncIterator[tuple[BrowserContext, Troubles]]:
-    """Give a fresh profile whose pages must not complain."""
+async def new_profile(browser: Browser) -> AsyncIterator[BrowserContext]:
+    """Give a fresh profile: nothing cached, nothing stored."""
     context = await browser.new_context()
     context.set_default_timeout(PATIENCE * 1000)
-    troubles = Troubles(context)
     try:
-        yield context, troubles
+        yield context
     finally:
         await context.close()
+
+
+@asynccontextmanager
+async def watched(context: BrowserContext) -> AsyncIterator[Troubles]:
+    """Collect what the pages of a profile complain about, close them at the end, and fail on what nobody expected."""
+    troubles = Troubles(context)
+    try:
+        yield troubles
+    finally:
+        for page in context.pages:
+            await page.close()
+        troubles.stop()
     assert troubles.unexpected() == []
 
 
 @pytest.fixture
-async def fresh(browser: Browser) -> AsyncIterator[tuple[BrowserContext, Troubles]]:
-    """A profile of the test's own, and its troubles."""
-    async with new_context(browser) as pair:
-        yield pair
-
-
-@pytest.fixture
-def context(fresh: tuple[BrowserContext, Troubles]) -> BrowserContext:
+async def context(browser: Browser) -> AsyncIterator[BrowserContext]:
     """A profile of the test's own."""
-    return fresh[0]
+    async with new_profile(browser) as context:
+        yield context
 
 
 @pytest.fixture
-def troubles(fresh: tuple[BrowserContext, Troubles]) -> Troubles:
+async def troubles(context: BrowserContext) -> AsyncIterator[Troubles]:
     """What the pages of `context` complain about."""
-    return fresh[1]
+    async with watched(context) as troubles:
+        yield troubles
 
 
 @pytest.fixture
-async def host_page(context: BrowserContext, origins: Origins) -> Page:
+async def host_page(context: BrowserContext, troubles: Troubles, origins: Origins) -> Page:
     """A page at the host's origin."""
     page = await context.new_page()
     await page.goto(f"{origins.host}/host.html")

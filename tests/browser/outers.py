@@ -26,7 +26,7 @@ from mcpframe.frame.roles import Options
 from mcpframe.frame.session import Session
 from mcpframe.kit.playwright_window import PlaywrightWindow
 
-PATIENCE = 15.0
+PATIENCE = 30.0
 """How long anything that should happen may take, in seconds."""
 
 Happening = dict[str, Any]
@@ -147,7 +147,8 @@ class JavaScriptOuter(Outer):
         return frame
 
     async def close(self) -> None:
-        await self.page.evaluate("lab.transport?.close()")
+        with anyio.fail_after(PATIENCE):
+            await self.page.evaluate("lab.transport?.close()")
 
 
 class PythonOuter(Outer):

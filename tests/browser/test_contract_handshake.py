@@ -46,7 +46,13 @@ async def test_every_dialect_is_understood(outer: Outer, origins: Origins, versi
 
 
 @pytest.mark.parametrize(
-    "versions", [{"protocolVersion": "2.0"}, {"minProtocolVersion": "1.1", "maxProtocolVersion": "1.10"}]
+    "versions",
+    [
+        {"protocolVersion": "2.0"},
+        {"minProtocolVersion": "1.1", "maxProtocolVersion": "1.10"},
+        {"minProtocolVersion": "0.2", "maxProtocolVersion": "0.10"},
+    ],
+    ids=["another", "newer", "older"],
 )
 async def test_a_version_that_nobody_here_speaks_ends_it(
     outer: Outer, origins: Origins, versions: dict[str, Any]

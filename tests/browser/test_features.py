@@ -12,7 +12,7 @@ import pytest
 from playwright.async_api import Browser
 
 from tests.browser.clients import Era, McpClient, PythonClient, TypeScriptClient
-from tests.browser.conftest import Bundle, Origins, Troubles, new_context
+from tests.browser.conftest import Bundle, Origins, Troubles, new_profile, watched
 from tests.browser.outers import PATIENCE
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGJgAQAAAAUAAaX2RUAAAAAASUVORK5CYII="
@@ -30,7 +30,7 @@ async def connected(
     language: str
     era: Era
     language, era = request.param
-    async with new_context(browser) as (context, troubles), AsyncExitStack() as stack:
+    async with new_profile(browser) as context, watched(context) as troubles, AsyncExitStack() as stack:
         page = await context.new_page()
         await page.goto(f"{origins.host}/client.html")
         client = TypeScriptClient(page, era) if language == "typescript" else PythonClient(page, era, stack)

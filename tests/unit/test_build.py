@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -141,9 +142,38 @@ def test_an_unknown_argument_is_refused(ready: ModuleType, capsys: pytest.Captur
     assert "--onec" in capsys.readouterr().err
 
 
+def test_a_full_disk_is_one_line(
+    ready: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ready, "ensure_environment", fail)
+    assert ready.main(["demo"]) == 1
+    assert "The disk is full" in capsys.readouterr().err
+
+
 def test_ctrl_c_is_no_traceback(ready: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ready, "demo", interrupt)
     assert ready.main(["demo"]) == 130
+
+
+@pytest.mark.parametrize(
+    ("fails", "free", "remedy"),
+    [
+        ("python -m venv", 10**9, "install Python's venv module"),
+        ("pip", 10**9, "check the network"),
+        ("python -m venv", 0, "free some disk space"),
+        ("uv", 0, "free some disk space"),
+    ],
+)
+def test_the_error_says_what_to_do(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, fails: str, free: int, remedy: str
+) -> None:
+    monkeypatch.setattr(build, "run_tool", Programs(build, fails))
+    monkeypatch.setattr(build.shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
+    with pytest.raises(KitError, match=remedy):
+        build.ensure_environment()

@@ -46,10 +46,8 @@ def hot_modules(stdlib: Files, base: Files, base_path: str, runtime: Runtime) ->
             (folder / "stdlib.zip").write_bytes(stdlib_zip)
             (folder / "base.zip").write_bytes(base_zip)
             mounted = Mounted(folder / "base.zip", base_path, native_libraries(base))
-            run_in_pyodide(
-                "probe", runtime, folders={"/job": folder}, archives=[mounted], stdlib=folder / "stdlib.zip"
-            )
-            write_file(path, (folder / "modules.json").read_bytes())
+            modules = run_in_pyodide("probe", runtime, archives=[mounted], stdlib=folder / "stdlib.zip")
+            write_file(path, json.dumps(modules).encode())
     return frozenset(json.loads(path.read_bytes()))
 
 
@@ -67,9 +65,11 @@ def module_name(path: str) -> str:
 def split(files: Files, hot: Collection[str]) -> tuple[dict[str, bytes], dict[str, bytes]]:
     """Split files into hot and cold ones.
 
-    Native libraries have to be loaded before Python imports them, and metadata is looked for in all packages: these are hot.
+    Native libraries have to be loaded before Python imports them, and metadata is looked for in all packages: both are
+    hot.
     """
-    warm, cold = {}, {}
+    warm: dict[str, bytes] = {}
+    cold: dict[str, bytes] = {}
     for path, data in files.items():
         always = path.endswith(".so") or ".dist-info/" in path or module_name(path) in hot
         (warm if always else cold)[path] = data

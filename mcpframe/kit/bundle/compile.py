@@ -66,7 +66,9 @@ def compile_server(files: Files, runtime: Runtime, *, shown: str, root: Path) ->
     """
     paths = [path for path in sorted(files) if path.endswith(".py")]
     results = dict(files)
-    for path, outcome in zip(paths, _compile([(files[path], f"{shown}/{path}") for path in paths], runtime, {}), strict=True):
+    for path, outcome in zip(
+        paths, _compile([(files[path], f"{shown}/{path}") for path in paths], runtime, {}), strict=True
+    ):
         if isinstance(outcome, str):
             raise BuildError(f"{root / path} is not valid Python {PYTHON_VERSION.rpartition('.')[0]}: {outcome}.")
         results[_cached(path)] = outcome
@@ -89,8 +91,7 @@ def _compile(sources: Sequence[tuple[bytes, str]], runtime: Runtime, env: Mappin
         for number, (source, _) in enumerate(sources):
             (given / str(number)).write_bytes(source)
         (given / "shown.json").write_text(json.dumps([shown for _, shown in sources]))
-        run_in_pyodide("compile", runtime, folders={"/in": given, "/out": got}, env=env)
-        errors = json.loads((got / "errors.json").read_text())
+        errors = run_in_pyodide("compile", runtime, folders={"/in": given, "/out": got}, env=env)
         return [errors.get(str(n)) or (got / str(n)).read_bytes() for n in range(len(sources))]
 
 

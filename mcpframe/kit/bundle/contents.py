@@ -16,7 +16,7 @@ from mcpframe.kit.bundle.assets import Asset, asset, content_hash, hashed
 from mcpframe.kit.bundle.cold import needs_cold
 from mcpframe.kit.bundle.csp import header_policy, page_policy
 from mcpframe.kit.bundle.inspect import Inspected
-from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, Layers, base_packages, root_names
+from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layers, base_packages, root_names
 from mcpframe.kit.bundle.lock import Lock
 from mcpframe.kit.bundle.page import link, relative_url, render_page
 from mcpframe.kit.bundle.write import SHARED
@@ -91,6 +91,7 @@ def assemble(
         "version": f"mcpframe {version('mcpframe')}",
         "files": {
             "pyodide": link(scripts.pyodide, name),
+            "asm": link(scripts.asm, name),
             "wasm": link(scripts.wasm, name),
             "archives": [
                 {**link(archives[layer.name], name), "to": layer.to, "libraries": list(layer.libraries)}
@@ -99,6 +100,7 @@ def assemble(
             "cold": {**link(cold, name), "to": LIBRARY, "early": early},
             "env": {"PYTHONPATH": STDLIB_PATH},
             "server_path": SERVER_PATH,
+            "stdlib_zip": STDLIB_ZIP,
             "lock": {
                 "info": {
                     "abi_version": ABI,
@@ -161,7 +163,9 @@ def assemble(
 
 
 def _scripts(runtime: Runtime) -> _Scripts:
-    data = {item: (runtime.folder / item).read_bytes() for item in ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")}
+    data = {
+        item: (runtime.folder / item).read_bytes() for item in ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
+    }
     folder = f"{SHARED}/pyodide-{VERSION}-{content_hash(*data.values())}"
     static = static_dir()
     scripts: dict[str, Asset] = {}
@@ -181,16 +185,20 @@ def _scripts(runtime: Runtime) -> _Scripts:
     )
 
 
-def _lazy(project: Project, lock: Lock, wheels: Mapping[str, Path]) -> tuple[list[Asset], dict[str, list[dict[str, str]]]]:
+def _lazy(
+    project: Project, lock: Lock, wheels: Mapping[str, Path]
+) -> tuple[list[Asset], dict[str, list[dict[str, str]]]]:
     """The wheels of lazy requirements, and for each requirement those that are not there from the start."""
     there = base_packages(lock) | {package.name for package in lock.closure(root_names(project.requirements))}
     assets: dict[str, Asset] = {}
-    lazy = {}
+    lazy: dict[str, list[dict[str, str]]] = {}
     for item in project.lazy:
         root = canonicalize_name(Requirement(item).name)
         needed = [package for package in lock.closure([root]) if package.name not in there]
         for package in needed:
-            assets[package.name] = asset(f"{project.name}/packages/{package.filename}", wheels[package.name].read_bytes())
+            assets[package.name] = asset(
+                f"{project.name}/packages/{package.filename}", wheels[package.name].read_bytes()
+            )
         lazy[root] = [
             {"url": relative_url(assets[package.name], project.name), "sha256": package.sha256} for package in needed
         ]

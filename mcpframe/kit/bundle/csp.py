@@ -1,4 +1,4 @@
-"""The Content Security Policy of a bundle's page: nothing but its own files, and what the author lists (CSP, level 3)."""
+"""The Content Security Policy of a bundle's page: its own files, and what the author lists (CSP, level 3)."""
 
 from __future__ import annotations
 

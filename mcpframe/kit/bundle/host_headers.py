@@ -47,7 +47,10 @@ def host_files(policies: Mapping[str, str]) -> dict[str, bytes]:
     Args:
         policies: For each bundle's folder its Content-Security-Policy, with frame-ancestors.
     """
-    pages = {name: {"Content-Security-Policy": policy, "Permissions-Policy": _PERMISSIONS} for name, policy in sorted(policies.items())}
+    pages = {
+        name: {"Content-Security-Policy": policy, "Permissions-Policy": _PERMISSIONS}
+        for name, policy in sorted(policies.items())
+    }
     texts = {
         "_headers": _netlify(pages),
         ".htaccess": _apache(pages),
@@ -77,11 +80,13 @@ def _netlify(pages: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def _apache(pages: Mapping[str, Mapping[str, str]]) -> str:
-    lines = ["# Apache, LiteSpeed: needs mod_headers, mod_mime, mod_setenvif; mod_rewrite for .gz. Written by mcpframe."]
+    lines = [
+        "# Apache, LiteSpeed: needs mod_headers, mod_mime, mod_setenvif; mod_rewrite for .gz. Written by mcpframe."
+    ]
     lines += [f"AddType {kind} .{ending}" for ending, kind in _TYPES.items()]
     lines += ["<IfModule mod_headers.c>"]
     lines += [f'  Header always set {name} "{value}"' for name, value in _EVERYWHERE.items()]
-    lines += ["  SetEnvIf Request_URI \"/_mcpframe/|/packages/|/server\\.[0-9a-f]+\\.zip$\" MCPFRAME_IMMUTABLE"]
+    lines += ['  SetEnvIf Request_URI "/_mcpframe/|/packages/|/server\\.[0-9a-f]+\\.zip$" MCPFRAME_IMMUTABLE']
     lines += [f'  Header set Cache-Control "{FRESH}"']
     lines += [f'  Header set Cache-Control "{IMMUTABLE}" env=MCPFRAME_IMMUTABLE']
     for number, (name, headers) in enumerate(pages.items()):
@@ -91,8 +96,12 @@ def _apache(pages: Mapping[str, Mapping[str, str]]) -> str:
     lines += ["  RewriteCond %{HTTP:Accept-Encoding} gzip", "  RewriteCond %{REQUEST_FILENAME}.gz -f"]
     lines += ["  RewriteRule ^(.+)\\.(js|mjs|wasm|zip|json|css|html)$ $1.$2.gz [L,E=MCPFRAME_GZ:1]"]
     for ending, kind in {**_TYPES, "html": "text/html; charset=utf-8"}.items():
-        lines += [f'  RewriteRule \\.{ending}\\.gz$ - [T={kind},E=no-gzip:1]'.replace("; charset=utf-8", "")]
-    lines += ['  <FilesMatch "\\.gz$">', "    Header set Content-Encoding gzip", "    Header append Vary Accept-Encoding"]
+        lines += [f"  RewriteRule \\.{ending}\\.gz$ - [T={kind},E=no-gzip:1]".replace("; charset=utf-8", "")]
+    lines += [
+        '  <FilesMatch "\\.gz$">',
+        "    Header set Content-Encoding gzip",
+        "    Header append Vary Accept-Encoding",
+    ]
     lines += ["  </FilesMatch>", "</IfModule>"]
     return "\n".join(lines) + "\n"
 
@@ -101,7 +110,10 @@ def _vercel(pages: Mapping[str, Mapping[str, str]]) -> list[dict[str, object]]:
     def rule(source: str, headers: Mapping[str, str]) -> dict[str, object]:
         return {"source": source, "headers": [{"key": key, "value": value} for key, value in headers.items()]}
 
-    rules = [rule("/(.*)", {**_EVERYWHERE, "Cache-Control": FRESH}), rule("/_mcpframe/(.*)", {"Cache-Control": IMMUTABLE})]
+    rules = [
+        rule("/(.*)", {**_EVERYWHERE, "Cache-Control": FRESH}),
+        rule("/_mcpframe/(.*)", {"Cache-Control": IMMUTABLE}),
+    ]
     for name, headers in pages.items():
         rules.append(rule(f"/{name}/(.*)", headers))
         rules += [rule(f"/{name}/{part}", {"Cache-Control": IMMUTABLE}) for part in ("server.(.*)", "packages/(.*)")]
@@ -132,7 +144,11 @@ def _nginx(pages: Mapping[str, Mapping[str, str]]) -> str:
     # A location with add_header of its own inherits none: each one lists them all.
     def location(path: str, cache: str, headers: Mapping[str, str]) -> list[str]:
         every = {**_EVERYWHERE, **headers, "Cache-Control": cache}
-        return [f"location {path} {{", *(f'    add_header {key} "{value}" always;' for key, value in every.items()), "}"]
+        return [
+            f"location {path} {{",
+            *(f'    add_header {key} "{value}" always;' for key, value in every.items()),
+            "}",
+        ]
 
     lines = ["# nginx: include in the server block that serves this folder at its root. Written by mcpframe."]
     lines += ["gzip_static on;", "types {"]

@@ -1,8 +1,7 @@
-"""Imports the author's server in Pyodide during the build: a server that does not start is an error now, not in the page."""
+"""Imports the author's server in Pyodide during the build: what would fail in the page is an error now."""
 
 from __future__ import annotations
 
-import json
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,15 +57,13 @@ def inspect_server(entry: str, runtime: Runtime, layers: Layers, *, origin: Path
             file = folder / f"{layer.name}.zip"
             file.write_bytes(pack(layer.files))
             archives.append(Mounted(file, layer.to, layer.libraries))
-        run_in_pyodide(
+        found = run_in_pyodide(
             "inspect",
             runtime,
-            folders={"/job": folder},
             archives=archives,
             stdlib=folder / "stdlib.zip",
             env={"MCPFRAME_ENTRY": entry, "MCPFRAME_SERVER": SERVER_PATH},
         )
-        found = json.loads((folder / "found.json").read_text("utf-8"))
     if "error" in found:
         shown = str(found["traceback"]).replace(f"{SERVER_PATH}/", f"{origin}/").rstrip()
         raise BuildError(

@@ -22,11 +22,13 @@ from mcpframe.kit.cache import sha256_of, write_file
 from mcpframe.kit.project import Project
 from mcpframe.kit.runtime import PYTHON_VERSION, Runtime
 
-_FORMAT = "1"
+_FORMAT = "3"
 """Raised when the same files give another result: what is in the cache is then not used any more."""
 
 LIBRARY = f"/lib/python{PYTHON_VERSION.rpartition('.')[0]}"
 SITE_PACKAGES = f"{LIBRARY}/site-packages"
+STDLIB_ZIP = f"/lib/python{''.join(PYTHON_VERSION.split('.')[:2])}.zip"
+"""Where Pyodide puts its own standard library; the page leaves it without files."""
 STDLIB_PATH = f"{LIBRARY}/std"
 """Where the standard library is in the page: a folder, as files can be put into it later, unlike into a zip."""
 
@@ -157,7 +159,9 @@ def _compiled_author(author: Files, runtime: Runtime, root: Path) -> Files:
 
 
 def _key(files: Files, runtime: Runtime) -> str:
-    return cache_key(_FORMAT, runtime.version, *(part for path in sorted(files) for part in (path, files[path]))) + ".zip"
+    return (
+        cache_key(_FORMAT, runtime.version, *(part for path in sorted(files) for part in (path, files[path]))) + ".zip"
+    )
 
 
 def compiled_stdlib(runtime: Runtime) -> Files:
@@ -166,7 +170,8 @@ def compiled_stdlib(runtime: Runtime) -> Files:
     path = cached("stdlib", cache_key(_FORMAT, sha256_of(source)) + ".zip")
     if path.is_file():
         return unpack(path)
-    compiled = compile_libraries({"": unpack(source)}, runtime, shown=STDLIB_PATH)[""]
+    modules = {path: data for path, data in unpack(source).items() if not path.endswith("/py.typed")}
+    compiled = compile_libraries({"": modules}, runtime, shown=STDLIB_PATH)[""]
     write_file(path, pack(compiled))
     return compiled
 

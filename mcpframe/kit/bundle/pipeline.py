@@ -1,6 +1,6 @@
 """From an author's project to a folder that any web server can serve: the steps, in their order.
 
-    find project → resolve (or honour the lock) → fetch wheels → compile → collect → inspect → write
+find project → resolve (or honour the lock) → fetch wheels → compile → collect → inspect → write
 """
 
 from __future__ import annotations
@@ -132,8 +132,8 @@ def _origins(project: Project, inspected: Inspected) -> tuple[str, ...]:
 
 def _no_origins(project: Project, remark: str) -> str:
     return (
-        f"{project.file}: no page may embed the server{remark}: set tool.mcpframe.allowed_origins to the origins of the "
-        'pages that may, such as ["https://chat.example"], or pass FrameServer(..., allowed_origins=[...]).'
+        f"{project.file}: no page may embed the server{remark}: set tool.mcpframe.allowed_origins to the origins of "
+        'the pages that may, such as ["https://chat.example"], or pass FrameServer(..., allowed_origins=[...]).'
     )
 
 

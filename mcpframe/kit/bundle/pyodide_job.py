@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from mcpframe.kit.data import static_dir
 from mcpframe.kit.node import find_node
@@ -33,13 +34,13 @@ def run_in_pyodide(
     program: str,
     runtime: Runtime,
     *,
-    folders: Mapping[str, Path],
+    folders: Mapping[str, Path] | None = None,
     archives: Sequence[Mounted] = (),
     stdlib: Path | None = None,
     env: Mapping[str, str] | None = None,
     timeout: float = 300,
-) -> str:
-    """Run one of the programs of `in_pyodide` and return what it printed.
+) -> Any:
+    """Run one of the programs of `in_pyodide` and return what its `main` returned, by way of JSON.
 
     Args:
         program: Its name, without `.py`.
@@ -61,10 +62,12 @@ def run_in_pyodide(
             "pyodide": str(runtime.folder),
             "stdlib": str(stdlib) if stdlib else None,
             "env": dict(env or {}),
-            "mounts": {path: str(folder) for path, folder in folders.items()},
+            "mounts": {path: str(folder) for path, folder in (folders or {}).items()},
             "archives": [{"file": str(item.file), "to": item.to, "libraries": item.libraries} for item in archives],
             "program": str(script),
+            "result": str(Path(scratch) / "result.json"),
         }
         description = Path(scratch) / "job.json"
         description.write_text(json.dumps(job), "utf-8")
-        return find_node().run(str(static_dir() / "node-python.mjs"), str(description), timeout=timeout)
+        find_node().run(str(static_dir() / "node-python.mjs"), str(description), timeout=timeout)
+        return json.loads((Path(scratch) / "result.json").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Packages that only Pyodide's own distribution has, such as numpy: named and hashed by the runtime's pyodide-lock.json."""
+"""Packages that only Pyodide's own distribution has, such as numpy; the runtime's lock file has their hashes."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ class PyodidePackages:
                 if self._folder is not None:
                     if not (self._folder / filename).is_file():
                         raise BuildError(
-                            f"{self._folder} does not have {filename}: put it there, or unset MCPFRAME_PYODIDE_PACKAGES "
-                            "to have it fetched."
+                            f"{self._folder} does not have {filename}: put it there, or unset "
+                            "MCPFRAME_PYODIDE_PACKAGES to have it fetched."
                         )
                     shutil.copyfile(self._folder / filename, file)
                 else:

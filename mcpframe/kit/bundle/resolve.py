@@ -167,11 +167,15 @@ def _compile(roots: list[str], constraints: Mapping[str, str], preferred: Mappin
 
 def _explain(error: ToolFailed) -> BuildError | DownloadError:
     if _NO_NETWORK.search(error.output):
-        return DownloadError("The package index cannot be reached, so the requirements cannot be resolved: check the network.")
+        return DownloadError(
+            "The package index cannot be reached, so the requirements cannot be resolved: check the network."
+        )
     reason = " ".join(error.output.split())
     _, found, because = reason.partition("Because ")
     reason = f"because {because}" if found else reason
-    return BuildError(f"The requirements cannot be resolved for Pyodide: {reason[:600].rstrip('.')}. Change the requirements.")
+    return BuildError(
+        f"The requirements cannot be resolved for Pyodide: {reason[:600].rstrip('.')}. Change the requirements."
+    )
 
 
 def _parse(text: str) -> dict[str, _Pin]:
@@ -199,7 +203,9 @@ def _reachable(pins: dict[str, _Pin]) -> dict[str, _Pin]:
     while True:
         more = kept | {name for name, who in wanted.items() if who & kept}
         if more == kept:
-            return {name: replace(pins[name], required_by=tuple(sorted(wanted[name] & (kept | roots)))) for name in kept}
+            return {
+                name: replace(pins[name], required_by=tuple(sorted(wanted[name] & (kept | roots)))) for name in kept
+            }
         kept = more
 
 
@@ -210,7 +216,7 @@ def _who(pin: _Pin) -> str:
 def _no_wheel(name: str, pin: _Pin, versions: tuple[str, ...]) -> str:
     there = f"only of {', '.join(sorted(versions, key=Version))}" if versions else "of no version"
     return (
-        f"{name} {pin.version} has no wheel that runs in Pyodide: neither pure Python nor WebAssembly (the package index "
-        f"has one {there}, Pyodide's distribution none). {_who(pin)} wants it: leave it out, ask for another version, or "
-        "use a library without native code."
+        f"{name} {pin.version} has no wheel that runs in Pyodide: neither pure Python nor WebAssembly (the package "
+        f"index has one {there}, Pyodide's distribution none). {_who(pin)} wants it: leave it out, ask for another "
+        "version, or use a library without native code."
     )

@@ -11,13 +11,15 @@ from collections.abc import Iterable
 from mcpframe.kit.bundle.archive import Files
 
 _NEVER = re.compile(
-    r"(^|/)(tests?|testing/data|benchmarks?|docs?|examples?)/.*"  # of wheels; the standard library has none
+    r"(.*/)?tests/.*"  # `test` without an s is a public package of some libraries
+    r"|(docs?|examples?|benchmarks?)/.*"
     r"|.*\.(pyi|pyx|pxd|c|h|cpp|hpp|md|rst|map)$"
-    r"|(^|.*/)(py\.typed|conftest\.py|setup\.py)$"
+    r"|(.*/)?(py\.typed|conftest\.py|setup\.py)$"
 )
 _METADATA = re.compile(r"[^/]+\.dist-info/(METADATA|entry_points\.txt|WHEEL)$")
 _LICENCE = re.compile(r"[^/]+\.dist-info/(licen[cs]es/.+|(LICEN[CS]E|COPYING|NOTICE|AUTHORS)[^/]*)$", re.IGNORECASE)
 _RELOCATED = re.compile(r"[^/]+\.data/(?P<kind>[^/]+)/(?P<path>.+)$")
+
 
 def trim_wheel(files: Files) -> tuple[dict[str, bytes], dict[str, bytes]]:
     """Split the files of a wheel into those a page needs and the licence texts.

@@ -33,7 +33,7 @@ _NO_WHEEL = re.compile(
 _NO_NETWORK = re.compile(r"NewConnectionError|Name or service not known|Connection refused|Max retries|timed out")
 
 
-class NoWheel(Exception):  # noqa: N818 an answer, not a failure that reaches anybody
+class NoWheel(Exception):
     """The package index has no wheel of the wanted version that runs in Pyodide.
 
     Args:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
@@ -19,14 +21,36 @@ class _Plugin:
     def __init__(self) -> None:
         self.outcomes: dict[str, str] = {}
         self.failures: list[str] = []
+        self._begun: list[tuple[str, AsyncGenerator[Any]]] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Any:
+        if not inspect.isasyncgenfunction(fixturedef.func):
+            return None
+        arguments = {name: request.getfixturevalue(name) for name in fixturedef.argnames}
+        generator = fixturedef.func(**arguments)
+        self._begun.append((fixturedef.argname, generator))  # run in the task of the test, as its cancel scopes want
+        fixturedef.cached_result = (generator, fixturedef.cache_key(request), None)
+        return generator
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
         if not inspect.iscoroutinefunction(pyfuncitem.obj):
             return None
         arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
-        run_sync(pyfuncitem.obj(**arguments))
+        fixtures, self._begun = self._begun, []
+        run_sync(self._call(pyfuncitem.obj, arguments, fixtures))
         return True
+
+    async def _call(
+        self, test: Any, arguments: dict[str, Any], fixtures: list[tuple[str, AsyncGenerator[Any]]]
+    ) -> None:
+        async with AsyncExitStack() as stack:
+            for name, generator in fixtures:
+                value = await stack.enter_async_context(asynccontextmanager(lambda made=generator: made)())
+                if name in arguments:
+                    arguments[name] = value
+            await test(**arguments)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" or report.outcome != "passed":

@@ -49,7 +49,6 @@ HTTP_USES = {
     "streamable_http_app": lambda server: server.streamable_http_app(),
     "sse_app": lambda server: server.sse_app(),
     "custom_route": lambda server: server.custom_route("/health", methods=["GET"])(print),
-    "run": lambda server: server.run("sse"),
 }
 
 
@@ -57,6 +56,12 @@ HTTP_USES = {
 def test_an_http_transport_says_that_it_does_not_work_here(use):
     with pytest.raises(ImportError, match=r"'(starlette|uvicorn|sse_starlette)' is not part of the bundle.*HTTP trans"):
         HTTP_USES[use](MCPServer("s"))
+
+
+@pytest.mark.parametrize("run", ["run_sse_async", "run_streamable_http_async"])
+async def test_running_an_http_server_says_so_too(run):
+    with pytest.raises(PlaceholderError, match=r"'\w+' is not part of the bundle\. MCP's HTTP transports do not work"):
+        await getattr(MCPServer("s"), run)()
 
 
 async def test_an_http_client_says_so_too():
@@ -72,7 +77,7 @@ def test_keys_for_the_request_state_say_what_to_do():
         RequestStateSecurity(keys=["k" * 32])
 
 
-@pytest.mark.parametrize("name", ["cryptography", "starlette", "starlette.applications", "httpx2", "uvicorn", "jwt"])
+@pytest.mark.parametrize("name", ["cryptography", "starlette", "starlette.applications", "httpx2", "jwt"])
 def test_the_author_sees_that_the_packages_are_absent(name):
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module(name)

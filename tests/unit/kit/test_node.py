@@ -67,8 +67,9 @@ def test_no_node_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a lock of nothing."""
+    monkeypatch.setenv("MCPFRAME_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "project"
     folder.mkdir()
     lock = {"name": "p", "lockfileVersion": 3, "requires": True, "packages": {"": {"name": "p"}}}
@@ -90,6 +91,17 @@ def test_locked_packages_are_installed_once(project: Path, tmp_path: Path, monke
     (project / "package-lock.json").write_text("{}")
     install_locked(project)
     assert len((project / "calls").read_text().splitlines()) == 2
+
+
+def test_a_full_disk_is_told_from_a_missing_network(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_npm(monkeypatch, tmp_path, "echo 'npm error ENOSPC: no space left on device, write' >&2; exit 1")
+    with pytest.raises(ToolFailed, match="free some disk space"):
+        install_locked(project)
+    use_npm(monkeypatch, tmp_path, "echo 'npm error connect ECONNREFUSED' >&2; exit 1")
+    with pytest.raises(ToolFailed, match="check the network"):
+        install_locked(project)
 
 
 def test_a_failed_install_leaves_nothing(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,7 +71,7 @@ def use_npm(monkeypatch: pytest.MonkeyPatch, archive: bytes | None) -> FakeNode:
 
 
 def leftovers(cache: Path) -> list[str]:
-    return sorted(path.name for path in cache.iterdir()) if cache.exists() else []
+    return sorted(path.name for path in cache.iterdir() if path.name != "locks") if cache.exists() else []
 
 
 def assert_complete(folder: Path) -> None:
@@ -161,6 +161,20 @@ def test_a_damaged_archive_is_an_error(cache: Path, monkeypatch: pytest.MonkeyPa
     use_npm(monkeypatch, packed()[:cut])
     with pytest.raises(HashMismatch, match="damaged"):
         ensure_runtime()
+    assert leftovers(cache) == []
+
+
+def test_a_damaged_release_is_an_error(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_npm(monkeypatch, None)
+    site = tmp_path / "site"
+    site.mkdir()
+    archive = bytearray(tar({"pyodide.mjs": bytes(range(256)) * 8000}, "pyodide", "w:bz2"))
+    archive[len(archive) // 2 :] = bytes(len(archive) - len(archive) // 2)
+    (site / "core.tar.bz2").write_bytes(archive)
+    with serve_folder(site) as served:
+        monkeypatch.setattr(runtime, "RELEASE_URL", f"{served.origin}/core.tar.bz2")
+        with pytest.raises(HashMismatch):
+            ensure_runtime()
     assert leftovers(cache) == []
 
 

@@ -29,7 +29,8 @@ def test_it_answers_from_start_to_end_of_the_block(folder: Path) -> None:
     with serve_folder(folder) as served:
         assert served.origin == f"http://127.0.0.1:{served.port}"
         assert read(served) == b"<p>here</p>"
-    assert not any(thread.name.startswith("serve ") for thread in threading.enumerate())
+        assert f"serve 127.0.0.1:{served.port}" in {thread.name for thread in threading.enumerate()}
+    assert f"serve 127.0.0.1:{served.port}" not in {thread.name for thread in threading.enumerate()}
     with pytest.raises(OSError, match="refused"):
         read(served)
 

@@ -1,56 +1,42 @@
-"""Imports the author's server as a page would, and writes what it is to /job/found.json.
+"""Imports the author's server as a page would, and says what it is.
 
 Its environment: MCPFRAME_ENTRY, MCPFRAME_SERVER (the folder of the author's files). What the author's code raises is a
-result, too: {"error": traceback}.
+result, too: {"error": sentence, "traceback": text}.
 """
 
-import json
+from __future__ import annotations
+
 import os
 import sys
-
-from mcpframe.frame import load, sdk
-
-folder = os.environ.pop("MCPFRAME_SERVER")
-entry = os.environ.pop("MCPFRAME_ENTRY")
-sys.path.insert(0, folder)
-os.chdir(folder)
-sdk.prepare()
-load.configure({})
-
-from mcpframe.frame import server as servers  # noqa: E402 the SDK can be imported only now
-from mcpframe.frame.errors import EntryError  # noqa: E402
+from typing import Any
 
 
-async def tools_of(found):
-    """The tools as a client gets them; None for a lowlevel server, which answers only within a session."""
-    list_tools = getattr(found, "list_tools", None)
-    if not callable(list_tools):
-        return None
-    return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in await list_tools()]
+async def main() -> dict[str, Any]:
+    """Import the server and say what it is."""
+    folder, entry = os.environ.pop("MCPFRAME_SERVER"), os.environ.pop("MCPFRAME_ENTRY")
+    sys.path.insert(0, folder)
+    os.chdir(folder)
+    return await inspected(entry, folder)
 
 
-async def inspected():
+async def inspected(entry: str, folder: str) -> dict[str, Any]:
     """What the entry is, or why it is nothing."""
+    from mcpframe.frame import load, sdk
+
+    sdk.prepare()
+    load.configure({})
+    from mcpframe.frame import server as servers
+    from mcpframe.frame.errors import EntryError
+
     try:
-        found = servers.load_entry(entry)
+        found: Any = servers.load_entry(entry)
         used = sorted(sys.modules)
-        tools = await tools_of(found)
+        # A lowlevel server lists its tools only within a session.
+        listed = await found.list_tools() if hasattr(found, "list_tools") else None
     except EntryError as error:
-        import traceback
-
-        cause = traceback.format_exception(error.__cause__) if error.__cause__ else []
-        return {"error": str(error), "traceback": "".join(cause)}
-    except BaseException as error:
-        import traceback
-
-        # The frames of the build's own program say nothing to the author.
-        frames = traceback.extract_tb(error.__traceback__)
-        shown = [frame for frame in frames if frame.filename.startswith(folder)]
-        text = "".join(["Traceback (most recent call last):\n", *traceback.format_list(shown or frames)])
-        return {
-            "error": f"{type(error).__name__}: {error}".rstrip(": "),
-            "traceback": text + "".join(traceback.format_exception_only(error)),
-        }
+        return {"error": str(error), "traceback": told(error.__cause__, folder) if error.__cause__ else ""}
+    except BaseException as error:  # noqa: BLE001 an author's module may raise anything, SystemExit included
+        return {"error": f"{type(error).__name__}: {error}".rstrip(": "), "traceback": told(error, folder)}
     return {
         "kind": type(found).__name__,
         "name": found.name,
@@ -58,11 +44,16 @@ async def inspected():
         "version": getattr(found, "version", None),
         "instructions": getattr(found, "instructions", None),
         "allowed_origins": list(getattr(found, "allowed_origins", None) or []),
-        "tools": tools,
+        "tools": listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed],
         "modules": used,
     }
 
 
-result = await inspected()  # noqa: F704, PLE1142 run as a coroutine
-with open("/job/found.json", "w") as file:
-    json.dump(result, file, sort_keys=True)
+def told(error: BaseException, folder: str) -> str:
+    """The traceback without the frames of the build's own program, which say nothing to an author."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    first = next((number for number, frame in enumerate(frames) if frame.filename.startswith(folder)), 0)
+    lines = ["Traceback (most recent call last):\n", *traceback.format_list(frames[first:])]
+    return "".join([*lines, *traceback.format_exception_only(error)])

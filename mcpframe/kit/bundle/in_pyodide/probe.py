@@ -1,36 +1,36 @@
-"""Lists the modules that serving needs, in /job/modules.json: what is imported once a small server has answered.
+"""Lists the modules that serving needs: what is imported once a small server has answered.
 
 It is served as boot serves it, once for each protocol era, and asked for its tools, a structured result and an error.
 """
 
-import json
+from __future__ import annotations
+
 import sys
 
-from mcpframe.frame import sdk
 
-sdk.prepare()
+async def main() -> list[str]:
+    """Serve, ask, and return the names."""
+    from mcpframe.frame import sdk
 
-import mcpframe.frame.boot  # noqa: E402, F401 the SDK can be imported only now
-import mcpframe.frame.window  # noqa: E402, F401
-from mcp import Client  # noqa: E402
-from mcpframe.frame import server as servers  # noqa: E402
-from mcpframe.frame.server import FrameServer  # noqa: E402
+    sdk.prepare()
+    from mcp import Client
 
-server = FrameServer("probe", allowed_origins=["https://host.example"])
+    import mcpframe.frame.boot
+    import mcpframe.frame.window  # noqa: F401
+    from mcpframe.frame import server as servers
+    from mcpframe.frame.server import FrameServer
 
+    server = FrameServer("probe", allowed_origins=["https://host.example"])
 
-@server.tool()
-def double(number: int) -> int:
-    """Doubles a number."""
-    return number * 2
+    @server.tool()
+    def double(number: int) -> int:
+        """Doubles a number."""
+        return number * 2
 
-
-servers.equip(server)
-for mode in ("legacy", "auto"):
-    async with Client(server, mode=mode) as client:  # noqa: F704, PLE1142 run as a coroutine
-        await client.list_tools()  # noqa: F704, PLE1142
-        await client.call_tool("double", {"number": 2})  # noqa: F704, PLE1142
-        await client.call_tool("double", {"number": "two"})  # noqa: F704, PLE1142
-
-with open("/job/modules.json", "w") as file:
-    json.dump(sorted(sys.modules), file)
+    servers.equip(server)
+    for mode in ("legacy", "auto"):
+        async with Client(server, mode=mode) as client:
+            await client.list_tools()
+            await client.call_tool("double", {"number": 2})
+            await client.call_tool("double", {"number": "two"})
+    return sorted(sys.modules)

@@ -1,0 +1,134 @@
+"""What `PlaywrightWindow` promises beyond the contract: it hides nothing in the page, and it leaves with it."""
+
+import anyio
+import pytest
+from playwright.async_api import BrowserContext, Page
+
+from mcpframe.frame.errors import StateError
+from mcpframe.frame.events import Departure, Inbound
+from mcpframe.kit.playwright_window import PlaywrightWindow
+from tests.browser.conftest import Origins
+from tests.browser.outers import PATIENCE, PythonOuter
+
+
+class Listener:
+    """Somebody who listens to a window."""
+
+    def __init__(self) -> None:
+        self.heard: list[Inbound] = []
+        self.departures: list[Departure] = []
+        self._changed = anyio.Event()
+
+    def deliver(self, inbound: Inbound) -> None:
+        self.heard.append(inbound)
+        self._changed.set()
+
+    def gone(self, departure: Departure) -> None:
+        self.departures.append(departure)
+        self._changed.set()
+
+    async def until(self, count: int, departures: int = 0) -> None:
+        """Wait until so much was heard."""
+        with anyio.fail_after(PATIENCE):
+            while len(self.heard) < count or len(self.departures) < departures:
+                self._changed = anyio.Event()
+                await self._changed.wait()
+
+
+async def test_the_framed_page_finds_no_way_to_the_adapter(host_page: Page, origins: Origins) -> None:
+    """A function that Playwright exposes is seen by every frame: there must be none."""
+    names = "() => Object.getOwnPropertyNames(window).filter((name) => !name.match(/^\\d+$/)).sort()"
+    before = await host_page.evaluate(names)
+    listener = Listener()
+    async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html?inner") as window:
+        window.listen(listener.deliver, listener.gone)
+        await listener.until(1)
+        assert await host_page.evaluate(names) == before
+        inside = set(await (await window.frame()).evaluate(names))
+        assert inside - set(before) <= {"handleIframeMessage"}
+
+
+async def test_messages_arrive_in_order_and_leave_in_order(host_page: Page, origins: Origins) -> None:
+    listener = Listener()
+    async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html?inner") as window:
+        window.listen(listener.deliver, listener.gone)
+        await listener.until(1)
+        for number in range(200):
+            payload = f'{{"jsonrpc":"2.0","id":{number},"method":"echo","params":{{}}}}'
+            window.post(f'{{"type":"MCP_MESSAGE","payload":{payload}}}', origins.bundle)
+        await listener.until(201)
+    texts = [inbound.read() for inbound in listener.heard[1:]]
+    assert texts == [
+        f'{{"type":"MCP_MESSAGE","payload":{{"jsonrpc":"2.0","id":{number},"result":{{}}}}}}' for number in range(200)
+    ]
+    assert all(inbound.from_peer and inbound.origin == origins.bundle for inbound in listener.heard)
+
+
+async def test_a_stranger_s_message_is_noticed_unread(host_page: Page, origins: Origins) -> None:
+    listener = Listener()
+    async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html?inner") as window:
+        window.listen(listener.deliver, listener.gone)
+        await listener.until(1)
+        await host_page.evaluate("window.postMessage({ type: 'MCP_NONSENSE' }, '*')")
+        await listener.until(2)
+    inbound = listener.heard[-1]
+    assert (inbound.origin, inbound.from_peer) == (origins.host, False)
+    with pytest.raises(ValueError, match="no JSON form"):
+        inbound.read()
+
+
+async def test_what_has_no_json_form_is_said_when_read(host_page: Page, origins: Origins) -> None:
+    listener = Listener()
+    async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html") as window:
+        window.listen(listener.deliver, listener.gone)
+        frame = await window.frame()
+        await frame.wait_for_function("() => window.oddities !== null && typeof say === 'function'")
+        await frame.evaluate("parent.postMessage(oddities.cyclic(), '*')")
+        await listener.until(1)
+    with pytest.raises(ValueError, match="no JSON form"):
+        listener.heard[0].read()
+
+
+async def test_after_stopping_nothing_is_delivered(host_page: Page, origins: Origins) -> None:
+    listener = Listener()
+    async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html") as window:
+        stop = window.listen(listener.deliver, listener.gone)
+        frame = await window.frame()
+        await frame.wait_for_function("() => typeof say === 'function'")
+        stop()
+        stop()
+        await frame.evaluate("say('{}')")
+        await host_page.wait_for_function("() => heard.length")
+    assert (listener.heard, listener.departures) == ([], [])
+
+
+async def test_it_is_used_in_its_block_and_listens_once(host_page: Page, origins: Origins) -> None:
+    listener = Listener()
+    window = PlaywrightWindow(host_page, f"{origins.bundle}/page.html")
+    with pytest.raises(StateError, match="async with"):
+        window.listen(listener.deliver, listener.gone)
+    with pytest.raises(StateError, match="async with"):
+        window.post("{}", origins.bundle)
+    async with window:
+        window.listen(listener.deliver, listener.gone)
+        with pytest.raises(StateError, match="once"):
+            window.listen(listener.deliver, listener.gone)
+    assert await host_page.evaluate("document.querySelectorAll('iframe').length") == 0
+
+
+async def test_closing_the_host_page_ends_the_session(context: BrowserContext, origins: Origins) -> None:
+    page = await context.new_page()
+    await page.goto(f"{origins.host}/page.html")
+    async with PythonOuter(page) as outer:
+        await outer.open(f"{origins.bundle}/page.html?inner")
+        await page.close()
+        closed = await outer.next("closed")
+        assert closed["error"] == "PeerGone"
+
+
+async def test_leaving_the_host_page_ends_the_session(host_page: Page, origins: Origins) -> None:
+    async with PythonOuter(host_page) as outer:
+        await outer.open(f"{origins.bundle}/page.html?inner")
+        await host_page.goto(f"{origins.host}/page.html")
+        closed = await outer.next("closed")
+        assert closed["error"] == "PeerGone"

@@ -1,0 +1,65 @@
+"""Real builds: with Node, and with wheels from the package index or the cache."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from mcpframe.kit.bundle import build
+
+SERVER = '''
+from mcpframe import FrameServer
+
+server = FrameServer("adder", allowed_origins=["https://chat.example"])
+
+
+@server.tool()
+def add(a: int, b: int) -> int:
+    """Adds two numbers."""
+    return a + b
+'''
+
+
+class Adder(NamedTuple):
+    """A built server."""
+
+    project: Path
+    out: Path
+
+    @property
+    def lock(self) -> Path:
+        """Its lock, which any server without requirements can use."""
+        return self.project / "mcpframe.lock"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("slow")
+
+
+def write_project(
+    folder: Path, table: str = "", server: str = SERVER, dependencies: str = "[]", lock: Path | None = None
+) -> Path:
+    """Write a project with a server.py; `table` goes into [tool.mcpframe]; with a lock nothing is resolved."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "server.py").write_text(server)
+    (folder / "pyproject.toml").write_text(
+        f'[project]\nname = "adder"\ndependencies = {dependencies}\n\n'
+        f'[tool.mcpframe]\nentry = "server:server"\n{table}\n'
+    )
+    if lock is not None:
+        shutil.copy(lock, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def adder(tmp_path_factory: pytest.TempPathFactory) -> Adder:
+    """The built server of `SERVER`. Not to be changed."""
+    folder = tmp_path_factory.mktemp("adder")
+    project = write_project(folder / "project")
+    build(project, folder / "out")
+    return Adder(project, folder / "out")

@@ -1,0 +1,246 @@
+"""Whole builds: reproducible, incremental, honouring the lock, and carrying nothing but what is meant."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.lock import read_lock
+from mcpframe.kit.bundle.write import read_manifests
+from mcpframe.kit.errors import BuildError, ConfigError, HashMismatch
+from tests.bundle.conftest import SERVER, Adder, write_project
+
+
+def contents(out: Path) -> dict[str, str]:
+    return {
+        path.relative_to(out).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in out.rglob("*")
+        if path.is_file()
+    }
+
+
+def copied(adder: Adder, folder: Path) -> tuple[Path, Path]:
+    """A copy of the built server, to change; building it again starts from what is there."""
+    project, out = adder
+    return Path(shutil.copytree(project, folder / "project")), Path(shutil.copytree(out, folder / "out"))
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache with nothing but the wheels in it, which are checked by their hashes anyway."""
+    from mcpframe.kit.cache import cache_dir
+
+    filled = cache_dir()
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    for kept in [filled / "wheels", *filled.glob("pyodide-*")]:
+        if kept.exists():
+            (folder / kept.name).symlink_to(kept)
+    monkeypatch.setenv("MCPFRAME_CACHE", str(folder))
+    return folder
+
+
+def test_the_same_inputs_give_the_same_bytes(adder: Adder, tmp_path: Path, empty_cache: Path) -> None:
+    project = Path(shutil.copytree(adder[0], tmp_path / "elsewhere" / "another-name"))
+    build(project, tmp_path / "out")
+    assert contents(tmp_path / "out") == contents(adder[1])
+
+
+def test_a_build_without_a_change_takes_less_than_a_second(adder: Adder) -> None:
+    before = contents(adder[1])
+    start = time.monotonic()
+    result = build(*adder)
+    assert time.monotonic() - start < 1  # 15 ms when measured
+    assert result.unchanged
+    assert contents(adder[1]) == before
+
+
+def test_a_changed_server_changes_only_its_own_files(adder: Adder, tmp_path: Path) -> None:
+    project, out = copied(adder, tmp_path)
+    before = contents(out)
+    (project / "server.py").write_text(SERVER.replace("Adds two numbers", "Adds"))
+    result = build(project, out)
+    assert result.tools is not None
+    assert result.tools[0]["description"] == "Adds."
+    after = contents(out)
+    assert {path for path in before.keys() & after.keys() if before[path] != after[path]} <= {
+        f"adder/{name}" for name in ("index.html", "index.html.gz", "manifest.json")
+    }
+    new = {path.replace(".gz", "") for path in after.keys() - before.keys()}
+    assert all(re.fullmatch(r"adder/server\.[0-9a-f]{16}\.zip", path) for path in new)
+    assert len(new) == 1
+
+
+# What a bundle may carry, by archive. Anything else fails the test below.
+SITE_PACKAGES = re.compile(
+    r"(mcp|mcp_types|pydantic|pydantic_core|anyio|opentelemetry|typing_inspection|annotated_types|jsonschema|"
+    r"jsonschema_specifications|referencing|attr|attrs|micropip)/.*|typing_extensions\.pyc"
+    r"|mcpframe/(__init__|frame/.+)\.pyc"
+    r"|[a-z_]+-[0-9.]+\.dist-info/(METADATA|entry_points\.txt|WHEEL)"
+)
+ALLOWED = {
+    "stdlib": re.compile(r"([A-Za-z_0-9]+/)*[A-Za-z_0-9-]+\.pyc"),
+    "base": re.compile(rf"cold-index\.json|{SITE_PACKAGES.pattern}"),
+    "cold": re.compile(rf"std/.*|site-packages/({SITE_PACKAGES.pattern})"),
+    "server": re.compile(r"server\.py|__pycache__/server\.cpython-314\.pyc"),
+}
+
+
+def test_a_bundle_carries_nothing_but_what_is_meant(adder: Adder) -> None:
+    [manifest] = read_manifests(adder[1]).values()
+    listed = {entry["path"] for entry in manifest["files"]}
+    there = {path for path in contents(adder[1]) if not path.endswith(".gz") and "/" in path}
+    assert there - listed == {"adder/manifest.json"}
+    archives = [path for path in listed if path.endswith(".zip")]
+    assert {path.rpartition("/")[2].split(".")[0] for path in archives} == set(ALLOWED)
+    for path in archives:
+        allowed = ALLOWED[path.rpartition("/")[2].split(".")[0]]
+        with zipfile.ZipFile(adder[1] / path) as archive:
+            others = [name for name in archive.namelist() if not allowed.fullmatch(name)]
+            assert not others, f"{path} carries {others[:20]}"
+            assert all(info.compress_type == zipfile.ZIP_STORED for info in archive.infolist())
+    forbidden = re.compile(rb"mcpframe[./]kit|playwright|pytest_plugin\.py")
+    for path in listed - set(archives):
+        if path.endswith((".js", ".html", ".css")):
+            assert not forbidden.search((adder[1] / path).read_bytes()), path
+
+
+def test_the_manifest_is_true(adder: Adder) -> None:
+    [manifest] = read_manifests(adder[1]).values()
+    for entry in manifest["files"]:
+        data = (adder[1] / entry["path"]).read_bytes()
+        assert (len(data), hashlib.sha256(data).hexdigest()) == (entry["bytes"], entry["sha256"])
+    assert [tool["name"] for tool in manifest["tools"]] == ["add"]
+    assert manifest["tools"][0]["inputSchema"]["required"] == ["a", "b"]
+    assert manifest["allowed_origins"] == ["https://chat.example"]
+    assert manifest["sizes"]["first_visit"] < 9_000_000
+    text = json.dumps(manifest)
+    assert str(adder[0]) not in text
+
+
+def test_the_lock_is_honoured_and_renewed_on_demand(adder: Adder, tmp_path: Path) -> None:
+    project, out = copied(adder, tmp_path)
+    path = project / "mcpframe.lock"
+    lock = read_lock(path)
+    assert lock is not None
+    written = path.read_bytes()
+    (project / "server.py").write_text(SERVER + "\n# changed\n")
+    build(project, out)
+    assert path.read_bytes() == written
+    path.write_text(path.read_text().replace(lock.inputs, "0" * 64))  # as if the requirements had been others
+    build(project, out)
+    assert path.read_bytes() == written  # resolved anew, to the same versions
+
+
+def test_a_lock_with_another_hash_is_refused(adder: Adder, tmp_path: Path) -> None:
+    project, _ = copied(adder, tmp_path)
+    path = project / "mcpframe.lock"
+    lock = read_lock(path)
+    assert lock is not None
+    attrs = next(package for package in lock.packages if package.name == "attrs")
+    path.write_text(path.read_text().replace(attrs.sha256, "ab" * 32))
+    with pytest.raises(HashMismatch, match="--upgrade"):
+        build(project, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_module_that_raises_is_a_build_error_with_its_traceback(tmp_path: Path, adder: Adder) -> None:
+    project, _ = copied(adder, tmp_path)
+    (project / "server.py").write_text(
+        'from mcpframe import FrameServer\n\n\ndef fail():\n    raise ValueError("no")\n\n\nfail()\n'
+    )
+    with pytest.raises(BuildError) as caught:
+        build(project, tmp_path / "new")
+    told = str(caught.value)
+    assert told.startswith("The server 'server:server' does not start in the page: ValueError: no.")
+    assert f'File "{project}/server.py", line 5, in fail' in told
+    assert 'raise ValueError("no")' in told
+    assert "/mcpframe/server" not in told
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("server", "told"),
+    [
+        ("server = 3\n", "is of type int"),
+        ("import numpy\nserver = 3\n", "needs 'numpy', which is not installed. Add it to the server's requirements"),
+        ("from mcpframe import FrameServer\nother = FrameServer('x')\n", "has no 'server'; its servers are: other"),
+        ("x = (\n", r"server.py is not valid Python 3.14: '\(' was never closed, line 1"),
+    ],
+)
+def test_an_entry_that_is_no_server_is_a_build_error(adder: Adder, tmp_path: Path, server: str, told: str) -> None:
+    project, _ = copied(adder, tmp_path)
+    (project / "server.py").write_text(server)
+    with pytest.raises(BuildError, match=told):
+        build(project, tmp_path / "new")
+
+
+def test_nobody_may_embed_is_an_error_that_says_how(adder: Adder, tmp_path: Path) -> None:
+    project, _ = copied(adder, tmp_path)
+    (project / "server.py").write_text(SERVER.replace(', allowed_origins=["https://chat.example"]', ""))
+    with pytest.raises(ConfigError, match=r"set tool\.mcpframe\.allowed_origins .*, or pass FrameServer"):
+        build(project, tmp_path / "new")
+    (project / "pyproject.toml").write_text('[project]\nname = "adder"\n[tool.mcpframe]\ninspect = false\n')
+    with pytest.raises(ConfigError, match="inspect is false"):
+        build(project, tmp_path / "new")
+    result = build(project, tmp_path / "new", allowed_origins=["*"])
+    assert "any page on the web may embed" in result.warnings[0]
+    assert result.tools is None
+    assert "frame-ancestors *" in (tmp_path / "new" / "_headers").read_text()
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        "from mcp.server.mcpserver import MCPServer\nserver = MCPServer('plain')\n",
+        "from mcp.server.lowlevel import Server\nserver = Server('low')\n",
+    ],
+    ids=["MCPServer", "lowlevel"],
+)
+def test_other_servers_of_the_sdk_build_as_well(adder: Adder, tmp_path: Path, server: str) -> None:
+    project, _ = copied(adder, tmp_path)
+    (project / "server.py").write_text(server)
+    result = build(project, tmp_path / "new", allowed_origins=["https://chat.example"])
+    assert result.manifest["server"]["name"] in ("plain", "low")
+
+
+def test_requirements_are_packed_and_lazy_ones_kept_beside(tmp_path: Path) -> None:
+    project = write_project(
+        tmp_path / "project",
+        'lazy = ["mdit-py-plugins"]\nallowed_origins = ["https://chat.example"]',
+        "import sortedcontainers\n" + SERVER,
+        '["sortedcontainers", "mdit-py-plugins"]',
+    )
+    build(project, tmp_path / "out")
+    manifest = read_manifests(tmp_path / "out")["adder"]
+    paths = [entry["path"] for entry in manifest["files"]]
+    [packages] = [path for path in paths if "/packages." in path]
+    names = zipfile.ZipFile(tmp_path / "out" / packages).namelist()
+    assert "sortedcontainers/__init__.pyc" in names
+    assert not [name for name in names if "mdit" in name or "markdown_it" in name]
+    wheels = [path.rpartition("/")[2].split("-")[0] for path in paths if path.startswith("adder/packages/")]
+    assert sorted(wheels) == ["markdown_it_py", "mdit_py_plugins", "mdurl"]
+    page = (tmp_path / "out" / "adder" / "index.html").read_text()
+    [config] = re.findall(r'id="mcpframe-boot">(.*?)</script>', page)
+    lazy = json.loads(config)["lazy"]["mdit-py-plugins"]
+    for item in lazy:
+        data = (tmp_path / "out" / "adder" / item["url"]).read_bytes()
+        assert hashlib.sha256(data).hexdigest() == item["sha256"]
+    assert len(lazy) == 3
+    lock = (project / "mcpframe.lock").read_text()
+    assert "://" not in lock
+
+
+def test_a_requirement_without_a_wheel_for_browsers_is_named(tmp_path: Path) -> None:
+    project = write_project(tmp_path / "project", dependencies='["psutil"]')
+    with pytest.raises(BuildError, match=r"psutil .* has no wheel that runs in Pyodide.*the server itself wants it"):
+        build(project, tmp_path / "out")
+    assert not (project / "mcpframe.lock").exists()

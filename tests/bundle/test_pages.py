@@ -1,0 +1,281 @@
+"""The page of a bundle in Chromium: it starts wherever it is put, and says what is wrong when it does not."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, FrameLocator, Page, expect, sync_playwright
+
+from mcpframe.kit.bundle import build
+from mcpframe.kit.chromium import ensure_chromium, launch_options
+from mcpframe.kit.serve import serve_folder
+from tests.bundle.conftest import SERVER, Adder, write_project
+
+PATIENCE = 60_000  # milliseconds
+
+RICH = (
+    SERVER.replace("https://chat.example", "*")
+    + '''
+
+@server.tool()
+def uncommon() -> str:
+    """Uses modules that nothing else needs."""
+    import statistics
+    import xmlrpc.client
+
+    import micropip
+
+    return f"{statistics.mean([1, 2, 3])} {xmlrpc.client.__name__} {micropip.__name__}"
+
+
+@server.tool()
+def installed() -> str:
+    """Names packages as importlib.metadata sees them."""
+    from importlib.metadata import distributions
+
+    return " ".join(sorted(found.name for found in distributions()))
+'''
+)
+
+HOST = """
+<!doctype html><title>host</title><body><script>
+const params = new URLSearchParams(location.search);
+const frame = document.createElement("iframe");
+frame.title = "server";
+if (params.has("sandbox")) frame.setAttribute("sandbox", params.get("sandbox"));
+const session = "11111111-2222-3333-4444-555555555555";
+let target;
+const say = (payload) => frame.contentWindow.postMessage({ type: "MCP_MESSAGE", payload }, target);
+addEventListener("message", ({ source, origin, data }) => {
+  if (source !== frame.contentWindow) return;
+  if (data.type === "MCP_TRANSPORT_HANDSHAKE" && !target) {
+    target = origin === "null" ? "*" : origin;
+    const reply = { type: "MCP_TRANSPORT_HANDSHAKE_REPLY", sessionId: session, protocolVersion: "1.0" };
+    frame.contentWindow.postMessage(reply, target);
+  } else if (data.type === "MCP_TRANSPORT_ACCEPTED") {
+    const clientInfo = { name: "host", version: "1" };
+    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+    say({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+  } else if (data.payload?.id === 1) {
+    say({ jsonrpc: "2.0", method: "notifications/initialized" });
+    const call = { name: params.get("tool"), arguments: JSON.parse(params.get("arguments") ?? "{}") };
+    say({ jsonrpc: "2.0", id: 2, method: "tools/call", params: call });
+  } else if (data.payload?.id === 2) {
+    document.title = JSON.stringify(data.payload.result ?? data.payload.error);
+  }
+});
+frame.src = params.get("frame");
+document.body.append(frame);
+</script></body>
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(**launch_options(ensure_chromium()))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def rich(tmp_path_factory: pytest.TempPathFactory, adder: Adder) -> Path:
+    """The output root of a server with several tools. Not to be changed."""
+    folder = tmp_path_factory.mktemp("rich")
+    build(write_project(folder / "project", server=RICH, lock=adder.lock), folder / "out")
+    return folder / "out"
+
+
+Serving = Callable[..., str]
+
+
+@pytest.fixture
+def serving() -> Iterator[Serving]:
+    """Serves a folder for the rest of the test; gives its origin."""
+    with ExitStack() as stack:
+
+        def serve(folder: Path, host: str = "bundle", **headers: str) -> str:
+            names = {name.replace("_", "-"): value for name, value in headers.items()}
+            served = stack.enter_context(serve_folder(folder, headers=names))
+            return f"http://{host}.localhost:{served.port}"
+
+        yield serve
+
+
+@pytest.fixture
+def host(tmp_path: Path, serving: Serving) -> str:
+    folder = tmp_path / "host"
+    folder.mkdir()
+    (folder / "index.html").write_text(HOST)
+    return serving(folder, "host")
+
+
+def copied(rich: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(rich, tmp_path / "copy"))
+
+
+def call(page: Page, host: str, frame: str, tool: str, arguments: str = "{}", sandbox: str | None = None) -> str:
+    """Let a host page call a tool of the framed page; the answer as JSON."""
+    query = f"?frame={frame}&tool={tool}&arguments={arguments}"
+    page.goto(host + query + (f"&sandbox={sandbox}" if sandbox else ""))
+    expect(page).to_have_title(re.compile(r"^\{"), timeout=PATIENCE)
+    return page.title()
+
+
+def told(page: Page | FrameLocator) -> str:
+    """The error that the page shows."""
+    title = page.locator("#mcpframe-error-title")
+    expect(title).to_be_visible(timeout=PATIENCE)
+    return title.inner_text()
+
+
+def test_a_tool_answers(page: Page, host: str, serving: Serving, rich: Path) -> None:
+    complaints: list[str] = []
+    fetched: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: fetched.append(request.url.rpartition("/")[2]))
+    answer = call(page, host, f"{serving(rich)}/adder/", "add", '{"a":2,"b":3}')
+    assert '"structuredContent":{"result":5}' in answer
+    assert not [name for name in fetched if re.match(r"cold\..*\.zip", name)], "starting needs nothing cold"
+    assert len(fetched) == len(set(fetched)), "nothing is fetched twice"
+    assert not [text for text in complaints if "favicon" not in text and "404" not in text]
+
+
+def test_modules_that_are_put_aside_are_there(page: Page, host: str, serving: Serving, rich: Path) -> None:
+    assert "2 xmlrpc.client micropip" in call(page, host, f"{serving(rich)}/adder/", "uncommon")
+
+
+def test_metadata_of_packages_is_there(page: Page, host: str, serving: Serving, rich: Path) -> None:
+    answer = call(page, host, f"{serving(rich)}/adder/", "installed")
+    for name in ("mcp", "mcpframe", "micropip", "pydantic", "pydantic_core", "opentelemetry-api"):
+        assert re.search(rf"\b{name}\b", answer), name
+
+
+@pytest.mark.parametrize("tool", ["add", "uncommon"])
+def test_it_runs_in_a_sandbox_of_opaque_origin(page: Page, host: str, serving: Serving, rich: Path, tool: str) -> None:
+    answer = call(
+        page, host, f"{serving(rich)}/adder/", tool, '{"a":2,"b":3}' if tool == "add" else "{}", "allow-scripts"
+    )
+    assert '"isError":true' not in answer
+
+
+def test_it_runs_from_any_path(page: Page, host: str, serving: Serving, rich: Path, tmp_path: Path) -> None:
+    (tmp_path / "site" / "deep" / "er").mkdir(parents=True)
+    shutil.copytree(rich, tmp_path / "site" / "deep" / "er" / "root")
+    answer = call(page, host, f"{serving(tmp_path / 'site')}/deep/er/root/adder/", "add", '{"a":1,"b":1}')
+    assert '"result":2' in answer
+
+
+def test_opened_by_itself_it_says_what_it_is(page: Page, serving: Serving, rich: Path) -> None:
+    origin = serving(rich)
+    page.goto(f"{origin}/adder/")
+    about = page.locator("#mcpframe-about")
+    expect(about).to_contain_text("3 tools", timeout=PATIENCE)
+    expect(about).to_contain_text("Adds two numbers.")
+    expect(about).to_contain_text(f'<iframe src="{origin}/adder/"')
+    expect(page.locator("h1")).to_have_text("adder")
+    expect(page.locator("#mcpframe-progress")).to_be_hidden()
+
+
+@pytest.mark.parametrize("name", ["base.*.zip", "server.*.zip", "pyodide.asm.wasm", "pyodide.asm.mjs", "cold.*.js"])
+def test_a_missing_file_is_named(page: Page, serving: Serving, rich: Path, tmp_path: Path, name: str) -> None:
+    root = copied(rich, tmp_path)
+    for path in [*root.rglob(name), *root.rglob(f"{name}.gz")]:
+        path.unlink()
+    page.goto(f"{serving(root)}/adder/")
+    if name == "cold.*.js":  # a script of the page itself: none of it runs
+        expect(page.locator("#mcpframe-stalled")).to_be_visible(timeout=PATIENCE)
+        return
+    assert re.search(name.split("*")[0], text := told(page)), text
+    assert "upload the whole folder" in text
+
+
+@pytest.mark.parametrize("name", ["base.*.zip", "server.*.zip", "pyodide.asm.wasm", "pyodide.asm.mjs"])
+def test_a_changed_file_is_named(page: Page, serving: Serving, rich: Path, tmp_path: Path, name: str) -> None:
+    root = copied(rich, tmp_path)
+    for path in root.rglob(f"{name}.gz"):
+        path.unlink()
+    [path] = root.rglob(name)
+    path.write_bytes(path.read_bytes() + b"\n")
+    page.goto(f"{serving(root)}/adder/")
+    text = told(page)
+    assert re.search(name.split("*")[0], text), text
+    assert "upload the whole folder" in text
+
+
+def test_webassembly_that_is_blocked_is_told(page: Page, serving: Serving, rich: Path, tmp_path: Path) -> None:
+    root = copied(rich, tmp_path)
+    (root / "_headers").unlink()
+    origin = serving(root, Content_Security_Policy="script-src 'self'")
+    page.goto(f"{origin}/adder/")
+    assert "'wasm-unsafe-eval'" in told(page)
+
+
+def test_a_module_that_raises_shows_its_traceback(page: Page, serving: Serving, tmp_path: Path, adder: Adder) -> None:
+    server = "import js\n\n\ndef fail():\n    raise ValueError('no luck today')\n\n\nfail()\n"
+    table = 'inspect = false\nallowed_origins = ["*"]'
+    build(write_project(tmp_path / "project", table, server, lock=adder.lock), tmp_path / "out")
+    page.goto(f"{serving(tmp_path / 'out')}/adder/")
+    assert "raised an error" in told(page)
+    detail = page.locator("#mcpframe-error-detail")
+    expect(detail).to_contain_text("ValueError: no luck today")
+    expect(detail).to_contain_text('File "/mcpframe/server/server.py", line 5, in fail')
+    expect(detail).to_contain_text("raise ValueError('no luck today')")
+
+
+def test_a_start_that_takes_too_long_is_told(page: Page, serving: Serving, tmp_path: Path, adder: Adder) -> None:
+    build(write_project(tmp_path / "project", "boot_timeout = 0.05", lock=adder.lock), tmp_path / "out")
+    page.goto(f"{serving(tmp_path / 'out')}/adder/")
+    assert "did not start within 0.05 seconds" in told(page)
+
+
+def test_a_server_that_imports_what_is_put_aside_gets_it_with_everything_else(
+    page: Page, host: str, serving: Serving, tmp_path: Path, adder: Adder
+) -> None:
+    server = "import statistics\n" + SERVER.replace("https://chat.example", "*")
+    build(write_project(tmp_path / "project", server=server, lock=adder.lock), tmp_path / "out")
+    kinds: dict[str, str] = {}
+    page.on("request", lambda request: kinds.update({request.url.rpartition("/")[2]: request.resource_type}))
+    call(page, host, f"{serving(tmp_path / 'out')}/adder/", "add", '{"a":1,"b":1}')
+    [kind] = [kind for name, kind in kinds.items() if re.match(r"cold\..*\.zip", name)]
+    assert kind != "xhr"
+
+
+def test_lazy_requirements_come_when_the_server_asks(page: Page, host: str, serving: Serving, tmp_path: Path) -> None:
+    server = (
+        SERVER.replace("https://chat.example", "*")
+        + """
+
+@server.tool()
+async def render(text: str) -> str:
+    import mcpframe
+
+    await mcpframe.load("mdit-py-plugins")
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.footnote import footnote_plugin
+
+    return MarkdownIt().use(footnote_plugin).render(text)
+"""
+    )
+    table = 'lazy = ["mdit-py-plugins"]'
+    build(write_project(tmp_path / "project", table, server), tmp_path / "out")
+    wheels: list[str] = []
+    page.on("request", lambda request: wheels.append(request.url) if request.url.endswith(".whl") else None)
+    origin = serving(tmp_path / "out")
+    call(page, host, f"{origin}/adder/", "add", '{"a":1,"b":1}')
+    assert not wheels
+    assert "<em>soft</em>" in call(page, host, f"{origin}/adder/", "render", '{"text":"*soft*"}')
+    assert len(wheels) == 3

@@ -1,0 +1,68 @@
+"""The lock file: what is written is read, and a file that is none is refused with what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcpframe.kit.bundle.lock import Lock, Locked, inputs_hash, read_lock, write_lock
+from mcpframe.kit.errors import BuildError
+
+
+def locked(name: str, *required_by: str) -> Locked:
+    return Locked(name, "1.0", f"{name}-1.0-py3-none-any.whl", "0" * 64, "index", required_by)
+
+
+LOCK = Lock("inputs", (locked("a", "server"), locked("b", "a"), locked("c", "b", "d"), locked("d", "mcpframe")))
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "mcpframe.lock"
+    write_lock(path, LOCK)
+    assert read_lock(path) == LOCK
+    assert "http" not in path.read_text()
+
+
+def test_no_file_is_no_lock(tmp_path: Path) -> None:
+    assert read_lock(tmp_path / "mcpframe.lock") is None
+
+
+@pytest.mark.parametrize(("roots", "found"), [(["a"], "abc"), (["d"], "cd"), (["c"], "c"), ([], ""), (["nothing"], "")])
+def test_a_closure_is_what_a_package_needs(roots: list[str], found: str) -> None:
+    assert "".join(package.name for package in LOCK.closure(roots)) == found
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda data: data.update(format=99), "has format 99"),
+        (lambda data: data.pop("packages"), "is not a lock"),
+        (lambda data: data["packages"][0].update(filename="../evil.whl"), "is not a lock"),
+        (lambda data: data["packages"][0].update(sha256="xyz"), "is not a lock"),
+        (lambda data: data["packages"][0].update(source="somewhere"), "is not a lock"),
+        (lambda data: data["packages"][0].update(name="A_b"), "is not a lock"),
+    ],
+)
+def test_a_file_that_is_no_lock_is_refused(tmp_path: Path, change: Any, told: str) -> None:
+    path = tmp_path / "mcpframe.lock"
+    write_lock(path, LOCK)
+    data = json.loads(path.read_text())
+    change(data)
+    path.write_text(json.dumps(data))
+    with pytest.raises(BuildError, match=told):
+        read_lock(path)
+
+
+def test_text_that_is_not_json_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mcpframe.lock"
+    path.write_text("<<<<<<< ours")
+    with pytest.raises(BuildError, match=r"cannot be read .* delete it to resolve anew"):
+        read_lock(path)
+
+
+def test_the_hash_of_the_inputs_knows_groups_but_no_order() -> None:
+    assert inputs_hash(["a", "b"], ["c"]) == inputs_hash(["b", "a"], ["c"])
+    assert inputs_hash(["a", "b"], ["c"]) != inputs_hash(["a"], ["b", "c"])

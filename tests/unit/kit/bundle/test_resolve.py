@@ -1,0 +1,166 @@
+"""The resolution: what uv and pip say is put together right. The programs themselves are stood in for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcpframe.kit.bundle import resolve as module
+from mcpframe.kit.bundle.lock import Lock, Locked
+from mcpframe.kit.bundle.pyodide_packages import PyodidePackage
+from mcpframe.kit.bundle.resolve import resolve
+from mcpframe.kit.bundle.wheels import NoWheel
+from mcpframe.kit.errors import BuildError, DownloadError, ToolFailed
+
+HASH = "ab" * 32
+
+
+class Index:
+    """A package index: versions with their dependents, and which of them have a wheel for Pyodide."""
+
+    def __init__(
+        self, versions: Mapping[str, list[str]], via: Mapping[str, str], wheels: Mapping[str, list[str]]
+    ) -> None:
+        self.versions = versions
+        self.via = via
+        self.wheels = wheels
+        self.preferred: Mapping[str, str] = {}
+
+    def compile(self, roots: list[str], constraints: Mapping[str, str], preferred: Mapping[str, str]) -> dict[str, Any]:
+        self.preferred = dict(preferred)
+        lines = []
+        for name, versions in self.versions.items():
+            version = constraints.get(name, f"{name}=={preferred.get(name, versions[-1])}").partition("==")[2]
+            lines.append(f"{name}=={version} \\\n    --hash=sha256:{HASH}\n    # via {self.via[name]}")
+        return module._parse("\n".join(lines))
+
+    def download(self, pins: Mapping[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, str, str]]:
+        for name, (version, _) in pins.items():
+            if version not in self.wheels[name]:
+                raise NoWheel(name, tuple(self.wheels[name]))
+        return {name: (version, f"{name}-{version}-py3-none-any.whl", HASH) for name, (version, _) in pins.items()}
+
+
+class Pyodide:
+    """Pyodide's distribution."""
+
+    def __init__(self, *packages: PyodidePackage) -> None:
+        self.packages = {package.name: package for package in packages}
+
+    def find(self, name: str) -> PyodidePackage | None:
+        return self.packages.get(name)
+
+
+Resolving = Callable[..., Lock]
+
+
+@pytest.fixture
+def resolving(monkeypatch: pytest.MonkeyPatch) -> Resolving:
+    def run(index: Index, *pyodide: PyodidePackage, roots: list[str], previous: Lock | None = None) -> Lock:
+        monkeypatch.setattr(module, "_compile", index.compile)
+        monkeypatch.setattr(module, "download", index.download)
+        return resolve(roots, Pyodide(*pyodide), inputs="i", previous=previous)  # type: ignore[arg-type]
+
+    return run
+
+
+def versions(lock: Lock) -> dict[str, str]:
+    return {package.name: package.version for package in lock.packages}
+
+
+def test_who_wants_what_is_recorded(resolving: Resolving) -> None:
+    index = Index({"a": ["1"], "b": ["1"]}, {"a": "-r server.in", "b": "a"}, {"a": ["1"], "b": ["1"]})
+    lock = resolving(index, roots=["a"])
+    assert {package.name: package.required_by for package in lock.packages} == {"a": ("server",), "b": ("a",)}
+
+
+def test_the_http_stack_of_the_sdk_is_left_out(resolving: Resolving) -> None:
+    via = {"mcp": "-r mcpframe.in", "starlette": "mcp", "httpx2": "mcp", "certifi": "httpx2", "pydantic": "mcp"}
+    index = Index({name: ["1"] for name in via}, via, {name: ["1"] for name in via})
+    assert set(versions(resolving(index, roots=[]))) == {"mcp", "pydantic"}
+
+
+def test_a_package_of_it_that_something_else_wants_is_kept(resolving: Resolving) -> None:
+    via = {
+        "mcp": "-r mcpframe.in",
+        "starlette": "mcp, fastapi",
+        "httpx2": "mcp, -r server.in",
+        "fastapi": "-r server.in",
+    }
+    index = Index({name: ["1"] for name in via}, via, {name: ["1"] for name in via})
+    lock = resolving(index, roots=["fastapi", "httpx2"])
+    assert set(versions(lock)) == {"mcp", "starlette", "httpx2", "fastapi"}
+    assert next(package for package in lock.packages if package.name == "starlette").required_by == ("fastapi",)
+
+
+def test_a_version_without_a_wheel_gives_way_to_one_that_has_one(resolving: Resolving) -> None:
+    index = Index({"a": ["1", "2", "3"]}, {"a": "-r server.in"}, {"a": ["1", "2"]})
+    assert versions(resolving(index, roots=["a"])) == {"a": "2"}
+
+
+def test_what_only_pyodide_has_comes_from_there(resolving: Resolving) -> None:
+    index = Index({"numpy": ["3"]}, {"numpy": "-r server.in"}, {"numpy": []})
+    own = PyodidePackage("numpy", "2.4.6", "numpy-2.4.6-cp314.whl", "cd" * 32, ())
+    [package] = resolving(index, own, roots=["numpy"]).packages
+    assert (package.version, package.source, package.sha256) == ("2.4.6", "pyodide", "cd" * 32)
+
+
+def test_what_pyodides_package_needs_of_it_comes_too(resolving: Resolving) -> None:
+    index = Index({"scipy": ["2"]}, {"scipy": "-r server.in"}, {"scipy": []})
+    scipy = PyodidePackage("scipy", "1", "scipy-1-cp314.whl", HASH, ("helper",))
+    needed = PyodidePackage("helper", "1", "helper-1-cp314.whl", HASH, ())
+    assert set(versions(resolving(index, scipy, needed, roots=["scipy"]))) == {"scipy", "helper"}
+    with pytest.raises(BuildError, match=r"scipy 1 needs helper .* a shared library"):
+        resolving(index, scipy, roots=["scipy"])
+
+
+def test_a_version_that_contradicts_the_requirement_is_not_taken(resolving: Resolving) -> None:
+    index = Index({"a": ["1", "2"]}, {"a": "-r server.in"}, {"a": ["1"]})
+    with pytest.raises(BuildError, match=r"a 2 has no wheel that runs in Pyodide"):
+        resolving(index, roots=["a>=2"])
+
+
+def test_no_wheel_anywhere_names_the_requirement_who_wants_it_and_what_to_do(resolving: Resolving) -> None:
+    index = Index({"a": ["1"], "psutil": ["7"]}, {"a": "-r server.in", "psutil": "a"}, {"a": ["1"], "psutil": []})
+    with pytest.raises(BuildError) as caught:
+        resolving(index, roots=["a"])
+    told = str(caught.value)
+    assert told.startswith("psutil 7 has no wheel that runs in Pyodide")
+    assert "a wants it" in told
+    assert "leave it out" in told
+
+
+def test_the_versions_of_an_older_lock_are_preferred(resolving: Resolving) -> None:
+    index = Index({"a": ["1", "2"]}, {"a": "-r server.in"}, {"a": ["1", "2"]})
+    previous = Lock("old", (Locked("a", "1", "a-1-py3-none-any.whl", HASH, "index", ("server",)),))
+    assert versions(resolving(index, roots=["a"], previous=previous)) == {"a": "1"}
+
+
+@pytest.mark.parametrize(
+    ("output", "kind", "told"),
+    [
+        ("error: dns error\n", DownloadError, "check the network"),
+        (
+            "error: No solution\n  cause: Because nope was not found in the package registry and you require nope.",
+            BuildError,
+            "because nope was not found in the package registry",
+        ),
+    ],
+)
+def test_what_uv_says_is_passed_on(
+    monkeypatch: pytest.MonkeyPatch, output: str, kind: type[Exception], told: str
+) -> None:
+    def run_tool(*_: object, **__: object) -> str:
+        raise ToolFailed("uv failed", output)
+
+    monkeypatch.setattr(module, "run_tool", run_tool)
+    with pytest.raises(kind, match=told):
+        resolve(["nope"], Pyodide(), inputs="i")  # type: ignore[arg-type]
+
+
+def test_no_constraint_survives_in_a_path(tmp_path: Path) -> None:
+    pins = module._parse(f"a-b[x]==1.0 \\\n    --hash=sha256:{HASH}\n    # via\n    #   -r server.in\n")
+    assert pins["a-b"].version == "1.0"

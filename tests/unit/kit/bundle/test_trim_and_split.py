@@ -1,0 +1,106 @@
+"""What of wheels is left out, and what is put aside until it is imported."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mcpframe.kit.bundle.archive import pack
+from mcpframe.kit.bundle.cold import index_of, module_name, needs_cold, split
+from mcpframe.kit.bundle.trim import native_libraries, trim_wheel
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "p/tests/test_a.py",
+        "tests/x.py",
+        "p/a.pyi",
+        "p/py.typed",
+        "p/fast.pyx",
+        "p/fast.c",
+        "p/README.md",
+        "p-1.0.dist-info/RECORD",
+        "p-1.0.dist-info/top_level.txt",
+        "p-1.0.data/scripts/run",
+        "docs/index.html",
+    ],
+)
+def test_what_a_page_can_never_use_is_left_out(path: str) -> None:
+    assert trim_wheel({path: b""}) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "p/a.py",
+        "p/data.json",
+        "p/testing.py",
+        "p/contest/x.py",
+        "django/test/client.py",
+        "p/examples/x.json",
+        "p/_native.cpython-314-wasm32-emscripten.so",
+        "p-1.0.dist-info/entry_points.txt",
+        "p-1.0.dist-info/WHEEL",
+    ],
+)
+def test_what_a_page_may_use_is_kept(path: str) -> None:
+    assert trim_wheel({path: b"x"}) == ({path: b"x"}, {})
+
+
+def test_metadata_is_kept_without_the_description() -> None:
+    kept, _ = trim_wheel({"p-1.0.dist-info/METADATA": b"Name: p\r\nVersion: 1.0\r\n\r\nA long text.\r\n"})
+    assert kept == {"p-1.0.dist-info/METADATA": b"Name: p\nVersion: 1.0\n"}
+
+
+def test_licences_are_kept_apart() -> None:
+    files = {"p-1.0.dist-info/licenses/LICENSE": b"l", "p-1.0.dist-info/COPYING.txt": b"c"}
+    assert trim_wheel(files) == ({}, files)
+
+
+def test_relocated_files_are_put_where_an_installer_puts_them() -> None:
+    kept, _ = trim_wheel({"p-1.0.data/purelib/p/a.py": b"a", "p-1.0.data/platlib/p/b.so": b"b"})
+    assert kept == {"p/a.py": b"a", "p/b.so": b"b"}
+    assert native_libraries(kept) == ("p/b.so",)
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("a.pyc", "a"),
+        ("a/__init__.pyc", "a"),
+        ("a/b/c.pyc", "a.b.c"),
+        ("a/__init__.py", "a"),
+        ("a/__pycache__/__init__.cpython-314.pyc", "a"),
+        ("a/__pycache__/b.cpython-314.pyc", "a.b"),
+        ("a/data/x.json", "a.data"),
+        ("a/_n.cpython-314-wasm32-emscripten.so", "a._n"),
+        ("top.txt", ""),
+    ],
+)
+def test_which_module_a_file_belongs_to(path: str, name: str) -> None:
+    assert module_name(path) == name
+
+
+def test_only_what_serving_imports_is_hot() -> None:
+    files = dict.fromkeys(
+        ["a/__init__.pyc", "a/b.pyc", "a/c.pyc", "a/x.json", "n/_n.so", "p-1.dist-info/METADATA", "other/data.txt"], b""
+    )
+    hot, cold = split(files, {"a", "a.b"})
+    assert set(cold) == {"a/c.pyc", "other/data.txt"}
+    assert set(hot) == set(files) - set(cold)
+
+
+def test_the_index_says_where_files_are_in_the_archive() -> None:
+    files = {"std/a.pyc": b"first", "site-packages/b/c.pyc": b"second", "empty": b""}
+    archive = pack(files)
+    found = {path: archive[offset : offset + size] for path, offset, size in json.loads(index_of(archive))}
+    assert found == files
+
+
+def test_a_server_that_imports_a_cold_module_needs_the_archive_early() -> None:
+    cold = {"std/statistics.pyc": b"", "site-packages/pydantic/v1/main.pyc": b""}
+    assert needs_cold({"sys", "statistics"}, cold)
+    assert needs_cold({"pydantic.v1.main"}, cold)
+    assert not needs_cold({"sys", "pydantic"}, cold)

@@ -1,0 +1,147 @@
+"""Writing a bundle: whole or not at all, beside others, by one build at a time."""
+
+from __future__ import annotations
+
+import errno
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcpframe.kit.bundle import write as module
+from mcpframe.kit.bundle.assets import Asset, asset, hashed
+from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests, write_bundle
+from mcpframe.kit.errors import BuildError, StorageError
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCPFRAME_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
+def bundle(name: str, text: str = "x", inputs: str = "i") -> tuple[list[Asset], dict[str, Any]]:
+    assets = [hashed("_mcpframe/a.js", text.encode() * 5000), asset(f"{name}/index.html", f"page {text}".encode())]
+    files = [
+        {
+            "path": a.path,
+            "bytes": len(a.data),
+            "gzip_bytes": None if a.packed is None else len(a.packed),
+            "sha256": a.sha256,
+        }
+        for a in assets
+    ]
+    manifest = {"mcpframe_manifest": 1, "csp": f"frame-ancestors {name}", "files": files, "inputs": inputs}
+    return assets, {**manifest, "tools": None, "sizes": {"total": 1}, "allowed_origins": []}
+
+
+def everything(out: Path) -> dict[str, bytes]:
+    return {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+
+def test_a_bundle_is_written_with_its_headers(tmp_path: Path) -> None:
+    assets, manifest = bundle("pi")
+    write_bundle(tmp_path, "pi", assets, manifest)
+    files = everything(tmp_path)
+    assert files["pi/index.html"] == b"page x"
+    assert files[assets[0].path] == assets[0].data
+    assert files[assets[0].path + ".gz"] == assets[0].packed
+    assert b"frame-ancestors pi" in files["_headers"]
+    assert read_manifests(tmp_path) == {"pi": manifest}
+    assert all(path.stat().st_mode & 0o444 == 0o444 for path in tmp_path.rglob("*"))  # a web server may read it
+
+
+def test_bundles_share_a_root_and_the_files_that_are_equal(tmp_path: Path) -> None:
+    for name in ("pi", "other"):
+        write_bundle(tmp_path, name, *bundle(name))
+    files = everything(tmp_path)
+    assert len([path for path in files if path.startswith("_mcpframe/") and not path.endswith(".gz")]) == 1
+    assert b"frame-ancestors pi" in files["_headers"]
+    assert b"frame-ancestors other" in files["_headers"]
+
+
+def test_what_no_bundle_uses_any_more_is_removed(tmp_path: Path) -> None:
+    write_bundle(tmp_path, "pi", *bundle("pi", "old"))
+    write_bundle(tmp_path, "other", *bundle("other", "kept"))
+    write_bundle(tmp_path, "pi", *bundle("pi", "new"))
+    shared = {path.name for path in (tmp_path / "_mcpframe").iterdir() if path.suffix == ".js"}
+    assert shared == {Path(bundle("x", text)[0][0].path).name for text in ("kept", "new")}
+
+
+def test_a_folder_that_is_no_bundle_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "pi").mkdir()
+    (tmp_path / "pi" / "thesis.txt").write_text("years of work")
+    with pytest.raises(BuildError, match="is there and is not a bundle"):
+        write_bundle(tmp_path, "pi", *bundle("pi"))
+    assert (tmp_path / "pi" / "thesis.txt").read_text() == "years of work"
+
+
+def test_a_full_disk_leaves_the_old_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_bundle(tmp_path, "pi", *bundle("pi", "old"))
+    before = everything(tmp_path)
+
+    def put(path: Path, asset: Asset) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(module, "_put", put)
+    with pytest.raises(StorageError, match="disk is full"):
+        write_bundle(tmp_path, "pi", *bundle("pi", "new"))
+    after = everything(tmp_path)
+    assert {path: after[path] for path in before} == before
+    assert not [path for path in after if "/." in f"/{path}" and not path.startswith(".htaccess")]
+
+
+def test_an_interrupt_leaves_the_old_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_bundle(tmp_path, "pi", *bundle("pi", "old"))
+
+    def put(path: Path, asset: Asset) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "_put", put)
+    with pytest.raises(KeyboardInterrupt):
+        write_bundle(tmp_path, "pi", *bundle("pi", "new"))
+    assert (tmp_path / "pi" / "index.html").read_text() == "page old"
+
+
+def test_builds_at_the_same_time_wait_for_each_other(tmp_path: Path) -> None:
+    texts = [f"text{number}" for number in range(6)]
+    failures: list[BaseException] = []
+
+    def write(text: str) -> None:
+        try:
+            write_bundle(tmp_path, "pi", *bundle("pi", text, inputs=text))
+        except BaseException as error:  # noqa: BLE001 handed to the test's own thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(text,)) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not failures
+    [won] = [text for text in texts if find_current(tmp_path, "pi", text)]
+    assert (tmp_path / "pi" / "index.html").read_text() == f"page {won}"
+    assert set(everything(tmp_path)) >= {bundle("pi", won)[0][0].path}
+
+
+def test_a_bundle_is_current_when_it_is_whole_and_from_the_same_inputs(tmp_path: Path) -> None:
+    assets, manifest = bundle("pi")
+    write_bundle(tmp_path, "pi", assets, manifest)
+    assert find_current(tmp_path, "pi", "i") == manifest
+    assert find_current(tmp_path, "pi", "other inputs") is None
+    assert find_current(tmp_path, "nothing", "i") is None
+    (tmp_path / assets[0].path).unlink()
+    assert find_current(tmp_path, "pi", "i") is None
+
+
+def test_files_that_are_not_ours_are_passed_over(tmp_path: Path) -> None:
+    for name, text in {"a": "[]", "b": "not json", "c": '{"name": "an app"}'}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text(text)
+    assert read_manifests(tmp_path) == {}
+
+
+def test_a_result_says_where_its_page_is(tmp_path: Path) -> None:
+    result = BuildResult("pi", tmp_path / "pi", bundle("pi")[1])
+    assert result.url_path == "pi/"
+    assert result.tools is None

@@ -1,0 +1,101 @@
+"""The command line: exit codes, one sentence on an error, JSON on demand. The build itself is stood in for."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcpframe.kit import bundle
+from mcpframe.kit.bundle import BuildResult
+from mcpframe.kit.cli import main
+from mcpframe.kit.errors import BuildError
+
+MANIFEST = {
+    "tools": [{"name": "add"}, {"name": "sub"}],
+    "sizes": {"total": 30_000_000, "first_visit": 7_800_000},
+    "allowed_origins": ["https://chat.example"],
+}
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["mcpframe", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    code = ended.value.code
+    assert isinstance(code, int)
+    return code
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    calls: list[dict[str, Any]] = []
+
+    def build(path: Path, out: Path, **options: Any) -> BuildResult:
+        calls.append({"path": path, "out": out, **options})
+        with options["progress"]("Working"):
+            return BuildResult("pi", out / "pi", MANIFEST, ("take [care].",))
+
+    monkeypatch.setattr(bundle, "build", build)
+    return calls
+
+
+def test_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "--version") == 0
+    assert capsys.readouterr().out.startswith("mcpframe ")
+
+
+def test_build_says_what_came_of_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], built: list[dict[str, Any]]
+) -> None:
+    assert run(monkeypatch, "build", "here", "--out", "there", "--upgrade", "--allow-origin", "https://a.example") == 0
+    [call] = built
+    assert (call["path"], call["out"], call["upgrade"]) == (Path("here"), Path("there"), True)
+    assert call["allowed_origins"] == ["https://a.example"]
+    told = capsys.readouterr()
+    assert "add, sub" in told.out
+    assert "7.8 MB" in told.out
+    assert "warning: take [care]." in told.err
+
+
+def test_build_as_json(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], built: list[dict[str, Any]]
+) -> None:
+    assert run(monkeypatch, "build", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["url_path"] == "pi/"
+    assert told["warnings"] == ["take [care]."]
+    assert built[0]["allowed_origins"] is None
+
+
+def test_an_error_is_one_sentence_and_status_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def build(*_: object, **__: object) -> BuildResult:
+        raise BuildError("It does not start: [this] is why.\nTraceback: …")
+
+    monkeypatch.setattr(bundle, "build", build)
+    assert run(monkeypatch, "build") == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err == "error: It does not start: [this] is why.\nTraceback: …\n"
+
+
+def test_wrong_usage_is_status_2(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(monkeypatch, "build", "--no-such-option") == 2
+
+
+def test_serving_what_is_not_there(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "serve", "no-such-folder") == 1
+    assert "is not a folder that can be served" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_status_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(*_: object, **__: object) -> BuildResult:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bundle, "build", build)
+    assert run(monkeypatch, "build") == 130

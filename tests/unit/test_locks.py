@@ -1,0 +1,64 @@
+"""The lock files: everything has a hash, and nothing names the place it comes from."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from mcpframe.kit import runtime
+from mcpframe.kit.data import checkout_dir
+
+ROOT = checkout_dir()
+REQUIREMENTS = sorted((ROOT / "requirements").glob("*.txt"))
+LOCKED = {path.name: path.read_text("utf-8") for path in REQUIREMENTS}
+
+
+def pinned(text: str) -> dict[str, str]:
+    """Names and versions of a lock of Python packages."""
+    found = {}
+    for entry in re.sub(r"\\\n\s*", " ", re.sub(r"(?m)^\s*#.*$", "", text)).splitlines():
+        if entry.strip():
+            requirement, *hashes = entry.split(" --hash=")
+            assert hashes
+            assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", digest.strip()) for digest in hashes), requirement
+            parsed = Requirement(requirement)
+            (specifier,) = parsed.specifier
+            assert specifier.operator == "==", requirement
+            found[canonicalize_name(parsed.name)] = specifier.version
+    return found
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_python_packages_have_an_exact_version_and_hashes(name: str) -> None:
+    assert "uv" in pinned(LOCKED[name])
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_no_python_lock_names_an_index_or_a_folder(name: str) -> None:
+    assert not re.search(r"://|--(extra-)?index-url|--find-links|file:|/home/|/root/", LOCKED[name])
+
+
+def test_the_lock_has_what_the_project_needs() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    wanted = [*project["project"]["dependencies"], *project["project"]["optional-dependencies"]["test"]]
+    wanted += project["build-system"]["requires"]
+    versions = pinned(LOCKED["dev.txt"])
+    for requirement in map(Requirement, wanted):
+        assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)]), requirement
+
+
+def test_both_python_locks_agree() -> None:
+    assert pinned(LOCKED["bootstrap.txt"]).items() <= pinned(LOCKED["dev.txt"]).items()
+
+
+def test_npm_packages_have_a_hash_and_no_address() -> None:
+    text = (ROOT / "package-lock.json").read_text("utf-8")
+    assert "://" not in text
+    packages = {path: entry for path, entry in json.loads(text)["packages"].items() if path}
+    assert all(entry["integrity"].startswith("sha512-") and "resolved" not in entry for entry in packages.values())
+    assert packages["node_modules/pyodide"]["version"] == runtime.VERSION
