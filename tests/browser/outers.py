@@ -173,12 +173,15 @@ class PythonOuter(Outer):
         allowed = parse_allowed_origins([] if opaque else [f"{parts.scheme}://{parts.netloc}"], opaque=opaque)
         waits = {f"{name}_timeout": seconds for name, seconds in (deadlines or {}).items()}
         options = Options(**waits, **(limits or {}))
-        self._window = await self._stack.enter_async_context(PlaywrightWindow(self.page, url, sandbox=sandbox))
+        self._window = await self._open_window(url, sandbox)
         connection = Connection(OUTER_TRANSPORT, allowed, options=options, session_id="a session of its own")
         self.session = Session(connection, self._window, self._note)
         self._stack.callback(self.session.streams[0].close)
         self._stack.callback(self.session.close)
         self.session.start()
+
+    async def _open_window(self, url: str, sandbox: str | None) -> Any:
+        return await self._stack.enter_async_context(PlaywrightWindow(self.page, url, sandbox=sandbox))
 
     def _note(self, event: Event) -> None:
         if isinstance(event, Opened):
@@ -228,7 +231,8 @@ class PythonOuter(Outer):
         return str(payload["error"]["message"])
 
     async def inner(self) -> Frame:
-        return await self._window.frame()
+        frame: Frame = await self._window.frame()
+        return frame
 
     async def close(self) -> None:
         await self._stack.aclose()
