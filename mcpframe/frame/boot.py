@@ -6,6 +6,7 @@ wrote into it; everything a person sees goes through `page`, the loader's callba
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import traceback
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mcpframe.frame import load, sdk
+from mcpframe.frame.batching import batch_callbacks
 from mcpframe.frame.connection import AllowedOrigins, Connection, Options, parse_allowed_origins
 from mcpframe.frame.errors import McpFrameError, SessionError
 from mcpframe.frame.events import Event, Opened, Refused, SetupResult, Visibility, Window
@@ -117,6 +119,8 @@ async def main(config_json: str, page: Page) -> None:
 
 async def _run(config: BootConfig, page: Page) -> None:
     sdk.prepare()
+    if sdk.in_pyodide():
+        batch_callbacks(asyncio.get_running_loop())
     load.configure(config.lazy)
     from mcpframe.frame import server as servers  # imports the SDK, which sdk.prepare() has to come before
     from mcpframe.frame import window

@@ -1,0 +1,69 @@
+"""Batched callbacks on Pyodide's own event loop: order, suspension by `run_sync`, timers, and many tasks at once."""
+
+from __future__ import annotations
+
+CODE = """
+import asyncio, json
+from pyodide.ffi import run_sync
+from mcpframe.frame.batching import batch_callbacks
+
+batch_callbacks(asyncio.get_running_loop())
+order = []
+
+async def step(name):
+    for number in range(3):
+        order.append(f"{name}{number}")
+        await asyncio.sleep(0)
+
+await asyncio.gather(step("a"), step("b"))
+
+going = asyncio.Event()
+
+async def release():
+    going.set()
+
+def suspended():
+    # Its own callback is in the middle of a trip; what it waits for has to run meanwhile, and what came after it too.
+    run_sync(asyncio.wait_for(going.wait(), 10))
+    order.append("resumed")
+
+async def suspend():
+    suspended()
+
+later = asyncio.create_task(suspend())
+others = [asyncio.create_task(step("c")), asyncio.create_task(release())]
+await asyncio.gather(later, *others)
+
+total = 0
+
+async def count():
+    global total
+    for _ in range(20):
+        await asyncio.sleep(0)
+        total += 1
+
+await asyncio.gather(*(count() for _ in range(100)))
+
+try:
+    await asyncio.wait_for(asyncio.Event().wait(), 0.01)
+except TimeoutError:
+    order.append("timed out")
+
+async def generator():
+    yield 1
+    yield 2
+
+async for number in generator():
+    order.append(str(number))
+    break
+
+json.dumps([order, total])
+"""
+
+
+def test_pyodides_loop_with_batches(selenium):
+    order, total = selenium.python(CODE)
+    assert order[:6] == ["a0", "b0", "a1", "b1", "a2", "b2"]
+    assert order.index("c0") < order.index("resumed") < order.index("timed out")
+    assert order[-2:] == ["timed out", "1"]
+    assert total == 2000
