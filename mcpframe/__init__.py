@@ -1,7 +1,7 @@
 """MCP servers in Python that run inside a browser frame.
 
-Public names: `FrameServer`, `load`, and `errors`, the module of everything mcpframe raises. They are imported when they
-are first used, so importing mcpframe costs nothing.
+Public names: `FrameServer` and `load` for servers, `OuterFrame` and `POPUP` for hosts, and `errors`, the module of
+everything mcpframe raises. They are imported when they are first used, so importing mcpframe costs nothing.
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mcpframe.frame import errors as errors
     from mcpframe.frame.load import load as load
+    from mcpframe.frame.outer import OuterFrame as OuterFrame
+    from mcpframe.frame.places import POPUP as POPUP
     from mcpframe.frame.server import FrameServer as FrameServer
 
-__all__ = ["FrameServer", "errors", "load"]
+__all__ = ["POPUP", "FrameServer", "OuterFrame", "errors", "load"]
 
 _HOME = {
     "FrameServer": "mcpframe.frame.server:FrameServer",
+    "OuterFrame": "mcpframe.frame.outer:OuterFrame",
+    "POPUP": "mcpframe.frame.places:POPUP",
     "errors": "mcpframe.frame.errors:",
     "load": "mcpframe.frame.load:load",
 }

@@ -17,10 +17,17 @@ McpFrameError
     ├── HandshakeTimeout     nobody answered within the deadline
     ├── VersionMismatch      no protocol version in common
     ├── NoPeer               the page is neither framed nor opened by another page
+    ├── PopupBlocked         the browser did not open the popup
+    ├── PermissionsDenied    the inner frame needs permissions that the host did not grant
     └── PeerGone             the peer reloaded, navigated away, or was closed
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mcpframe.frame.events import Permission
 
 
 class McpFrameError(Exception):
@@ -89,6 +96,23 @@ class VersionMismatch(SessionError):
 
 class NoPeer(SessionError):
     """The page was opened by itself: there is no host around it to talk to."""
+
+
+class PopupBlocked(SessionError):
+    """The browser did not open the popup. It opens one only as an answer to a click, and where popups are allowed."""
+
+
+class PermissionsDenied(SessionError):
+    """The inner frame asks for permissions that the host has not granted.
+
+    Attributes:
+        permissions: those that are missing.
+    """
+
+    def __init__(self, message: str, permissions: tuple[Permission, ...] = ()) -> None:
+        """Say what is missing."""
+        super().__init__(message)
+        self.permissions = permissions
 
 
 class PeerGone(SessionError):
