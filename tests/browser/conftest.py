@@ -22,7 +22,7 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, 
 from mcpframe.kit.bundle import build
 from mcpframe.kit.chromium import ensure_chromium, launch_options
 from mcpframe.kit.data import checkout_dir, static_dir
-from mcpframe.kit.host_page import bundle_client
+from mcpframe.kit.host_page import HOST_MODULES, bundle_client
 from mcpframe.kit.node import install_locked
 from mcpframe.kit.serve import serve_folder
 from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PythonOuter
@@ -70,7 +70,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that all three origins serve."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(PAGES, folder, dirs_exist_ok=True)
-    shutil.copy(static_dir() / "host.js", folder)
+    for module in HOST_MODULES:
+        shutil.copy(static_dir() / module, folder)
     return folder
 
 
