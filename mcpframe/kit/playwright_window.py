@@ -128,12 +128,12 @@ class PlaywrightWindow:
         script = (static_dir() / "window.js").read_text("utf-8")
         if self._options["iframe"] is None:
             self._popup = asyncio.get_running_loop().create_future()
-            self._page.once("popup", self._popup.set_result)
+            self._page.once("popup", self._on_popup)
         adapter = await self._page.evaluate_handle(script, self._options)
         refusal = await adapter.evaluate("adapter => adapter.refusal ?? null")
         if refusal:
             if self._popup:
-                self._page.remove_listener("popup", self._popup.set_result)
+                self._page.remove_listener("popup", self._on_popup)
                 raise PopupBlocked(refusal)
             raise StateError(refusal)
         self._adapter = adapter
@@ -205,6 +205,10 @@ class PlaywrightWindow:
         if self._adapter is None:
             raise StateError("Enter the PlaywrightWindow with `async with` first.")
         return self._adapter
+
+    def _on_popup(self, popup: Page) -> None:
+        if self._popup and not self._popup.done():
+            self._popup.set_result(popup)
 
     def _tell(self, item: tuple[str, str] | bool) -> None:
         adapter = self._inside()

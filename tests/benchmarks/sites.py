@@ -23,7 +23,6 @@ from mcpframe.kit.bundle.resolve import INSTALLER
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.data import checkout_dir, static_dir, templates_dir
 from mcpframe.kit.errors import BuildError, ToolMissing
-from mcpframe.kit.host_page import HOST_MODULES
 from mcpframe.kit.host_page import HOST_MODULES, bundle_client
 from mcpframe.kit.node import install_locked
 from mcpframe.kit.programs import run_tool

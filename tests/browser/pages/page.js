@@ -2,7 +2,7 @@
  * A page that a test plays by hand: it remembers every message it hears, and says what it is told to.
  *
  * `page.html` does nothing by itself. `page.html?inner` plays the inner frame of the SEP in its shortest form: it shakes
- * hands, and answers each `echo` request with its own params.
+ * hands, and answers each `echo` request with its own params; at `#setup` it completes its setup at once.
  */
 
 /** Every message event of this page: what a test looks at to see who was told what. */
@@ -10,7 +10,7 @@ const heard = [];
 addEventListener("message", ({ origin, data }) => heard.push({ origin, data }));
 
 /** Post JSON text as a message: text, so that keys such as `__proto__` arrive as they are written. */
-function say(text, target = parent, targetOrigin = "*") {
+function say(text, target = opener ?? parent, targetOrigin = "*") {
   target.postMessage(JSON.parse(text), targetOrigin);
 }
 
@@ -38,14 +38,23 @@ const oddities = {
 };
 
 if (location.search === "?inner") {
+  const host = opener ?? parent;
+  const isSetup = location.hash.slice(1).split(",").includes("setup");
   addEventListener("message", ({ source, origin, data }) => {
-    if (source !== parent) return;
-    if (data?.type === "MCP_TRANSPORT_HANDSHAKE_REPLY") {
-      parent.postMessage({ type: "MCP_TRANSPORT_ACCEPTED", sessionId: data.sessionId }, origin);
+    if (source !== host) return;
+    const answer = (message) => host.postMessage(message, origin === "null" ? "*" : origin);
+    if (data?.type === "MCP_SETUP_HANDSHAKE_REPLY") {
+      const transportVisibility = { requirement: "optional", optionalMessage: "See it" };
+      answer({ type: "MCP_SETUP_COMPLETE", status: "success", serverTitle: "A page", transportVisibility });
+    } else if (data?.type === "MCP_TRANSPORT_HANDSHAKE_REPLY") {
+      answer({ type: "MCP_TRANSPORT_ACCEPTED", sessionId: data.sessionId });
     } else if (data?.type === "MCP_MESSAGE" && data.payload.method === "echo") {
       const { id, params } = data.payload;
-      parent.postMessage({ type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", id, result: params ?? {} } }, origin);
+      answer({ type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", id, result: params ?? {} } });
     }
   });
-  parent.postMessage({ type: "MCP_TRANSPORT_HANDSHAKE", protocolVersion: "1.0" }, "*");
+  const handshake = isSetup
+    ? { type: "MCP_SETUP_HANDSHAKE", protocolVersion: "1.0", requiresVisibleSetup: false }
+    : { type: "MCP_TRANSPORT_HANDSHAKE", protocolVersion: "1.0" };
+  host.postMessage(handshake, "*");
 }
