@@ -60,6 +60,11 @@ class Origins:
         return f"http://host.localhost:{self.port}"
 
     @property
+    def neighbour(self) -> str:
+        """An origin on the host's site, so that its pages run in the host page's process."""
+        return f"http://neighbour.host.localhost:{self.port}"
+
+    @property
     def stranger(self) -> str:
         """Where everybody else is."""
         return f"http://stranger.localhost:{self.port}"

@@ -1,4 +1,7 @@
-"""The setup phase, popups, permissions and visibility, for both outer frames, with pages that a test plays by hand."""
+"""The setup phase, popups, permissions and visibility, for both outer frames, with pages that a test plays by hand.
+
+Framed pages are of the host's site: Playwright's driver trips over frames that change process back and forth so fast.
+"""
 
 from typing import Any
 
@@ -42,7 +45,7 @@ async def attributes(page: Page) -> dict[str, Any]:
 
 
 async def test_a_setup_and_then_a_session_with_the_same_id(outer: Outer, origins: Origins) -> None:
-    await outer.set_up(f"{origins.bundle}/page.html#setup,dark")
+    await outer.set_up(f"{origins.neighbour}/page.html#setup,dark")
     frame = await framed(outer.page)
     assert await frame.evaluate("location.hash") == "#setup,dark"
     await say(frame, HANDSHAKE)
@@ -91,7 +94,7 @@ async def test_a_setup_and_then_a_session_with_the_same_id(outer: Outer, origins
 async def test_every_dialect_is_understood(
     outer: Outer, origins: Origins, handshake: dict[str, Any], complete: dict[str, Any]
 ) -> None:
-    await outer.set_up(f"{origins.bundle}/page.html")
+    await outer.set_up(f"{origins.neighbour}/page.html")
     frame = await framed(outer.page)
     await say(frame, {"type": "MCP_SETUP_HANDSHAKE", "requiresVisibleSetup": False, **handshake})
     await heard(frame, 1)
@@ -102,7 +105,7 @@ async def test_every_dialect_is_understood(
 
 @pytest.mark.parametrize("code", ["USER_CANCELLED", "AUTH_FAILED", "TIMEOUT", "CONFIG_ERROR", "VERSION_MISMATCH"])
 async def test_a_setup_that_fails_says_how(outer: Outer, origins: Origins, code: str) -> None:
-    await outer.set_up(f"{origins.bundle}/page.html")
+    await outer.set_up(f"{origins.neighbour}/page.html")
     frame = await framed(outer.page)
     await say(frame, HANDSHAKE)
     await heard(frame, 1)
@@ -111,7 +114,7 @@ async def test_a_setup_that_fails_says_how(outer: Outer, origins: Origins, code:
 
 
 async def test_a_page_that_needs_to_be_seen_is_shown_for_its_setup_only(outer: Outer, origins: Origins) -> None:
-    await outer.set_up(f"{origins.bundle}/page.html")
+    await outer.set_up(f"{origins.neighbour}/page.html")
     frame = await framed(outer.page)
     if (await attributes(outer.page))["shown"]:  # an iframe of the host's own is as the host has it
         await outer.show(False)
@@ -127,7 +130,7 @@ async def test_a_page_that_needs_to_be_seen_is_shown_for_its_setup_only(outer: O
 
 
 async def test_a_setup_can_be_given_up(outer: Outer, origins: Origins) -> None:
-    await outer.set_up(f"{origins.bundle}/page.html")
+    await outer.set_up(f"{origins.neighbour}/page.html")
     frame = await framed(outer.page)
     await say(frame, HANDSHAKE)
     await heard(frame, 1)
@@ -140,7 +143,7 @@ async def test_a_setup_can_be_given_up(outer: Outer, origins: Origins) -> None:
 
 @pytest.mark.parametrize(("deadline", "hint"), [("handshake", "sent no handshake"), ("setup", "not completed")])
 async def test_deadlines_of_a_setup(outer: Outer, origins: Origins, deadline: str, hint: str) -> None:
-    await outer.set_up(f"{origins.bundle}/page.html", deadlines={deadline: 0.5 if deadline == "handshake" else 0.1})
+    await outer.set_up(f"{origins.neighbour}/page.html", deadlines={deadline: 0.5 if deadline == "handshake" else 0.1})
     if deadline == "setup":
         await say(await framed(outer.page), HANDSHAKE)
     failed = await outer.next("setup failed")
@@ -168,7 +171,7 @@ async def test_a_sign_in_elsewhere_comes_back_to_the_same_setup(outer: Outer, or
 
 
 async def test_transport_messages_have_no_place_in_a_setup(outer: Outer, origins: Origins) -> None:
-    await outer.set_up(f"{origins.bundle}/page.html")
+    await outer.set_up(f"{origins.neighbour}/page.html")
     frame = await framed(outer.page)
     await say(frame, HANDSHAKE)
     (reply,) = await heard(frame, 1)
@@ -189,7 +192,7 @@ async def test_transport_messages_have_no_place_in_a_setup(outer: Outer, origins
 
 
 async def test_permissions_that_were_granted_are_allowed_each_in_its_phase(outer: Outer, origins: Origins) -> None:
-    await outer.set_up(f"{origins.bundle}/page.html", permissions=["camera", "clipboard-read"])
+    await outer.set_up(f"{origins.neighbour}/page.html", permissions=["camera", "clipboard-read"])
     frame = await framed(outer.page)
     assert (await attributes(outer.page))["allow"] == "camera; clipboard-read"
     await say(frame, {**HANDSHAKE, "requestedPermissions": [CAMERA, CLIPBOARD]})
@@ -206,7 +209,7 @@ async def test_permissions_that_were_granted_are_allowed_each_in_its_phase(outer
 
 
 async def test_the_host_is_asked_and_the_page_loaded_anew(outer: Outer, origins: Origins) -> None:
-    await outer.set_up(f"{origins.bundle}/page.html", grants=["camera"])
+    await outer.set_up(f"{origins.neighbour}/page.html", grants=["camera"])
     frame = await framed(outer.page)
     assert (await attributes(outer.page))["allow"] == ""
     await frame.evaluate("window.first = true")
@@ -228,7 +231,7 @@ async def test_the_host_is_asked_and_the_page_loaded_anew(outer: Outer, origins:
 async def test_a_required_permission_that_is_denied_ends_the_setup_before_it_began(
     outer: Outer, origins: Origins, grants: list[str] | None
 ) -> None:
-    await outer.set_up(f"{origins.bundle}/page.html", grants=grants)
+    await outer.set_up(f"{origins.neighbour}/page.html", grants=grants)
     frame = await framed(outer.page)
     await say(frame, {**HANDSHAKE, "requestedPermissions": [CAMERA, CLIPBOARD]})
     failed = await outer.next("setup failed")
@@ -238,14 +241,14 @@ async def test_a_required_permission_that_is_denied_ends_the_setup_before_it_beg
 
 @pytest.mark.parametrize("name", ["camera *; microphone *", "camera;microphone", "Camera", "", "*", "camera\n"])
 async def test_a_name_that_is_none_is_never_granted(outer: Outer, origins: Origins, name: str) -> None:
-    await outer.set_up(f"{origins.bundle}/page.html", grants=[name])
+    await outer.set_up(f"{origins.neighbour}/page.html", grants=[name])
     frame = await framed(outer.page)
     await say(frame, {**HANDSHAKE, "requestedPermissions": [{**CAMERA, "name": name}]})
     assert (await outer.next("setup failed"))["error"] == "OriginError"
 
 
 async def test_the_sandbox_is_the_standard_one(outer: Outer, origins: Origins) -> None:
-    await outer.set_up(f"{origins.bundle}/page.html")
+    await outer.set_up(f"{origins.neighbour}/page.html")
     await framed(outer.page)
     assert (await attributes(outer.page))["sandbox"] == ("allow-scripts allow-same-origin allow-forms allow-downloads")
 
