@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import js
-from pyodide.ffi import JsException, create_proxy, to_js
+from pyodide.ffi import JsException, JsProxy, create_proxy, to_js
 
 from mcpframe.frame.errors import PopupBlocked, StateError
 from mcpframe.frame.events import Departure, Inbound
@@ -41,11 +41,11 @@ def place_of(target: Any) -> Place:
     if target is POPUP:
         return PopupWindow
     element = js.document.querySelector(target) if isinstance(target, str) else getattr(target, "js", target)
-    if element is None:
+    if not isinstance(element, JsProxy):
+        if callable(target):
+            made: Place = target
+            return made
         raise StateError(f"There is no element {target!r} in this page to put the frame into.")
-    if getattr(element, "nodeType", None) is None and callable(target):
-        made: Place = target
-        return made
     return lambda framing: IframeWindow(framing, element)
 
 
@@ -102,9 +102,10 @@ class IframeWindow:
         observer = js.MutationObserver.new(changed)
         everything = to_js({"childList": True, "subtree": True}, dict_converter=_new_object)
         root = iframe.getRootNode()
-        while root:  # a shadow root hides its own changes, and its host's removal
+        observer.observe(root, everything)
+        while hasattr(root, "host"):  # a shadow root: it hides its changes from the tree that its host is in
+            root = root.host.getRootNode()
             observer.observe(root, everything)
-            root = getattr(root, "host", None) and root.host.getRootNode()
 
         def stop() -> None:
             self._stop = _nothing
@@ -148,7 +149,7 @@ class PopupWindow:
         top = js.screenY + max(0, (js.outerHeight - height) // 2)
         features = f"popup,width={width},height={height},left={int(left)},top={int(top)}"
         self._popup = js.open("", self._framing.name, features)
-        if self._popup is None:
+        if not isinstance(self._popup, JsProxy):  # null
             raise PopupBlocked("The browser blocked the popup: open it by a click, and allow popups for this page.")
         self._peer = HostWindow(self._popup)
         return self

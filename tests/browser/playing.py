@@ -8,7 +8,7 @@ from typing import Any
 from playwright.async_api import Frame, Page
 
 POLL = 30
-"""How often Playwright looks, in milliseconds. By default it looks when a page is painted, which hidden ones are not."""
+"""How often Playwright looks, in milliseconds. By default it looks when a page is painted, which no hidden one is."""
 
 HANDSHAKE = {"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}
 

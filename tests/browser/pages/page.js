@@ -37,7 +37,7 @@ const oddities = {
   bigint: () => ({ type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", method: "notifications/x", params: { n: 1n } } }),
 };
 
-if (location.search === "?inner") {
+if (location.search.startsWith("?inner")) {
   const host = opener ?? parent;
   const isSetup = location.hash.slice(1).split(",").includes("setup");
   addEventListener("message", ({ source, origin, data }) => {
@@ -51,10 +51,33 @@ if (location.search === "?inner") {
     } else if (data?.type === "MCP_MESSAGE" && data.payload.method === "echo") {
       const { id, params } = data.payload;
       answer({ type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", id, result: params ?? {} } });
+    } else if (data?.type === "MCP_MESSAGE" && data.payload.method === "notifications/close") {
+      close();
     }
   });
+  const requestedPermissions = new URLSearchParams(location.search).getAll("ask").map((name) => ({ name, required: true }));
   const handshake = isSetup
-    ? { type: "MCP_SETUP_HANDSHAKE", protocolVersion: "1.0", requiresVisibleSetup: false }
+    ? { type: "MCP_SETUP_HANDSHAKE", protocolVersion: "1.0", requiresVisibleSetup: false, requestedPermissions }
     : { type: "MCP_TRANSPORT_HANDSHAKE", protocolVersion: "1.0" };
   host.postMessage(handshake, "*");
+}
+
+/** `page.html?client` plays an inner client: it calls one tool of the server around it. */
+if (location.search === "?client") {
+  const post = (payload) => parent.postMessage({ type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", ...payload } }, "*");
+  const steps = [
+    () => post({ id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "page", version: "1" } } }),
+    () => {
+      post({ method: "notifications/initialized" });
+      post({ id: 2, method: "tools/call", params: { name: "greet", arguments: { name: "the page" } } });
+    },
+  ];
+  addEventListener("message", ({ source, data }) => {
+    if (source !== parent) return;
+    if (data?.type === "MCP_TRANSPORT_HANDSHAKE_REPLY") {
+      parent.postMessage({ type: "MCP_TRANSPORT_ACCEPTED", sessionId: data.sessionId }, "*");
+      steps.shift()();
+    } else if (data?.payload?.id) steps.shift()?.();
+  });
+  parent.postMessage({ type: "MCP_TRANSPORT_HANDSHAKE", protocolVersion: "1.0" }, "*");
 }
