@@ -1,8 +1,8 @@
 """MCP servers in Python that run inside a browser frame.
 
 Public names: `FrameServer`, what its functions take and give (`FrameSession`, `Setup`, `SetupCancelled`, `SetupFailed`,
-`Permission`), and `load` for servers; `OuterFrame` and `POPUP` for hosts; `connect_to_host` and `Page` for pages that are
-no server; and `errors`, the module of everything mcpframe raises. They are imported when they are first used, so
+`Permission`), and `load` for servers; `OuterFrame` and `POPUP` for hosts; `connect_to_host` and `Page` for pages that
+are no server; and `errors`, the module of everything mcpframe raises. They are imported when they are first used, so
 importing mcpframe costs nothing.
 """
 

@@ -152,14 +152,16 @@ class McpframeConfig(_Section):
     """`[tool.mcpframe]`.
 
     Attributes:
-        entry: `module:object` of the server.
+        entry: `module:object` of the server, or of a page's main function.
+        kind: `server`, or `page` for a page that is no server: a host, or the client of an inverted architecture.
         name: The bundle's folder; by default the project's name.
         title: The name for people; by default the server's own.
         allowed_origins: Origins of the pages that may embed the server, each written out; `*` for all.
         visibility: Whether the page must be seen while it serves.
         requirements: What to install in the page; by default `project.dependencies`.
         lazy: Requirements that are fetched only when the server calls `mcpframe.load`.
-        assets: Glob patterns of further files the server reads.
+        assets: Glob patterns of further files, for the server or its page: data, HTML, JavaScript, images and the like.
+        styles: Style sheets of the page.
         npm: npm packages whose files the pages use, by name.
         source: The folder that is put on the import path; by default `src` where the entry is there, else the root.
         csp: What the page may reach.
@@ -169,6 +171,7 @@ class McpframeConfig(_Section):
     """
 
     entry: Annotated[str, AfterValidator(_entry)] | None = None
+    kind: Literal["server", "page"] = "server"
     name: Annotated[str, AfterValidator(_name)] | None = None
     title: str | None = None
     allowed_origins: Annotated[list[str], AfterValidator(_origins)] = []
@@ -176,6 +179,7 @@ class McpframeConfig(_Section):
     requirements: list[str] | None = None
     lazy: list[str] = []
     assets: list[RelativePath] = []
+    styles: list[RelativePath] = []
     npm: dict[Annotated[str, AfterValidator(_npm_name)], NpmConfig] = {}
     source: RelativePath | None = None
     csp: CspConfig = CspConfig()

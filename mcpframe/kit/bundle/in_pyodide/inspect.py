@@ -1,7 +1,7 @@
 """Imports the author's server as a page would, and writes what it is to /job/found.json.
 
-Its environment: MCPFRAME_ENTRY, MCPFRAME_SERVER (the folder of the author's files). What the author's code raises is a
-result, too: {"error": traceback}.
+Its environment: MCPFRAME_ENTRY, MCPFRAME_SERVER (the folder of the author's files), MCPFRAME_KIND. What the author's
+code raises is a result, too: {"error": traceback}.
 """
 
 import json
@@ -12,12 +12,14 @@ from mcpframe.frame import load, sdk
 
 folder = os.environ.pop("MCPFRAME_SERVER")
 entry = os.environ.pop("MCPFRAME_ENTRY")
+kind = os.environ.pop("MCPFRAME_KIND")
 sys.path.insert(0, folder)
 os.chdir(folder)
 sdk.prepare()
 load.configure({})
 
-from mcpframe.frame import server as servers  # noqa: E402 the SDK can be imported only now
+from mcpframe.frame import entries  # noqa: E402 the SDK can be imported only now
+from mcpframe.frame import server as servers  # noqa: E402
 from mcpframe.frame.errors import EntryError  # noqa: E402
 
 
@@ -32,7 +34,7 @@ async def tools_of(found):
 async def inspected():
     """What the entry is, or why it is nothing."""
     try:
-        found = servers.load_entry(entry)
+        found = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
         used = sorted(sys.modules)
         tools = await tools_of(found)
     except EntryError as error:
@@ -53,7 +55,7 @@ async def inspected():
         }
     return {
         "kind": type(found).__name__,
-        "name": found.name,
+        "name": found.name if kind == "server" else found.__module__,
         "title": getattr(found, "title", None),
         "version": getattr(found, "version", None),
         "instructions": getattr(found, "instructions", None),
