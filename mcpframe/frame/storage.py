@@ -8,8 +8,9 @@ written `%25` and `%3A`, so that no id is the beginning of another one. A key is
 moves, localStorage is what counts. All servers of an origin share these places: sessions are told apart by their id,
 which hosts make unguessable.
 
-A page of opaque origin (sandboxed without `allow-same-origin`) has no storage, and neither has CPython: there values
-are in memory until the page or the program ends, and `Storage.persistent` is False.
+A page of opaque origin (sandboxed without `allow-same-origin`) has no storage, nor has a page that another site frames
+where the browser blocks third-party storage (as private windows do), nor CPython: there values are in memory until the
+page or the program ends, and `Storage.persistent` is False.
 """
 
 from __future__ import annotations
@@ -201,8 +202,8 @@ def open_storage(session_id: str) -> Storage:
     texts = browser_storage.local_storage()
     if texts is None:
         log.warning(
-            "This page has no storage (its origin is opaque, or the browser blocks it): what the session keeps is gone "
-            "with the page. A host keeps it by framing the page with allow-same-origin."
+            "This page has no storage, so that what the session keeps is gone with the page: the sandbox lacks "
+            "allow-same-origin, or the browser blocks the storage of pages that another site frames."
         )
         return Storage(session_id)
     return Storage(session_id, texts, browser_storage.Database())

@@ -70,7 +70,7 @@ async def ui(session: FrameSession) -> None:
 
     page.element("#fails").on("click", fails)
     async for visible in page.visibility():
-        seen.append(visible)
+        seen.append(visible)  # noqa: PERF401  one by one, as they happen
 
 
 @server.tool()
@@ -87,7 +87,7 @@ async def session_facts() -> dict[str, Any]:
 
 
 @server.tool()
-async def stored(key: str) -> Any:
+async def stored(key: str) -> dict[str, Any]:
     """Give a value; of bytes, how many there are and the first."""
     value = await server.session.storage.get(key, "nothing")
     return {"bytes": len(value), "first": value[0]} if isinstance(value, bytes) else {"value": value}
