@@ -84,7 +84,7 @@ export function readSetupComplete({ type, status, transportVisibility, error, ep
 }
 
 export function readAccepted({ sessionId }) {
-  if (typeof sessionId !== "string") throw malformed("MCP_TRANSPORT_ACCEPTED", "sessionId");
+  if (!isText(sessionId) || !sessionId) throw malformed("MCP_TRANSPORT_ACCEPTED", "sessionId");
   return sessionId;
 }
 
@@ -104,7 +104,7 @@ export function readPayload({ payload }) {
 
 export function readSetupRequired({ reason, message, canContinue }) {
   if (!SETUP_REASONS.includes(reason)) throw malformed("MCP_SETUP_REQUIRED", "reason");
-  if (typeof message !== "string") throw malformed("MCP_SETUP_REQUIRED", "message");
+  if (!isText(message)) throw malformed("MCP_SETUP_REQUIRED", "message");
   if (typeof canContinue !== "boolean") throw malformed("MCP_SETUP_REQUIRED", "canContinue");
   return { reason, message, canContinue };
 }

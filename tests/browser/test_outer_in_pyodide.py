@@ -83,7 +83,7 @@ async def test_a_page_that_is_lost_in_mid_call_fails_the_call_and_can_be_framed_
 
 
 async def test_a_server_outside_and_a_client_inside(client: Client, origins: Origins) -> None:
-    assert await call(client, "serve_client", url=f"{origins.stranger}/page.html?client") == "the page"
+    assert await call(client, "serve_client", url=f"{origins.stranger}/page.html?client") == "Hello, the page"
 
 
 async def test_fifty_at_once(client: Client, origins: Origins) -> None:

@@ -71,13 +71,14 @@ if (location.search === "?client") {
       post({ method: "notifications/initialized" });
       post({ id: 2, method: "tools/call", params: { name: "greet", arguments: { name: "the page" } } });
     },
+    ({ content }) => post({ id: 3, method: "tools/call", params: { name: "done", arguments: { answer: content[0].text } } }),
   ];
   addEventListener("message", ({ source, data }) => {
     if (source !== parent) return;
     if (data?.type === "MCP_TRANSPORT_HANDSHAKE_REPLY") {
       parent.postMessage({ type: "MCP_TRANSPORT_ACCEPTED", sessionId: data.sessionId }, "*");
       steps.shift()();
-    } else if (data?.payload?.id) steps.shift()?.();
+    } else if (data?.payload?.id) steps.shift()?.(data.payload.result);
   });
   parent.postMessage({ type: "MCP_TRANSPORT_HANDSHAKE", protocolVersion: "1.0" }, "*");
 }

@@ -5,6 +5,7 @@ import contextlib
 from typing import Any
 
 import js
+from mcp import Client
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
@@ -119,19 +120,30 @@ async def serve_client(url: str) -> str:
     """The inverted architecture: this page is the server of the client that it frames."""
     told: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     inner = MCPServer("outer")
+    inner.add_tool(lambda name: f"Hello, {name}", name="greet", description="Greet", structured_output=False)
 
-    async def greet(name: str) -> str:
-        asyncio.get_running_loop().call_soon(told.set_result, name)
-        return f"Hello, {name}"
+    async def done(answer: str) -> None:
+        told.set_result(answer)
 
-    inner.add_tool(greet)
+    inner.add_tool(done)
     async with OuterFrame(url).connect("body") as streams:
         serving = asyncio.ensure_future(serve(inner, *streams))
-        name = await told
+        answer = await told
         serving.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await serving
-    return name
+    return answer
+
+
+@server.tool()
+async def use_server(url: str) -> list[str]:
+    """The standard architecture: this page is the client of the server that it frames."""
+    outer = OuterFrame(url)
+    async with outer.setup("body") as setup:
+        result = await setup.result()
+    async with Client(outer.connect("body")) as client:
+        echo = await client.call_tool("echo", {"text": "through two frames"})
+        return [result.title, echo.content[0].text]
 
 
 @server.tool()
