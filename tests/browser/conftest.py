@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -22,7 +23,7 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, 
 from mcpframe.kit.bundle import build
 from mcpframe.kit.chromium import ensure_chromium, launch_options
 from mcpframe.kit.data import checkout_dir, static_dir
-from mcpframe.kit.host_page import bundle_client
+from mcpframe.kit.host_page import HOST_MODULES, bundle_client
 from mcpframe.kit.node import install_locked
 from mcpframe.kit.serve import serve_folder
 from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PythonOuter
@@ -35,6 +36,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("browser")
+
+
+_MATRIX = ("test_contract_", "test_matrix")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how many lines of the matrix of bad input and attacks have held; a test may hold several."""
+    held = [
+        dict(report.user_properties).get("lines", 1)
+        for report in terminalreporter.stats.get("passed", [])
+        if report.when == "call" and Path(report.fspath).name.startswith(_MATRIX)
+    ]
+    if held:
+        terminalreporter.write_line(f"bad input and attacks: {sum(held)} lines held, in {len(held)} tests")
 
 
 @pytest.fixture(scope="session")
@@ -75,7 +90,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that all three origins serve."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(PAGES, folder, dirs_exist_ok=True)
-    shutil.copy(static_dir() / "host.js", folder)
+    for module in HOST_MODULES:
+        shutil.copy(static_dir() / module, folder)
     return folder
 
 

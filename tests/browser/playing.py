@@ -7,6 +7,9 @@ from typing import Any
 
 from playwright.async_api import Frame, Page
 
+POLL = 30
+"""How often Playwright looks, in milliseconds. By default it looks when a page is painted, which no hidden one is."""
+
 HANDSHAKE = {"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}
 
 
@@ -17,7 +20,7 @@ async def say(frame: Frame, message: Any) -> None:
 
 async def heard(frame: Frame | Page, count: int) -> list[dict[str, Any]]:
     """Wait until a page has heard so many messages, and give all it has heard."""
-    await frame.wait_for_function("count => heard.length >= count", arg=count)
+    await frame.wait_for_function("count => heard.length >= count", arg=count, polling=POLL)
     messages: list[dict[str, Any]] = await frame.evaluate("heard")
     return messages
 

@@ -14,6 +14,9 @@ What is sent is the union of the dialects in use, what is read is any of them: s
 The outer frame knows the inner one's origin from its URL and pins it with the first handshake: unlike the reference
 implementation it never replies to `*`. A handshake heard again before the acceptance is a repetition and is answered
 again; after it, it is another document, which cannot take over the session.
+
+An outer frame that decides about permissions gets no further than the first setup handshake that asks for undecided
+ones: what a document may do is fixed when it is loaded, so the host decides, and loads the page anew.
 """
 
 from __future__ import annotations
@@ -22,10 +25,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from mcpframe.frame.connection import Connection
-from mcpframe.frame.errors import HandshakeTimeout, PeerGone, SessionError, VersionMismatch
+from mcpframe.frame.errors import HandshakeTimeout, PeerGone, PermissionsDenied, SessionError, VersionMismatch
 from mcpframe.frame.events import (
     Opened,
     Output,
+    Permission,
     SetupCompleted,
     SetupErrorCode,
     SetupRequired,
@@ -44,11 +48,12 @@ from mcpframe.frame.protocols.sep_messages import (
     TRANSPORT_HANDSHAKE_REPLY,
     VERSION,
     Handshake,
+    address_for,
     phase_of,
 )
 from mcpframe.frame.roles import Local, Message, Role, Rule, State
 
-__all__ = ["INNER_SETUP", "INNER_TRANSPORT", "OUTER_SETUP", "OUTER_TRANSPORT", "ROLES", "phase_of"]
+__all__ = ["INNER_SETUP", "INNER_TRANSPORT", "OUTER_SETUP", "OUTER_TRANSPORT", "ROLES", "address_for", "phase_of"]
 
 _OURS = (1, 0)
 
@@ -64,6 +69,16 @@ def _speaks_ours(_: Connection, message: Message) -> bool:
 
 def _same_session(connection: Connection, message: Message) -> bool:
     return bool(message.body == connection.session_id)
+
+
+def _undecided(connection: Connection, message: Message) -> tuple[Permission, ...]:
+    """The permissions that a handshake asks for and the host has still to decide on: its fact `undecided` tells."""
+    is_undecided = connection.facts.get("undecided", lambda permission: False)
+    return tuple(permission for permission in message.body.permissions if is_undecided(permission))
+
+
+def _asks_undecided(connection: Connection, message: Message) -> bool:
+    return _speaks_ours(connection, message) and bool(_undecided(connection, message))
 
 
 def _call(connection: Connection, message: Message) -> Iterable[Output]:
@@ -149,6 +164,13 @@ def _reply_to_setup(connection: Connection, message: Message) -> Iterable[Output
     yield from _reply(connection, message)
     body: Handshake = message.body
     yield SetupStarted(connection.session_id, message.origin, body.requires_visible, body.permissions)
+
+
+def _needs_a_decision(connection: Connection, message: Message) -> Iterable[Output]:
+    missing = _undecided(connection, message)
+    wanted = ", ".join(f"{p.name} ({p.purpose})" if p.purpose else p.name for p in missing)
+    text = f"The page of {message.origin} asks for permissions that are not granted: {wanted}."
+    yield from connection.end(PermissionsDenied(text, missing))
 
 
 def _opened(connection: Connection, message: Message) -> Iterable[Output]:
@@ -285,6 +307,7 @@ OUTER_SETUP = Role(
     rules=(
         Rule(S.IDLE, Local.START, S.AWAITING),
         Rule(S.IDLE, Local.CLOSE, S.CLOSED, _end),
+        Rule(S.AWAITING, SETUP_HANDSHAKE, S.CLOSED, _needs_a_decision, _asks_undecided),
         Rule(S.AWAITING, SETUP_HANDSHAKE, S.SETTING_UP, _reply_to_setup, _speaks_ours),
         Rule(S.AWAITING, SETUP_HANDSHAKE, S.CLOSED, _wrong_version),
         Rule(S.AWAITING, Local.DEADLINE, S.CLOSED, _never_called),
