@@ -7,6 +7,7 @@ code raises is a result, too: {"error": traceback}.
 import json
 import os
 import sys
+from typing import Any
 
 from mcpframe.frame import load, sdk
 
@@ -34,7 +35,8 @@ async def tools_of(found):
 async def inspected():
     """What the entry is, or why it is nothing."""
     try:
-        found = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
+        load_entry: Any = servers.load_entry if kind == "server" else entries.load_main
+        found = load_entry(entry)
         used = sorted(sys.modules)
         tools = await tools_of(found)
     except EntryError as error:
