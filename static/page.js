@@ -7,6 +7,7 @@ let config = null;
 let deadline = 0;
 let finished = false;
 let failed = false;
+let stopped = false;
 
 function settle() {
   clearTimeout(deadline);
@@ -97,7 +98,7 @@ export const page = {
     settle();
     performance.mark("mcpframe:ready");
     const { state, origin } = JSON.parse(info);
-    failed = false;
+    failed = stopped = false;
     element("error").hidden = true;
     show("ready");
     element("status").textContent = STATES[state](origin);
@@ -105,6 +106,8 @@ export const page = {
 
   fail(title, detail) {
     settle();
+    if (stopped) return; // the first error is the cause, what comes after it only follows from it
+    stopped = true;
     element("status").textContent = "Stopped";
     showError(title, detail);
     show("failed");

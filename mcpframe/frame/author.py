@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 Phase = Literal["setup", "transport", "local"]
 
+_MAX_TEXT = 2000
+"""Characters of one text for the host, who refuses longer ones (ours: more than 4096)."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Setup:
@@ -44,6 +47,13 @@ class Setup:
     visibility: Visibility | Literal["required", "optional", "hidden"] | None = None
     visibility_message: str | None = None
     ephemeral_message: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.visibility is not None:
+            Visibility(self.visibility)
+        for name in ("title", "visibility_message", "ephemeral_message"):
+            if not isinstance(getattr(self, name), str | None):
+                raise TypeError(f"Setup({name}=...) has to be a text, not {getattr(self, name)!r}.")
 
 
 class FrameSession:
@@ -86,7 +96,7 @@ class FrameSession:
         """
         if self._session is None or self.phase != "transport":
             raise StateError("Only a session with a host, in its transport phase, can ask for its setup again.")
-        self._session.require_setup(SetupRequired(SetupReason(reason), message, can_continue))
+        self._session.require_setup(SetupRequired(SetupReason(reason), _shortened(message), can_continue))
 
 
 SetupFunction = Callable[[FrameSession], Awaitable[Setup | None]]
@@ -141,8 +151,12 @@ async def run_setup(
         code, message, detail = error.code, error.message, ""
     except TimeoutError as error:
         code, message, detail = "TIMEOUT", str(error) or "The setup was not completed in time.", traceback.format_exc()
-    except Exception as error:  # noqa: BLE001  whatever the author's function raises ends the setup
+    except BaseException as error:
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
+            raise  # the host has given the setup up; otherwise it is something of the author's that was cancelled
         code, message, detail = "CONFIG_ERROR", str(error) or type(error).__name__, traceback.format_exc()
+    message = _shortened(message)
     result = SetupResult(default.title, error_code=SetupErrorCode(code), error_message=message)
     return result, Failure(message, detail)
 
@@ -158,7 +172,17 @@ def _result(setup: Setup | None, default: SetupResult) -> SetupResult:
         visibility, message = Visibility(setup.visibility), setup.visibility_message
         if message is None and visibility is default.visibility:
             message = default.visibility_message
-    return SetupResult(setup.title or default.title, visibility, message, setup.ephemeral_message)
+    notice = setup.ephemeral_message
+    return SetupResult(
+        _shortened(setup.title or default.title),
+        visibility,
+        message and _shortened(message),
+        notice and _shortened(notice),
+    )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"
 
 
 def local_session() -> FrameSession:

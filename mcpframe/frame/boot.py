@@ -22,8 +22,8 @@ from mcpframe.frame.events import Event, Opened, Refused, SetupResult, SetupStar
 from mcpframe.frame.protocols import sep
 
 if TYPE_CHECKING:
-    from mcpframe.frame.author import FrameSession, Phase
-    from mcpframe.frame.server import ServerObject
+    from mcpframe.frame.author import FrameSession, Phase, UiFunction
+    from mcpframe.frame.server import FrameServer, ServerObject
     from mcpframe.frame.session import Session
     from mcpframe.frame.storage import Storage
     from mcpframe.frame.ui import Page as AuthorPage
@@ -116,14 +116,17 @@ async def main(config_json: str, page: Page) -> None:
         config_json: the boot config.
         page: the loader's callbacks.
     """
+    kind = "server"
     try:
-        await _run(BootConfig.read(config_json), page)
+        config = BootConfig.read(config_json)
+        kind = config.kind
+        await _run(config, page)
     except SessionError as error:
         page.fail(str(error), "")
     except McpFrameError as error:
         page.fail(str(error), traceback.format_exc())
     except BaseException as error:
-        page.fail(f"The server stopped: {type(error).__name__}: {error}", traceback.format_exc())
+        page.fail(f"The {kind} stopped: {type(error).__name__}: {error}", traceback.format_exc())
         raise
 
 
@@ -170,7 +173,7 @@ async def _serve(target: ServerObject, allowed: AllowedOrigins, host: Window, co
         if isinstance(target, servers.FrameServer):
             target.session = _maker(session, "transport", config, page)
             if target.ui_function:
-                tasks.append(asyncio.create_task(_run_ui(target.ui_function(target.session), page)))
+                tasks.append(asyncio.create_task(_run_ui(target, target.ui_function, page)))
         try:
             await servers.serve(target, *session.streams)
             closed = await session.ended()
@@ -198,7 +201,7 @@ async def _set_up(target: ServerObject, allowed: AllowedOrigins, host: Window, c
             ending = asyncio.create_task(session.ended())
             try:
                 await asyncio.wait([setting_up, ending], return_when=asyncio.FIRST_COMPLETED)
-                if not setting_up.done():
+                if ending.done():
                     raise ending.result().error or SessionError("The session was closed during the setup.")
                 result, failure = setting_up.result()
                 session.complete_setup(result)
@@ -226,9 +229,9 @@ async def _run_page(main: Callable[[AuthorPage], Any], config: BootConfig, page:
         its_page.close()
 
 
-async def _run_ui(running: Any, page: Page) -> None:
+async def _run_ui(server: FrameServer[Any], function: UiFunction, page: Page) -> None:
     try:
-        await running
+        await function(server.session)
     except Exception as error:  # noqa: BLE001  whatever the author's function raises is shown, and the tools go on
         page.problem(f"The page's own part stopped: {type(error).__name__}: {error}", traceback.format_exc())
 

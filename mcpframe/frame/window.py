@@ -1,4 +1,4 @@
-"""The browser's window: the only module that imports `js` or `pyodide`.
+"""The browser's window: with `frames.py` and `dom.py` one of the few modules that import `js` or `pyodide`.
 
 It turns a `message` event into an `Inbound`, and a text into `postMessage`. It decides nothing. What crosses between
 Python and JavaScript is JSON text: a `Map`, `undefined` or a `BigInt` cannot leak, and a message costs one string.

@@ -34,11 +34,12 @@ from mcpframe.frame.events import (
 )
 from mcpframe.frame.origins import parse_allowed_origins
 from mcpframe.frame.outer import OuterFrame
-from mcpframe.frame.places import VisibilityChanged
+from mcpframe.frame.places import Place, VisibilityChanged
 from mcpframe.frame.protocols.sep import OUTER_TRANSPORT
 from mcpframe.frame.roles import Options
 from mcpframe.frame.session import Session
 from mcpframe.kit.playwright_window import PlaywrightPlace, PlaywrightWindow
+from tests.browser.playing import POLL
 
 PATIENCE = 30.0
 """How long anything that should happen may take, in seconds."""
@@ -121,6 +122,14 @@ class Outer(ABC):
     @abstractmethod
     async def close(self) -> None:
         """End the session and everything belonging to it."""
+
+    async def framed(self) -> Frame:
+        """Wait for the framed page of a setup, or of the session after it, ready to be played."""
+        iframe = await self.page.wait_for_selector("iframe[src^=http]", state="attached")
+        frame = await iframe.content_frame()
+        assert frame is not None
+        await frame.wait_for_function("() => typeof say === 'function'", polling=POLL)
+        return frame
 
     async def open(self, url: str, **options: Any) -> Happening:
         """Connect and wait until the session is open."""
@@ -279,9 +288,12 @@ class PythonOuter(Outer):
             on_event=self._note,
             options=Options(**waits, **(limits or {})),
         )
-        self._place = PlaywrightPlace(self.page, popup=popup)
+        self._place = self._make_place(popup=popup)
         self._task = asyncio.create_task(self._set_up())
         self._stack.push_async_callback(_cancelled, self._task)
+
+    def _make_place(self, *, popup: bool) -> Place:
+        return PlaywrightPlace(self.page, popup=popup)
 
     async def _set_up(self) -> None:
         try:

@@ -6,7 +6,7 @@ Framed pages are of the host's site: Playwright's driver trips over frames that 
 from typing import Any
 
 import pytest
-from playwright.async_api import BrowserContext, Frame, Page, Route
+from playwright.async_api import BrowserContext, Page, Route
 
 from tests.browser.conftest import PAGES, Origins, Troubles
 from tests.browser.outers import Outer
@@ -24,15 +24,6 @@ CAMERA = {"name": "camera", "phase": ["setup"], "required": True, "purpose": "Sc
 CLIPBOARD = {"name": "clipboard-read", "phase": ["transport"], "required": False, "purpose": ""}
 
 
-async def framed(page: Page) -> Frame:
-    """Wait for the framed page, ready to be played."""
-    iframe = await page.wait_for_selector("iframe[src^=http]", state="attached")
-    frame = await iframe.content_frame()
-    assert frame is not None
-    await frame.wait_for_function("() => typeof say === 'function'", polling=POLL)
-    return frame
-
-
 async def attributes(page: Page) -> dict[str, Any]:
     result: dict[str, Any] = await page.evaluate(
         """() => {
@@ -46,7 +37,7 @@ async def attributes(page: Page) -> dict[str, Any]:
 
 async def test_a_setup_and_then_a_session_with_the_same_id(outer: Outer, origins: Origins) -> None:
     await outer.set_up(f"{origins.neighbour}/page.html#setup,dark")
-    frame = await framed(outer.page)
+    frame = await outer.framed()
     assert await frame.evaluate("location.hash") == "#setup,dark"
     await say(frame, HANDSHAKE)
     (reply,) = await heard(frame, 1)
@@ -63,7 +54,7 @@ async def test_a_setup_and_then_a_session_with_the_same_id(outer: Outer, origins
         "sessionId": reply["data"]["sessionId"],
     }
     await outer.go_on()
-    frame = await framed(outer.page)
+    frame = await outer.framed()
     assert await frame.evaluate("location.hash") == "#dark"
     assert await frame.evaluate("heard") == []
     await say(frame, {"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"})
@@ -95,7 +86,7 @@ async def test_every_dialect_is_understood(
     outer: Outer, origins: Origins, handshake: dict[str, Any], complete: dict[str, Any]
 ) -> None:
     await outer.set_up(f"{origins.neighbour}/page.html")
-    frame = await framed(outer.page)
+    frame = await outer.framed()
     await say(frame, {"type": "MCP_SETUP_HANDSHAKE", "requiresVisibleSetup": False, **handshake})
     await heard(frame, 1)
     await say(frame, {"type": "MCP_SETUP_COMPLETE", "status": "success", **complete})
@@ -106,7 +97,7 @@ async def test_every_dialect_is_understood(
 @pytest.mark.parametrize("code", ["USER_CANCELLED", "AUTH_FAILED", "TIMEOUT", "CONFIG_ERROR", "VERSION_MISMATCH"])
 async def test_a_setup_that_fails_says_how(outer: Outer, origins: Origins, code: str) -> None:
     await outer.set_up(f"{origins.neighbour}/page.html")
-    frame = await framed(outer.page)
+    frame = await outer.framed()
     await say(frame, HANDSHAKE)
     await heard(frame, 1)
     await say(frame, {"type": "MCP_SETUP_COMPLETE", "status": "error", "error": {"code": code, "message": "Sorry"}})
@@ -115,7 +106,7 @@ async def test_a_setup_that_fails_says_how(outer: Outer, origins: Origins, code:
 
 async def test_a_page_that_needs_to_be_seen_is_shown_for_its_setup_only(outer: Outer, origins: Origins) -> None:
     await outer.set_up(f"{origins.neighbour}/page.html")
-    frame = await framed(outer.page)
+    frame = await outer.framed()
     if (await attributes(outer.page))["shown"]:  # an iframe of the host's own is as the host has it
         await outer.show(False)
         assert (await outer.next("visible"))["visible"] is False
@@ -131,21 +122,21 @@ async def test_a_page_that_needs_to_be_seen_is_shown_for_its_setup_only(outer: O
 
 async def test_a_setup_can_be_given_up(outer: Outer, origins: Origins) -> None:
     await outer.set_up(f"{origins.neighbour}/page.html")
-    frame = await framed(outer.page)
+    frame = await outer.framed()
     await say(frame, HANDSHAKE)
     await heard(frame, 1)
     await outer.give_up()
     assert (await outer.next("setup failed"))["error"] == "AbortError"
     await outer.page.wait_for_function("() => !document.querySelector('iframe[src^=http]')")
     await outer.go_on()
-    await framed(outer.page)
+    await outer.framed()
 
 
 @pytest.mark.parametrize(("deadline", "hint"), [("handshake", "sent no handshake"), ("setup", "not completed")])
 async def test_deadlines_of_a_setup(outer: Outer, origins: Origins, deadline: str, hint: str) -> None:
     await outer.set_up(f"{origins.neighbour}/page.html", deadlines={deadline: 0.5 if deadline == "handshake" else 0.1})
     if deadline == "setup":
-        await say(await framed(outer.page), HANDSHAKE)
+        await say(await outer.framed(), HANDSHAKE)
     failed = await outer.next("setup failed")
     assert failed["error"] == "HandshakeTimeout"
     assert hint in failed["message"]
@@ -154,7 +145,7 @@ async def test_deadlines_of_a_setup(outer: Outer, origins: Origins, deadline: st
 async def test_a_sign_in_elsewhere_comes_back_to_the_same_setup(outer: Outer, origins: Origins) -> None:
     """The page goes to another origin and comes back: what is there in between is not heard, and learns nothing."""
     await outer.set_up(f"{origins.bundle}/page.html")
-    frame = await framed(outer.page)
+    frame = await outer.framed()
     await say(frame, HANDSHAKE)
     (first,) = await heard(frame, 1)
     await frame.goto(f"{origins.stranger}/page.html?sign-in")
@@ -172,7 +163,7 @@ async def test_a_sign_in_elsewhere_comes_back_to_the_same_setup(outer: Outer, or
 
 async def test_transport_messages_have_no_place_in_a_setup(outer: Outer, origins: Origins) -> None:
     await outer.set_up(f"{origins.neighbour}/page.html")
-    frame = await framed(outer.page)
+    frame = await outer.framed()
     await say(frame, HANDSHAKE)
     (reply,) = await heard(frame, 1)
     for message in (
@@ -193,14 +184,14 @@ async def test_transport_messages_have_no_place_in_a_setup(outer: Outer, origins
 
 async def test_permissions_that_were_granted_are_allowed_each_in_its_phase(outer: Outer, origins: Origins) -> None:
     await outer.set_up(f"{origins.neighbour}/page.html", permissions=["camera", "clipboard-read"])
-    frame = await framed(outer.page)
+    frame = await outer.framed()
     assert (await attributes(outer.page))["allow"] == "camera; clipboard-read"
     await say(frame, {**HANDSHAKE, "requestedPermissions": [CAMERA, CLIPBOARD]})
     await heard(frame, 1)
     await say(frame, COMPLETE)
     await outer.next("set up")
     await outer.go_on()
-    frame = await framed(outer.page)
+    frame = await outer.framed()
     assert (await attributes(outer.page))["allow"] == "clipboard-read"
     allowed = await frame.evaluate(
         "['camera', 'clipboard-read'].map((name) => document.featurePolicy.allowsFeature(name))"
@@ -210,13 +201,13 @@ async def test_permissions_that_were_granted_are_allowed_each_in_its_phase(outer
 
 async def test_the_host_is_asked_and_the_page_loaded_anew(outer: Outer, origins: Origins) -> None:
     await outer.set_up(f"{origins.neighbour}/page.html", grants=["camera"])
-    frame = await framed(outer.page)
+    frame = await outer.framed()
     assert (await attributes(outer.page))["allow"] == ""
     await frame.evaluate("window.first = true")
     await say(frame, {**HANDSHAKE, "requestedPermissions": [CAMERA, CLIPBOARD]})
     assert (await outer.next("asked"))["requested"] == [CAMERA, CLIPBOARD]
     await outer.page.wait_for_selector("iframe[allow=camera][src^=http]", state="attached")
-    frame = await framed(outer.page)
+    frame = await outer.framed()
     await frame.wait_for_function("() => !window.first && typeof say === 'function'", polling=POLL)
     assert await frame.evaluate("heard") == []
     assert await frame.evaluate("document.featurePolicy.allowsFeature('camera')")
@@ -232,7 +223,7 @@ async def test_a_required_permission_that_is_denied_ends_the_setup_before_it_beg
     outer: Outer, origins: Origins, grants: list[str] | None
 ) -> None:
     await outer.set_up(f"{origins.neighbour}/page.html", grants=grants)
-    frame = await framed(outer.page)
+    frame = await outer.framed()
     await say(frame, {**HANDSHAKE, "requestedPermissions": [CAMERA, CLIPBOARD]})
     failed = await outer.next("setup failed")
     assert failed["error"] == "PermissionsDenied"
@@ -242,14 +233,14 @@ async def test_a_required_permission_that_is_denied_ends_the_setup_before_it_beg
 @pytest.mark.parametrize("name", ["camera *; microphone *", "camera;microphone", "Camera", "", "*", "camera\n"])
 async def test_a_name_that_is_none_is_never_granted(outer: Outer, origins: Origins, name: str) -> None:
     await outer.set_up(f"{origins.neighbour}/page.html", grants=[name])
-    frame = await framed(outer.page)
+    frame = await outer.framed()
     await say(frame, {**HANDSHAKE, "requestedPermissions": [{**CAMERA, "name": name}]})
     assert (await outer.next("setup failed"))["error"] == "OriginError"
 
 
 async def test_the_sandbox_is_the_standard_one(outer: Outer, origins: Origins) -> None:
     await outer.set_up(f"{origins.neighbour}/page.html")
-    await framed(outer.page)
+    await outer.framed()
     assert (await attributes(outer.page))["sandbox"] == ("allow-scripts allow-same-origin allow-forms allow-downloads")
 
 

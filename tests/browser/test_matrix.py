@@ -50,20 +50,12 @@ async def all_refused(outer: Outer, frame: Frame, lines: Iterable[tuple[str, Any
     return len(named)
 
 
-async def setting_up(page: Page) -> Frame:
-    iframe = await page.wait_for_selector("iframe[src^=http]", state="attached")
-    frame = await iframe.content_frame()
-    assert frame is not None
-    await frame.wait_for_function("() => typeof say === 'function'", polling=POLL)
-    return frame
-
-
 # Damaged messages to an outer frame
 
 
 async def test_damaged_messages_in_a_setup(outer: Outer, origins: Origins, record_property: Record) -> None:
     await outer.set_up(f"{origins.bundle}/page.html", limits=LIMITS)
-    frame = await setting_up(outer.page)
+    frame = await outer.framed()
     lines = await all_refused(outer, frame, damaged("MCP_SETUP_HANDSHAKE"))
     assert await frame.evaluate("heard") == []
     await say(frame, example("MCP_SETUP_HANDSHAKE") | {"requiresVisibleSetup": False})

@@ -219,6 +219,15 @@ def _end_with(make: Callable[[Message], SessionError]) -> Callable[[Connection, 
     return lambda connection, message: connection.end(make(message))
 
 
+def _inner_took_too_long(connection: Connection, message: Message) -> Iterable[Output]:
+    """The host, who may wait for ever, is told."""
+    error = HandshakeTimeout("The setup was not completed in time.")
+    failed = SetupResult("", error_code=SetupErrorCode.TIMEOUT, error_message=str(error))
+    *said, _ = _complete_setup(connection, Message(Local.COMPLETE_SETUP, failed))
+    yield from said
+    yield from connection.end(error)
+
+
 def _version_error(message: Message) -> SessionError:
     body = message.body
     low, high = body.versions if isinstance(body, Handshake) else (body.version, body.version)
@@ -267,7 +276,7 @@ INNER_SETUP = Role(
         Rule(S.CALLING, Local.DEADLINE, S.CLOSED, _nobody_answered),
         Rule(S.SETTING_UP, SETUP_HANDSHAKE_REPLY, S.SETTING_UP, _ignore),
         Rule(S.SETTING_UP, Local.COMPLETE_SETUP, S.CLOSED, _complete_setup),
-        Rule(S.SETTING_UP, Local.DEADLINE, S.CLOSED, _setup_took_too_long),
+        Rule(S.SETTING_UP, Local.DEADLINE, S.CLOSED, _inner_took_too_long),
         *_leaving(S.CALLING, S.SETTING_UP),
     ),
     waits={S.CALLING: "handshake_timeout", S.SETTING_UP: "setup_timeout"},

@@ -216,17 +216,20 @@ async def listen_often(times: int) -> dict[str, int]:
     round_of_listening()
     gc.collect()
     before = _proxies()
+    held = page.element("#list").on("click", lambda: None)
+    counted = _proxies() - before
+    held()
     for _ in range(times):
         round_of_listening()
     gc.collect()
-    return {"handlers": sum(ref() is not None for ref in left), "proxies": _proxies() - before}
+    handlers = sum(ref() is not None for ref in left)
+    return {"counted": counted, "handlers": handlers, "proxies": _proxies() - before}
 
 
 def _proxies() -> int:
     import pyodide_js
 
-    alive = pyodide_js._module.pyproxy_alloc_map
-    return int(alive.size) if alive is not None else -1
+    return int(pyodide_js._module.pyproxy_alloc_map.size)
 
 
 @server.tool()
