@@ -8,23 +8,20 @@ export function canvas(element) {
   const context = element.getContext("2d");
   let all = [];
 
-  const colour = (name) => getComputedStyle(element).getPropertyValue(name);
+  const colourOf = (selector) => getComputedStyle(document.querySelector(selector)).color;
 
   function ground() {
     context.clearRect(0, 0, SIDE, SIDE);
     context.lineWidth = 4;
-    context.strokeStyle = colour("--line");
+    context.strokeStyle = getComputedStyle(element).borderTopColor;
     context.beginPath();
     context.arc(0, SIDE, SIDE, -Math.PI / 2, 0);
     context.stroke();
   }
 
   function dots(points) {
-    for (const [inside, name] of [
-      [true, "--inside"],
-      [false, "--outside"],
-    ]) {
-      context.fillStyle = colour(name);
+    for (const inside of [true, false]) {
+      context.fillStyle = colourOf(inside ? ".pi .in" : ".pi .out"); // of the legend
       for (const [x, y] of points) {
         if (x * x + y * y <= 1 === inside) context.fillRect(x * SIDE - 2, (1 - y) * SIDE - 2, 4, 4);
       }

@@ -64,3 +64,4 @@ class Picture:
         page.element("#estimate").text = f"{4 * self._inside / self._total:.6f}" if self._total else "-"
         page.element("#total").text = f"{self._total:,}"
         page.element("#inside").text = f"{self._inside:,}"
+        page.element("#outside").text = f"{self._total - self._inside:,}"

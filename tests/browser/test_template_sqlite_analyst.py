@@ -7,12 +7,16 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
-from playwright.async_api import Frame
+from playwright.async_api import BrowserContext, Frame
 
-from tests.browser.conftest import TemplateSite, Troubles
+from mcpframe.frame.outer import OuterFrame
+from mcpframe.kit.playwright_window import PlaywrightPlace
+from tests.browser.conftest import Origins, TemplateSite, Troubles
 from tests.browser.dropping import drop
 from tests.browser.hosts import Connected, Host
+from tests.browser.outers import PATIENCE
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -97,6 +101,36 @@ async def test_files_are_dropped(host: Host, files: list[Path]) -> None:
         await setting_up.frame.wait_for_selector("#files li:nth-child(3) >> text=shop.orders")
         await setting_up.frame.click("#use")
         assert (await setting_up.result())["message"] == "Loaded 3 files"
+
+
+PICKER = """
+    let times = 0;
+    window.showOpenFilePicker = async () => {
+        times += 1;
+        if (times === 1) throw new DOMException("The user aborted a request.", "AbortError");
+        return [{ getFile: async () => new File(["city,people\\nOslo,709000\\n"], "picked.csv") }];
+    };
+"""
+
+
+async def test_in_a_popup_files_are_picked_with_the_browsers_own_picker(
+    context: BrowserContext, origins: Origins, templates: TemplateSite
+) -> None:
+    """No driver can use the real picker: here one that is cancelled at first stands in for it."""
+    await context.add_init_script(PICKER)
+    page = await context.new_page()
+    await page.goto(f"{origins.host}/page.html")
+    outer = OuterFrame(templates.url("sqlite-analyst"))
+    place = PlaywrightPlace(page, popup=True)
+    async with outer.setup(place) as setup:
+        assert place.window
+        popup = await place.window.frame()
+        await popup.click("#file")
+        await popup.click("#file")
+        await popup.wait_for_selector("#files li >> text=picked.csv")
+        await popup.click("#use")
+        with anyio.fail_after(PATIENCE):
+            assert (await setup.result()).ephemeral_message == "Loaded picked.csv"
 
 
 async def test_changes_that_the_person_allowed_are_kept(host: Host, files: list[Path]) -> None:

@@ -91,6 +91,29 @@ async def test_a_visible_setup_is_done_by_the_person(rig: Rig) -> None:
     assert states == ["waiting", "setting up", "set up"]
 
 
+async def test_an_invisible_setup_needs_no_page(rig: Rig) -> None:
+    rig.write(
+        """
+        from mcpframe import FrameServer, Setup
+
+        server = FrameServer("test", allowed_origins=["https://chat.example"])
+
+        @server.setup(visible=False)
+        async def setup(session):
+            await session.storage.set("ready", True)
+            return Setup(ephemeral_message="Ready")
+        """,
+        "authored_h",
+    )
+    rig.fragment = "#setup"
+    task = rig.start("authored_h:server")
+    async with open_session(rig.outer_connection(sep.OUTER_SETUP), rig.outer) as session:
+        assert not session.started.requires_visible  # type: ignore[union-attr]
+        assert await session.setup_result() == SetupResult("Test", ephemeral_message="Ready")
+    await task
+    assert rig.texts.get(f"mcpframe:1:{SESSION}:ready") == "true"
+
+
 async def test_a_setup_whose_host_goes_away_is_cleaned_up(rig: Rig) -> None:
     rig.write(SERVER, "authored_b")
     rig.fragment = "#setup"
