@@ -1,7 +1,6 @@
 """Estimates pi by throwing random points at a square: the share that lands in the quarter circle is pi / 4.
 
-Every call adds its points to those of the calls before, until `reset`. The page may stay hidden; shown, it draws some
-of the points while they are thrown.
+Every call adds its points to those of the calls before, until `reset`.
 """
 
 import asyncio
@@ -13,12 +12,9 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
-from mcpframe import FrameServer, FrameSession
-from picture import Picture
+from mcpframe import FrameServer
 
 BATCH = 10_000
-DRAWN = 250
-"""How many points of a batch are drawn: all of a million would be one blot."""
 
 server = FrameServer("pi-calculator", title="Pi calculator", version="0.1.0")
 
@@ -40,13 +36,6 @@ class Estimate(BaseModel):
 
 
 points = Points()
-picture = Picture()
-
-
-@server.ui
-async def ui(session: FrameSession) -> None:
-    """Draw the points while the page is shown."""
-    await picture.run(session)
 
 
 @server.tool()
@@ -58,11 +47,9 @@ async def calculate_pi(
     done = 0
     while done < iterations:
         count = min(BATCH, iterations - done)
-        inside, some = throw(count)
-        points.inside += inside
+        points.inside += throw(count)
         points.total += count
         done += count
-        picture.add(some, points.inside, points.total)
         await ctx.report_progress(done, iterations, f"{done:,} of {iterations:,} points")
         await asyncio.sleep(0)  # let messages in and out: progress, other calls, a cancellation
     share = points.inside / points.total
@@ -80,21 +67,16 @@ def reset() -> str:
     """Forget all points."""
     forgotten = points.total
     points.inside = points.total = 0
-    picture.clear()
     return f"Forgot {forgotten:,} points."
 
 
-def throw(count: int) -> tuple[int, list[tuple[float, float]]]:
-    """Throw `count` points; count those that land in the quarter circle, and give some of them to be drawn."""
+def throw(count: int) -> int:
+    """Throw `count` points and count those that land in the quarter circle."""
     inside = 0
-    some = []
     uniform = random.random
-    every = max(1, count // DRAWN)
-    for number in range(count):
+    for _ in range(count):
         x = uniform()
         y = uniform()
         if x * x + y * y <= 1:
             inside += 1
-        if number % every == 0:
-            some.append((x, y))
-    return inside, some
+    return inside

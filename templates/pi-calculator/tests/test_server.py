@@ -3,9 +3,8 @@
 import math
 
 import pytest
-from mcp import Client
-
 import server
+from mcp import Client
 
 
 @pytest.fixture

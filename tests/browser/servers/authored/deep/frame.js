@@ -1,1 +1,0 @@
-export const frame = (text) => `[${text}]`;
