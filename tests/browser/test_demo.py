@@ -33,8 +33,20 @@ def test_once() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no way to send Ctrl-C to one process")
+def heed_interrupts() -> None:
+    """Undo what a shell does to its background jobs, and so to a test run that is one: there Ctrl-C is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_it_serves_until_it_is_interrupted() -> None:
-    with subprocess.Popen(COMMAND, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
+    with subprocess.Popen(
+        COMMAND,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        preexec_fn=heed_interrupts,
+    ) as running:
         assert running.stdout is not None
         try:
             lines = []
