@@ -1,7 +1,9 @@
 """MCP servers in Python that run inside a browser frame.
 
-Public names: `FrameServer`, `load`, and `errors`, the module of everything mcpframe raises. They are imported when they
-are first used, so importing mcpframe costs nothing.
+Public names: `FrameServer`, what its functions take and give (`FrameSession`, `Setup`, `SetupCancelled`, `SetupFailed`,
+`Permission`), and `load` for servers; `OuterFrame` and `POPUP` for hosts; `connect_to_host` and `Page` for pages that
+are no server; and `errors`, the module of everything mcpframe raises. They are imported when they are first used, so
+importing mcpframe costs nothing.
 """
 
 from __future__ import annotations
@@ -11,13 +13,44 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mcpframe.frame import errors as errors
+    from mcpframe.frame.author import FrameSession as FrameSession
+    from mcpframe.frame.author import Setup as Setup
+    from mcpframe.frame.errors import SetupCancelled as SetupCancelled
+    from mcpframe.frame.errors import SetupFailed as SetupFailed
+    from mcpframe.frame.events import Permission as Permission
+    from mcpframe.frame.inner import connect_to_host as connect_to_host
     from mcpframe.frame.load import load as load
+    from mcpframe.frame.outer import OuterFrame as OuterFrame
+    from mcpframe.frame.places import POPUP as POPUP
     from mcpframe.frame.server import FrameServer as FrameServer
+    from mcpframe.frame.ui import Page as Page
 
-__all__ = ["FrameServer", "errors", "load"]
+__all__ = [
+    "POPUP",
+    "FrameServer",
+    "FrameSession",
+    "OuterFrame",
+    "Page",
+    "Permission",
+    "Setup",
+    "SetupCancelled",
+    "SetupFailed",
+    "connect_to_host",
+    "errors",
+    "load",
+]
 
 _HOME = {
     "FrameServer": "mcpframe.frame.server:FrameServer",
+    "FrameSession": "mcpframe.frame.author:FrameSession",
+    "OuterFrame": "mcpframe.frame.outer:OuterFrame",
+    "POPUP": "mcpframe.frame.places:POPUP",
+    "Page": "mcpframe.frame.ui:Page",
+    "Permission": "mcpframe.frame.events:Permission",
+    "Setup": "mcpframe.frame.author:Setup",
+    "SetupCancelled": "mcpframe.frame.errors:SetupCancelled",
+    "SetupFailed": "mcpframe.frame.errors:SetupFailed",
+    "connect_to_host": "mcpframe.frame.inner:connect_to_host",
     "errors": "mcpframe.frame.errors:",
     "load": "mcpframe.frame.load:load",
 }

@@ -11,6 +11,10 @@ export type FrameErrorName =
   | "VersionMismatch"
   /** The page was reloaded, navigated away or removed. Ends the session. */
   | "PeerGone"
+  /** The browser opened no popup. */
+  | "PopupBlocked"
+  /** The page cannot do without a permission that was not granted. Ends its setup. */
+  | "PermissionsDenied"
   /** A call that does not fit the transport's state, such as sending before it is open. */
   | "StateError"
   /** An address, a sandbox or a session id that cannot work. */
@@ -34,6 +38,8 @@ export interface FrameTimeouts {
   handshake?: number;
   /** Milliseconds from our reply until the page must have accepted the session. Default 30 000. */
   accept?: number;
+  /** Milliseconds from our reply until the page must have completed its setup. Default Infinity. */
+  setup?: number;
 }
 
 export interface FrameLimits {
@@ -45,25 +51,81 @@ export interface FrameLimits {
   maxPending?: number;
 }
 
-export interface FrameTransportOptions {
-  /** An iframe in the document. Whatever it showed is replaced. */
-  iframe: HTMLIFrameElement;
+/** The `sandbox` attribute by preset. `strict` takes away the page's origin: see `FrameTransportOptions.opaque`. */
+export declare const SANDBOX: { readonly standard: string; readonly popups: string; readonly strict: string };
+
+export type Visibility = "required" | "optional" | "hidden";
+
+interface FrameOptions {
   /** The http(s) address of the page; a `#setup` in it is left out. */
   url: string | URL;
   /** To resume what the page stored under this id. By default a new random one. */
   sessionId?: string;
-  /** The iframe's `sandbox` attribute. By default as it is. */
-  sandbox?: string;
-  /** The iframe's `allow` attribute (Permissions Policy). By default as it is. */
-  allow?: string;
-  /** One number for both deadlines, or each; in milliseconds, `Infinity` for none. */
+  /** The Permissions Policy features that are granted, such as "clipboard-read". Nothing else gets into `allow`. */
+  permissions?: readonly string[];
+  /** What an earlier setup said; `required` shows the iframe at the start. Default hidden. */
+  visibility?: Visibility;
+  /** One number for the deadlines of both handshakes, or each; in milliseconds, `Infinity` for none. */
   timeout?: number | FrameTimeouts;
   limits?: FrameLimits;
+}
+
+interface IframeOptions extends FrameOptions {
+  /** An iframe in the document. Whatever it showed is replaced, and its `allow` attribute too. */
+  iframe: HTMLIFrameElement;
+  popup?: false;
+  /**
+   * A name of `SANDBOX`, or the text of the iframe's `sandbox` attribute. By default the attribute that it has, or else
+   * `standard`.
+   */
+  sandbox?: keyof typeof SANDBOX | (string & {});
   /**
    * The page is in a sandbox without `allow-same-origin`. Its origin is "null", like that of every such frame, so that
    * messages can only be posted to "*": whatever is in that iframe reads them.
    */
   opaque?: boolean;
+}
+
+interface PopupOptions extends FrameOptions {
+  /** Open the page in a popup: call `setup()` and `connect()` in answer to a click, or it will be blocked. */
+  popup: true;
+  iframe?: undefined;
+}
+
+export type FrameTransportOptions = IframeOptions | PopupOptions;
+
+/** A browser permission that a page asks for in its setup (draft specification of 2025-07). */
+export interface PermissionRequest {
+  /** The Permissions Policy feature. */
+  name: string;
+  /** The phases it is needed in, of "setup" and "transport". */
+  phase: string[];
+  /** Whether the page is useless without it. */
+  required: boolean;
+  /** A sentence for the user. */
+  purpose: string;
+}
+
+export type SetupErrorCode =
+  | "USER_CANCELLED"
+  | "AUTH_FAILED"
+  | "TIMEOUT"
+  | "CONFIG_ERROR"
+  | "VERSION_MISMATCH"
+  | "INSUFFICIENT_PERMISSIONS";
+
+/** How a setup ended. */
+export interface SetupResult {
+  /** The name for this configuration. */
+  title: string;
+  /** Whether the page is to be seen in the transport phase. */
+  visibility: Visibility;
+  /** For `optional`: what the user gains from seeing it. */
+  visibilityMessage?: string;
+  /** A short notice for the user. */
+  ephemeralMessage?: string;
+  /** Where the setup failed or was cancelled. */
+  error?: { code: SetupErrorCode; message: string };
 }
 
 /** What a page says that needs its setup phase again (`MCP_SETUP_REQUIRED` of the SEP). */
@@ -73,7 +135,7 @@ export interface SetupRequest {
   canContinue: boolean;
 }
 
-/** An MCP transport to a page in an iframe. One transport serves one session. */
+/** An MCP transport to a page in an iframe or a popup. One transport serves one session. */
 export declare class FrameTransport {
   constructor(options: FrameTransportOptions);
 
@@ -81,6 +143,10 @@ export declare class FrameTransport {
   frameSessionId: string;
   /** The one origin that is heard and posted to; "null" for an opaque one. */
   origin: string;
+  /** The names of the permissions that are granted, so far. */
+  permissions: string[];
+  /** Whether the framed page is shown. */
+  readonly visible: boolean;
 
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the SDK's own message types are assignable to it
   onmessage?: ((message: any, extra?: any) => void) | undefined;
@@ -91,10 +157,24 @@ export declare class FrameTransport {
   /** The page asks for its setup again. */
   onsetuprequired?: ((request: SetupRequest) => void) | undefined;
 
+  /** The iframe is shown or hidden. */
+  onvisibility?: ((visible: boolean) => void) | undefined;
+  /**
+   * Asked what to grant, where a setup asks for permissions that nobody has decided on; gives names. Without it nothing
+   * more is granted.
+   */
+  onpermissions?: ((requested: PermissionRequest[]) => string[] | Promise<string[]>) | undefined;
+
+  /** Run the page's setup phase, before `connect()`. The iframe is shown as long as the page needs to be seen. */
+  setup(options?: { signal?: AbortSignal }): Promise<SetupResult>;
+  /** Show the iframe, or bring the popup to the front. */
+  show(): void;
+  /** Hide the iframe; its page goes on running. A popup can't be hidden. */
+  hide(): void;
   /** Load the page and shake hands with it. `Client.connect()` calls this. */
   start(): Promise<void>;
   /** Send one JSON-RPC message. */
   send(message: object): Promise<void>;
-  /** End the session. Pending requests fail; the iframe stays, for the host to hide or remove. */
+  /** End the session. Pending requests fail; an iframe stays, for the host to hide or remove, a popup closes. */
   close(): Promise<void>;
 }

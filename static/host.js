@@ -5,12 +5,18 @@
  *     import { FrameTransport } from "./host.js";
  *
  *     const iframe = document.body.appendChild(document.createElement("iframe"));
+ *     const transport = new FrameTransport({ iframe, url: "https://tools.example/pi-calculator/" });
+ *     const { title, ephemeralMessage, error } = await transport.setup(); // once, when the user adds the server
  *     const client = new Client({ name: "my-host", version: "1.0.0" });
- *     await client.connect(new FrameTransport({ iframe, url: "https://tools.example/pi-calculator/" }));
+ *     await client.connect(transport);
  *
- * `FrameTransport` plays the outer frame of the SEP "postMessage Transport" in its transport phase:
+ * `FrameTransport` plays the outer frame of the SEP "postMessage Transport" in both of its phases:
  *
  *     state        message of the framed page      what we do                                  next state
+ *     awaiting     MCP_SETUP_HANDSHAKE             ask for permissions, load the page anew     awaiting
+ *     awaiting     MCP_SETUP_HANDSHAKE             post MCP_SETUP_HANDSHAKE_REPLY              setting up
+ *     setting up   MCP_SETUP_HANDSHAKE             post the same reply again                   setting up
+ *     setting up   MCP_SETUP_COMPLETE              setup() resolves                            idle
  *     awaiting     MCP_TRANSPORT_HANDSHAKE         post MCP_TRANSPORT_HANDSHAKE_REPLY          confirming
  *     confirming   MCP_TRANSPORT_HANDSHAKE         post the same reply again                   confirming
  *     confirming   MCP_TRANSPORT_ACCEPTED          start() resolves                            open
@@ -24,35 +30,44 @@
  * No dependencies. It needs a browser of 2022 or later.
  */
 
-/** The version of the postMessage protocol spoken here. */
-export const PROTOCOL_VERSION = "1.0";
+import {
+  FrameError,
+  PROTOCOL_VERSION,
+  checkMessage,
+  isId,
+  readAccepted,
+  readHandshake,
+  readPayload,
+  readSetupComplete,
+  readSetupHandshake,
+  readSetupRequired,
+  speaksOurVersion,
+} from "./host-messages.js";
+
+export { FrameError, PROTOCOL_VERSION };
 
 const DEFAULT_TIMEOUT = 30_000;
 const DEFAULT_LIMITS = { maxMessageBytes: 64 * 1024 * 1024, maxNesting: 100, maxPending: 1000 };
 
-const SETUP_REASONS = ["AUTH_EXPIRED", "CONFIG_CHANGED", "PERMISSIONS_CHANGED", "OTHER"];
+/** The `sandbox` attribute by preset; the same in Python. `strict` takes away the page's origin: see `opaque`. */
+export const SANDBOX = {
+  standard: "allow-scripts allow-same-origin allow-forms allow-downloads",
+  popups:
+    "allow-scripts allow-same-origin allow-forms allow-downloads allow-popups allow-popups-to-escape-sandbox allow-modals",
+  strict: "allow-scripts",
+};
+
+const POPUP_SIZE = [800, 600];
+/** How often is looked whether a popup was closed, in milliseconds: no event tells its opener. */
+const POPUP_POLL = 250;
+/** How often one setup may ask for further permissions; each time the page is loaded anew. */
+const MOST_DECISIONS = 3;
 
 /** JSON-RPC codes: an error for a request whose connection closed (as both official SDKs have it), and the generic one. */
 const CONNECTION_CLOSED = -32000;
 const INTERNAL_ERROR = -32603;
 
-/**
- * What went wrong with a frame or a message. `name` says which kind, in the words that mcpframe uses in Python too:
- * HandshakeTimeout, VersionMismatch, PeerGone, StateError, OriginError, and for a single message MalformedMessage,
- * UnexpectedMessage, UnexpectedOrigin, MessageTooLarge, MessageTooDeep, PrototypeKey, TooManyPending.
- */
-export class FrameError extends Error {
-  /**
-   * @param {string} name the kind of error
-   * @param {string} message one sentence: what is wrong and, where it helps, what to do
-   */
-  constructor(name, message) {
-    super(message);
-    this.name = name;
-  }
-}
-
-/** An MCP transport (TypeScript SDK 2.x) to a page in an iframe. One transport serves one session. */
+/** An MCP transport (TypeScript SDK 2.x) to a page in an iframe or a popup. One transport serves one session. */
 export class FrameTransport {
   /** @type {((message: object) => void) | undefined} set by the SDK */
   onmessage;
@@ -62,6 +77,13 @@ export class FrameTransport {
   onclose;
   /** @type {((request: {reason: string, message: string, canContinue: boolean}) => void) | undefined} */
   onsetuprequired;
+  /** @type {((visible: boolean) => void) | undefined} the iframe is shown or hidden, by us or by the host through us */
+  onvisibility;
+  /**
+   * @type {((requested: object[]) => string[] | Promise<string[]>) | undefined} asked what to grant, where a setup asks
+   * for permissions that nobody has decided on; gives names. Without it nothing more is granted.
+   */
+  onpermissions;
 
   /**
    * @type {string} the id that the framed page may scope its storage by. Not called `sessionId`: a transport that has one
@@ -70,17 +92,25 @@ export class FrameTransport {
   frameSessionId;
   /** @type {string} the one origin that is heard and posted to; "null" for an opaque one */
   origin;
+  /** @type {string[]} the names of the permissions that are granted, so far */
+  permissions;
 
   #iframe;
-  #url;
+  #address;
   #target;
   #timeout;
   #limits;
   #state = "idle";
+  #rules;
   #peer = null;
+  #url;
   #loads = 0;
   #timer;
-  #starting;
+  #poll;
+  #phase;
+  #visibility;
+  #declined = new Set();
+  #phases = new Map();
   #strangeOrigins = new Set();
   /** Requests without an answer: ours to the page, and the page's to us. */
   #asked = new Set();
@@ -94,16 +124,28 @@ export class FrameTransport {
     }
   };
   #onLoad = () => this.#loaded();
-  #removals = new MutationObserver(() => {
-    if (this.#iframe.contentWindow !== this.#peer) {
-      this.#end(new FrameError("PeerGone", "The iframe was removed from the page, or moved within it."));
-    }
-  });
+  #look = () => {
+    if (this.#iframe ? this.#iframe.contentWindow === this.#peer : !this.#peer.closed) return;
+    const what = this.#iframe ? "The iframe was removed from the page, or moved within it." : "The popup was closed.";
+    this.#end(new FrameError("PeerGone", what));
+  };
+  #removals = new MutationObserver(this.#look);
 
   /**
-   * What each message does in each state; a missing state means that the message is refused there.
+   * What each message does in each state of a phase; a missing state means that the message is refused there.
    * `shape` checks and picks what is needed; it throws a FrameError.
    */
+  static #SETUP = {
+    MCP_SETUP_HANDSHAKE: {
+      shape: readSetupHandshake,
+      awaiting: (frame, offer) => frame.#answerSetupHandshake(offer),
+      "setting up": (frame, offer) => frame.#answerSetupHandshake(offer),
+    },
+    MCP_SETUP_COMPLETE: {
+      shape: readSetupComplete,
+      "setting up": (frame, result) => frame.#settle(result),
+    },
+  };
   static #TRANSPORT = {
     MCP_TRANSPORT_HANDSHAKE: {
       shape: readHandshake,
@@ -128,28 +170,45 @@ export class FrameTransport {
 
   /**
    * @param {object} options
-   * @param {HTMLIFrameElement} options.iframe an iframe in the document; whatever it showed is replaced
+   * @param {HTMLIFrameElement} [options.iframe] an iframe in the document; whatever it showed is replaced
+   * @param {boolean} [options.popup] instead of an iframe, open a popup: in answer to a click, or it will be blocked
    * @param {string | URL} options.url the http(s) address of the page; a `#setup` in it is left out
    * @param {string} [options.sessionId] to resume what the page stored under this id; by default a new random one
-   * @param {string} [options.sandbox] the iframe's `sandbox` attribute; by default as it is
-   * @param {string} [options.allow] the iframe's `allow` attribute (Permissions Policy); by default as it is
-   * @param {number | {handshake?: number, accept?: number}} [options.timeout] milliseconds until the page must have
-   *   sent its handshake, and from our reply until it must have accepted; 30 s each, Infinity for no limit
+   * @param {string} [options.sandbox] a name of `SANDBOX`, or the text of the iframe's `sandbox` attribute; by default the
+   *   attribute that the iframe has, or else `standard`. A popup has no sandbox.
+   * @param {string[]} [options.permissions] the Permissions Policy features that are granted, such as "clipboard-read".
+   *   With those that `onpermissions` grants they are the iframe's `allow` attribute. In a popup the browser asks.
+   * @param {"required" | "optional" | "hidden"} [options.visibility] what an earlier setup said
+   * @param {number | {handshake?: number, accept?: number, setup?: number}} [options.timeout] milliseconds until the
+   *   page must have sent its handshake, and from our reply until it must have accepted: 30 s each; and until it must have
+   *   completed its setup: for ever. Infinity for no limit.
    * @param {{maxMessageBytes?: number, maxNesting?: number, maxPending?: number}} [options.limits] of a message as JSON
    *   in UTF-8 (64 MiB), of arrays and objects inside each other (100), of unanswered requests per direction (1000)
    * @param {boolean} [options.opaque] the page is in a sandbox without `allow-same-origin`. Its origin is "null" like
    *   that of every such frame, so messages can only go to "*": whatever is in that iframe reads them.
-   * @throws {FrameError} OriginError for an address or a sandbox that cannot work
+   * @throws {FrameError} OriginError for an address, a sandbox or a permission that cannot work
    */
-  constructor({ iframe, url, sessionId, sandbox, allow, timeout = DEFAULT_TIMEOUT, limits = {}, opaque = false }) {
+  constructor({
+    iframe,
+    popup = false,
+    url,
+    sessionId,
+    sandbox,
+    permissions = [],
+    visibility = "hidden",
+    timeout = {},
+    limits = {},
+    opaque = false,
+  }) {
+    if (!iframe === !popup) throw new FrameError("StateError", "Pass either an iframe or popup: true.");
     const address = new URL(url, document.baseURI);
     if (address.protocol !== "http:" && address.protocol !== "https:") {
       throw new FrameError("OriginError", `A framed page needs an http or https address, not ${address.protocol}//…`);
     }
-    stripSetup(address);
-    if (sandbox !== undefined) iframe.setAttribute("sandbox", sandbox);
-    if (allow !== undefined) iframe.setAttribute("allow", allow);
-    const isOpaque = iframe.hasAttribute("sandbox") && !iframe.sandbox.contains("allow-same-origin");
+    if (iframe && (sandbox !== undefined || !iframe.hasAttribute("sandbox"))) {
+      iframe.setAttribute("sandbox", SANDBOX[sandbox ?? "standard"] ?? sandbox);
+    }
+    const isOpaque = Boolean(iframe) && !iframe.sandbox.contains("allow-same-origin");
     if (isOpaque !== opaque) {
       throw new FrameError(
         "OriginError",
@@ -162,42 +221,62 @@ export class FrameTransport {
       throw new FrameError("OriginError", "A session id is not given to a page of opaque origin: leave out sessionId.");
     }
     this.#iframe = iframe;
-    this.#url = address.href;
+    this.#address = address;
     this.origin = opaque ? "null" : address.origin;
     this.#target = opaque ? "*" : address.origin;
     this.#timeout = typeof timeout === "number" ? { handshake: timeout, accept: timeout } : timeout;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#visibility = visibility;
+    this.permissions = [...new Set(permissions.map(checkPermission))];
     this.frameSessionId = sessionId ?? randomId();
+  }
+
+  /**
+   * Run the page's setup phase. Comes before `connect()`; an iframe is shown as long as the page needs to be seen.
+   * @param {{signal?: AbortSignal}} [options] to give it up
+   * @returns {Promise<{title: string, visibility: string, visibilityMessage?: string, ephemeralMessage?: string,
+   *   error?: {code: string, message: string}}>} what the page reported; with an `error` where it failed or was cancelled
+   * @throws {FrameError} HandshakeTimeout, VersionMismatch, PeerGone, PopupBlocked, PermissionsDenied, StateError
+   */
+  async setup({ signal } = {}) {
+    if (this.#state !== "idle") throw new FrameError("StateError", `No setup now: the frame is ${this.#state}.`);
+    signal?.throwIfAborted();
+    const wasVisible = this.visible;
+    const abandon = () => this.#end(signal.reason);
+    signal?.addEventListener("abort", abandon);
+    try {
+      for (let decisions = 0; decisions < MOST_DECISIONS; decisions++) {
+        const result = await this.#begin("setup", FrameTransport.#SETUP);
+        if (!result.undecided) {
+          if (!result.error) this.#visibility = result.visibility;
+          return result;
+        }
+        await this.#decide(result.undecided);
+        signal?.throwIfAborted();
+        if (this.#state === "closed") throw new FrameError("StateError", "The frame was closed during its setup.");
+      }
+      throw new FrameError("PermissionsDenied", "The page asks for other permissions whenever it is loaded.");
+    } finally {
+      signal?.removeEventListener("abort", abandon);
+      if (this.#state !== "closed") this.#state = "idle";
+      this.#rules = null;
+      if (this.#iframe?.isConnected) this.#iframe.src = "about:blank"; // its setup is over, and so is its page
+      this.#show(wasVisible);
+    }
   }
 
   /**
    * Load the page and shake hands with it. The SDK calls this in `connect()`.
    * @returns {Promise<void>} settled once both sides may send
-   * @throws {FrameError} HandshakeTimeout, VersionMismatch, PeerGone, StateError
+   * @throws {FrameError} HandshakeTimeout, VersionMismatch, PeerGone, PopupBlocked, StateError
    */
-  start() {
-    if (this.#state !== "idle") return refuse("StateError", "A FrameTransport starts once: make a new one.");
-    const iframe = this.#iframe;
-    if (!iframe.contentWindow) return refuse("StateError", "The iframe is not in the document: append it first.");
-
-    // Listen before the page can speak: a fast one sends its handshake before `load`.
-    this.#peer = iframe.contentWindow;
-    window.addEventListener("message", this.#onMessageEvent);
-    iframe.addEventListener("load", this.#onLoad);
-    for (let root = iframe.getRootNode(); root; root = root.host?.getRootNode()) {
-      this.#removals.observe(root, { childList: true, subtree: true });
+  async start() {
+    if (this.#state !== "idle") {
+      throw new FrameError("StateError", `A FrameTransport starts once, and is ${this.#state}: make a new one.`);
     }
-    this.#wait(this.#timeout.handshake, "The framed page sent no handshake");
-    const started = new Promise((resolve, reject) => (this.#starting = { resolve, reject }));
-    if (iframe.hasAttribute("src") || iframe.hasAttribute("srcdoc")) {
-      // An address that differs from the shown one only in its hash would not load anything.
-      this.#state = "clearing";
-      iframe.removeAttribute("srcdoc");
-      iframe.src = "about:blank";
-    } else {
-      this.#navigate();
-    }
-    return started;
+    const started = this.#begin("transport", FrameTransport.#TRANSPORT);
+    if (this.#visibility === "required") this.#show(true);
+    await started;
   }
 
   /**
@@ -220,9 +299,30 @@ export class FrameTransport {
     this.#post({ type: "MCP_MESSAGE", payload });
   }
 
-  /** End the session. Pending requests fail; the iframe stays as it is, for the host to hide or remove. */
+  /** End the session. Pending requests fail; an iframe stays as it is, for the host to hide or remove, a popup closes. */
   async close() {
-    if (this.#state !== "closed") this.#end();
+    if (this.#state === "closed") return;
+    const inSetup = this.#rules === FrameTransport.#SETUP;
+    this.#end();
+    if (!inSetup) return;
+    this.#state = "closed";
+    this.#attempt(() => this.onclose?.());
+  }
+
+  /** Whether the framed page is shown. */
+  get visible() {
+    return !this.#iframe || !(this.#iframe.hidden || this.#iframe.style.display === "none");
+  }
+
+  /** Show the iframe, or bring the popup to the front. */
+  show() {
+    this.#show(true);
+    if (!this.#iframe) this.#peer?.focus();
+  }
+
+  /** Hide the iframe; its page goes on running. A popup can't be hidden. */
+  hide() {
+    this.#show(false);
   }
 
   // ---- inbound
@@ -232,7 +332,7 @@ export class FrameTransport {
     if (event.origin !== this.origin) return this.#reportOrigin(event.origin);
     const type = event.data?.type;
     if (typeof type !== "string" || !type.startsWith("MCP_")) return;
-    const rule = Object.hasOwn(FrameTransport.#TRANSPORT, type) && FrameTransport.#TRANSPORT[type];
+    const rule = Object.hasOwn(this.#rules, type) && this.#rules[type];
     if (!rule) throw new FrameError("UnexpectedMessage", `${clip(type)} is not a message that a framed page sends here.`);
     let body;
     try {
@@ -247,14 +347,26 @@ export class FrameTransport {
     act(this, body);
   }
 
-  #answerHandshake(offer) {
-    if (!speaksOurVersion(offer)) {
-      const error = new FrameError(
-        "VersionMismatch",
-        `The page speaks version ${offer.min} to ${offer.max} of the postMessage protocol, this host ${PROTOCOL_VERSION}.`,
-      );
-      return this.#end(error);
+  #answerSetupHandshake(offer) {
+    if (!speaksOurVersion(offer)) return this.#end(wrongVersion(offer));
+    if (this.#state === "awaiting") {
+      const undecided = offer.permissions.filter((permission) => this.#isUndecided(permission));
+      if (undecided.length) {
+        this.#settle({ undecided });
+        this.#state = "deciding";
+        return;
+      }
+      for (const { name, phase } of offer.permissions) this.#phases.set(name, phase);
+      this.#state = "setting up";
+      this.#wait(this.#timeout.setup ?? Infinity, "The setup was not completed");
+      if (offer.requiresVisible) this.#show(true);
     }
+    const sessionId = this.frameSessionId;
+    this.#post({ type: "MCP_SETUP_HANDSHAKE_REPLY", sessionId, protocolVersion: PROTOCOL_VERSION });
+  }
+
+  #answerHandshake(offer) {
+    if (!speaksOurVersion(offer)) return this.#end(wrongVersion(offer));
     if (this.#state === "awaiting") {
       this.#state = "confirming";
       this.#wait(this.#timeout.accept, "The framed page did not accept the session; it may not allow this origin");
@@ -269,7 +381,7 @@ export class FrameTransport {
     }
     clearTimeout(this.#timer);
     this.#state = "open";
-    this.#starting.resolve();
+    this.#phase.resolve();
   }
 
   #deliver(payload) {
@@ -318,12 +430,68 @@ export class FrameTransport {
     this.#peer.postMessage(message, this.#target);
   }
 
+  // ---- permissions
+
+  #isUndecided({ name, required }) {
+    return !this.permissions.includes(name) && (required || Boolean(this.onpermissions && !this.#declined.has(name)));
+  }
+
+  /** Ask the host. What a page may do is fixed when it is loaded, so that it is loaded anew afterwards. */
+  async #decide(requested) {
+    const names = requested.map(({ name }) => name);
+    const granted = [...new Set((await this.onpermissions?.(requested)) ?? [])].map(checkPermission);
+    const unasked = granted.filter((name) => !names.includes(name));
+    if (unasked.length) throw new FrameError("StateError", `Granted, but not asked for: ${unasked.join(", ")}.`);
+    const missing = requested.filter(({ name, required }) => required && !granted.includes(name));
+    if (missing.length) {
+      const list = missing.map(({ name, purpose }) => (purpose ? `${name} (${purpose})` : name)).join(", ");
+      throw new FrameError("PermissionsDenied", `The page of ${this.origin} cannot do without: ${list}.`);
+    }
+    this.permissions.push(...granted);
+    for (const name of names) if (!granted.includes(name)) this.#declined.add(name);
+  }
+
   // ---- the page's life
+
+  /** Begin a phase: make a fresh page. Settled by `#settle` or `#end`. */
+  async #begin(phase, rules) {
+    const iframe = this.#iframe;
+    if (iframe && !iframe.contentWindow) {
+      throw new FrameError("StateError", "The iframe is not in the document: append it first.");
+    }
+    this.#rules = rules;
+    this.#url = addressFor(this.#address, phase);
+    this.#peer = iframe ? iframe.contentWindow : openPopup();
+    // Listen before the page can speak: a fast one sends its handshake before `load`.
+    window.addEventListener("message", this.#onMessageEvent);
+    if (iframe) {
+      iframe.addEventListener("load", this.#onLoad);
+      for (let root = iframe.getRootNode(); root; root = root.host?.getRootNode()) {
+        this.#removals.observe(root, { childList: true, subtree: true });
+      }
+      const granted = this.permissions.filter((name) => this.#phases.get(name)?.includes(phase) ?? true);
+      iframe.setAttribute("allow", granted.join("; "));
+    } else {
+      this.#poll = setInterval(this.#look, POPUP_POLL);
+    }
+    this.#wait(this.#timeout.handshake, "The framed page sent no handshake");
+    const settled = new Promise((resolve, reject) => (this.#phase = { resolve, reject }));
+    if (iframe?.hasAttribute("src") || iframe?.hasAttribute("srcdoc")) {
+      // An address that differs from the shown one only in its hash would not load anything.
+      this.#state = "clearing";
+      iframe.removeAttribute("srcdoc");
+      iframe.src = "about:blank";
+    } else {
+      this.#navigate();
+    }
+    return settled;
+  }
 
   #navigate() {
     this.#state = "awaiting";
     this.#loads = 0;
-    this.#iframe.src = this.#url;
+    if (this.#iframe) this.#iframe.src = this.#url;
+    else this.#peer.location.replace(this.#url);
   }
 
   #loaded() {
@@ -342,29 +510,52 @@ export class FrameTransport {
     }, milliseconds);
   }
 
-  /** Leave nothing behind: no listener, no timer, no request without an answer. */
+  #show(visible) {
+    if (!this.#iframe || visible === this.visible) return;
+    this.#iframe.hidden = !visible;
+    this.#iframe.style.display = visible ? "" : "none";
+    this.#attempt(() => this.onvisibility?.(visible));
+  }
+
+  /** The setup phase is over, and this is how. */
+  #settle(result) {
+    this.#leave();
+    this.#state = "set up";
+    this.#phase.resolve(result);
+  }
+
+  /** Leave nothing behind: no listener, no timer, no popup. */
+  #leave() {
+    clearTimeout(this.#timer);
+    clearInterval(this.#poll);
+    window.removeEventListener("message", this.#onMessageEvent);
+    this.#iframe?.removeEventListener("load", this.#onLoad);
+    this.#removals.disconnect();
+    if (!this.#iframe) this.#peer?.close();
+  }
+
+  /** End the phase; the transport phase ends for ever, and no request stays without an answer. */
   #end(error) {
     const wasOpen = this.#state === "open";
+    const inSetup = this.#rules === FrameTransport.#SETUP;
+    this.#leave();
     this.#state = "closed";
-    clearTimeout(this.#timer);
-    window.removeEventListener("message", this.#onMessageEvent);
-    this.#iframe.removeEventListener("load", this.#onLoad);
-    this.#removals.disconnect();
     const reason = error?.message ?? "The session was closed before the answer came.";
     const unanswered = [...this.#asked];
     this.#asked.clear();
     for (const id of unanswered) {
       this.#attempt(() => this.onmessage?.(errorResponse(id, CONNECTION_CLOSED, reason)));
     }
-    if (!wasOpen) this.#starting?.reject(error ?? new FrameError("StateError", "The frame was closed while starting."));
+    if (!wasOpen) this.#phase?.reject(error ?? new FrameError("StateError", "The frame was closed while starting."));
     else if (error) this.#report(error);
-    this.#attempt(() => this.onclose?.());
+    if (inSetup) this.#state = "set up";
+    else this.#attempt(() => this.onclose?.());
   }
 
   #reportOrigin(origin) {
     if (this.#strangeOrigins.has(origin)) return; // once each, so that a flood is one error
     this.#strangeOrigins.add(origin);
-    this.#report(new FrameError("UnexpectedOrigin", `The iframe shows a page of ${origin}, not of ${this.origin}.`));
+    this.#report(new FrameError("UnexpectedOrigin", `The frame shows a page of ${origin}, not of ${this.origin}.`));
   }
 
   #report(error) {
@@ -381,118 +572,41 @@ export class FrameTransport {
   }
 }
 
-// ---- shapes: the union of the SEP, the reference guide, and the draft specification of 2025-07
+// ---- helpers
 
-function readHandshake({ protocolVersion, minProtocolVersion, maxProtocolVersion }) {
-  const isRange = minProtocolVersion != null && maxProtocolVersion != null;
-  const [min, max] = isRange ? [minProtocolVersion, maxProtocolVersion] : [protocolVersion, protocolVersion];
-  if (!isVersion(min) || !isVersion(max)) throw malformed("MCP_TRANSPORT_HANDSHAKE", "protocolVersion");
-  return { min, max };
-}
-
-function readAccepted({ sessionId }) {
-  if (typeof sessionId !== "string") throw malformed("MCP_TRANSPORT_ACCEPTED", "sessionId");
-  return sessionId;
-}
-
-function readPayload({ payload }) {
-  const ok =
-    isObject(payload) &&
-    payload.jsonrpc === "2.0" &&
-    ("method" in payload
-      ? typeof payload.method === "string" &&
-        !("result" in payload || "error" in payload) &&
-        (payload.id === undefined || isId(payload.id)) &&
-        (payload.params === undefined || isObject(payload.params))
-      : "result" in payload !== "error" in payload && (isId(payload.id) || ("error" in payload && payload.id == null)));
-  if (!ok) throw malformed("MCP_MESSAGE", "payload");
-  return payload;
-}
-
-function readSetupRequired({ reason, message, canContinue }) {
-  if (!SETUP_REASONS.includes(reason)) throw malformed("MCP_SETUP_REQUIRED", "reason");
-  if (typeof message !== "string") throw malformed("MCP_SETUP_REQUIRED", "message");
-  if (typeof canContinue !== "boolean") throw malformed("MCP_SETUP_REQUIRED", "canContinue");
-  return { reason, message, canContinue };
-}
-
-/** Versions compare as numbers: 1.10 is newer than 1.9. */
-function speaksOurVersion({ min, max }) {
-  return compareVersions(min, PROTOCOL_VERSION) <= 0 && compareVersions(PROTOCOL_VERSION, max) <= 0;
-}
-
-function compareVersions(left, right) {
-  const [a, b] = [left, right].map((version) => version.split(".").map(Number));
-  return a[0] - b[0] || a[1] - b[1];
-}
-
-const isVersion = (value) => typeof value === "string" && /^\d{1,6}\.\d{1,6}$/.test(value);
-const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-const isId = (value) => typeof value === "string" || Number.isSafeInteger(value);
+const wrongVersion = ({ min, max }) =>
+  new FrameError(
+    "VersionMismatch",
+    `The page speaks version ${min} to ${max} of the postMessage protocol, this host ${PROTOCOL_VERSION}.`,
+  );
 const clip = (text) => (text.length > 64 ? `${text.slice(0, 64)}…` : text);
-const malformed = (type, field) => new FrameError("MalformedMessage", `${type} has no valid ${field}.`);
-const refuse = async (name, message) => {
-  throw new FrameError(name, message);
-};
 const errorResponse = (id, code, message) => ({ jsonrpc: "2.0", id, error: { code, message } });
 const tooManyPending = ({ maxPending }) =>
   new FrameError("TooManyPending", `${maxPending} requests are already waiting for an answer (maxPending).`);
 
-/**
- * Check that a value is plain JSON data within the limits and holds no key that could reach a JavaScript prototype:
- * `__proto__` anywhere, or `constructor` holding a `prototype` (the rule of npm's secure-json-parse).
- *
- * Structured clones may be cyclic or share parts, so that a small message is an endless one: every step is counted,
- * and the walk ends as soon as the text could not fit.
- */
-function checkMessage(message, { maxMessageBytes, maxNesting }) {
-  let least = 0;
-  let most = 0;
-  const count = (atLeast, atMost) => {
-    least += atLeast;
-    most += atMost;
-    if (least > maxMessageBytes) throw tooLarge(maxMessageBytes);
-  };
-  const walk = (value, depth) => {
-    if (typeof value === "string") return count(value.length + 2, value.length * 6 + 2);
-    if (typeof value === "number" || typeof value === "boolean" || value === null) return count(1, 25);
-    if (value === undefined) return count(0, 4);
-    if (typeof value !== "object") throw new FrameError("MalformedMessage", `A ${typeof value} is not JSON data.`);
-    if (depth > maxNesting) {
-      throw new FrameError("MessageTooDeep", `The message is nested deeper than ${maxNesting} levels (maxNesting).`);
-    }
-    count(2, 2);
-    if (Array.isArray(value)) {
-      for (const item of value) {
-        count(1, 1);
-        walk(item, depth + 1);
-      }
-      return;
-    }
-    const prototype = Object.getPrototypeOf(value);
-    if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
-      throw new FrameError("MalformedMessage", `A ${value.constructor?.name ?? "special object"} is not JSON data.`);
-    }
-    for (const key of Object.keys(value)) {
-      if (key === "__proto__" || (key === "constructor" && isObject(value[key]) && Object.hasOwn(value[key], "prototype"))) {
-        throw new FrameError("PrototypeKey", `The message has a key ${key} that could change a prototype.`);
-      }
-      count(key.length + 3, key.length * 6 + 4);
-      walk(value[key], depth + 1);
-    }
-  };
-  walk(message, 1);
-  if (most > maxMessageBytes && new TextEncoder().encode(JSON.stringify(message)).length > maxMessageBytes) {
-    throw tooLarge(maxMessageBytes);
-  }
+/** The address in a phase: the hash is a comma list of words, of which `setup` begins the setup phase. */
+function addressFor(address, phase) {
+  const words = address.hash.slice(1).split(",");
+  const others = words.filter((word) => word && word !== "setup");
+  const url = new URL(address);
+  url.hash = (phase === "setup" ? ["setup", ...others] : others).join(",");
+  return url.href;
 }
 
-const tooLarge = (limit) => new FrameError("MessageTooLarge", `The message has more than ${limit} bytes (maxMessageBytes).`);
+/** The name of a Permissions Policy feature, which cannot smuggle another one into the `allow` attribute. */
+function checkPermission(name) {
+  if (/^[a-z][a-z0-9-]*$/.test(name)) return name;
+  throw new FrameError("OriginError", `${JSON.stringify(name)} is not the name of a permission, such as clipboard-read.`);
+}
 
-/** Take `setup` out of an address' hash: a comma list of exact tokens, which begins the setup phase. */
-function stripSetup(address) {
-  const tokens = address.hash.slice(1).split(",");
-  address.hash = tokens.filter((token) => token !== "setup").join(",");
+/** Open an empty popup in the middle of this window; no other window has its name. */
+function openPopup() {
+  const [width, height] = POPUP_SIZE;
+  const left = screenX + Math.max(0, Math.trunc((outerWidth - width) / 2));
+  const top = screenY + Math.max(0, Math.trunc((outerHeight - height) / 2));
+  const popup = open("", `mcpframe-${randomId()}`, `popup,width=${width},height=${height},left=${left},top=${top}`);
+  if (popup) return popup;
+  throw new FrameError("PopupBlocked", "The browser blocked the popup: open it by a click, and allow popups here.");
 }
 
 /** An id that cannot be guessed. Pages on plain http have no randomUUID. */

@@ -6,6 +6,8 @@ const sizes = new Map();
 let config = null;
 let deadline = 0;
 let finished = false;
+let failed = false;
+let stopped = false;
 
 function settle() {
   clearTimeout(deadline);
@@ -15,7 +17,31 @@ function settle() {
 
 function show(state) {
   element("page").dataset.state = state;
+  giveWay();
 }
+
+/** Once the author has drawn something, ours is out of the way, unless there is an error to be read. */
+function giveWay() {
+  element("page").hidden = element("app").hasChildNodes() && finished && !failed;
+}
+
+function showError(title, detail) {
+  failed = true;
+  element("page").hidden = false;
+  element("error").hidden = false;
+  element("error-title").textContent = title;
+  element("error-detail").textContent = detail || "";
+  element("error-more").hidden = !detail;
+  console.error(detail ? `${title}\n${detail}` : title);
+}
+
+const STATES = {
+  waiting: () => "Running. It waits for the page around it.",
+  connected: (origin) => `Running. Its tools are used by ${origin}.`,
+  "setting up": (origin) => `Being set up for ${origin}.`,
+  "set up": (origin) => `Set up for ${origin}. This page can be closed.`,
+  running: () => "Running.",
+};
 
 function add(parent, tag, text, attributes = {}) {
   const made = document.createElement(tag);
@@ -36,6 +62,7 @@ export const page = {
     config = bootConfig;
     element("stalled").hidden = true;
     show("booting");
+    new MutationObserver(giveWay).observe(element("app"), { childList: true });
     deadline = setTimeout(() => {
       if (!finished) {
         page.fail(
@@ -71,26 +98,28 @@ export const page = {
     settle();
     performance.mark("mcpframe:ready");
     const { state, origin } = JSON.parse(info);
+    failed = stopped = false;
     element("error").hidden = true;
     show("ready");
-    element("status").textContent =
-      state === "connected" ? `Running. Its tools are used by ${origin}.` : "Running. It waits for the page around it.";
-    // A server with a page of its own draws it into the body: then ours is out of the way.
-    const others = [...document.body.children].some((child) => child !== element("page") && child.tagName !== "NOSCRIPT");
-    if (others) element("page").hidden = true;
+    element("status").textContent = STATES[state](origin);
   },
 
   fail(title, detail) {
     settle();
-    show("failed");
-    element("page").hidden = false;
+    if (stopped) return; // the first error is the cause, what comes after it only follows from it
+    stopped = true;
     element("status").textContent = "Stopped";
-    element("error").hidden = false;
-    element("error-title").textContent = title;
-    element("error-detail").textContent = detail || "";
-    element("error-more").hidden = !detail;
-    console.error(detail ? `${title}\n${detail}` : title);
+    showError(title, detail);
+    show("failed");
   },
+
+  /** An error that the server survives. */
+  problem(title, detail) {
+    showError(title, detail);
+  },
+
+  /** Imports a JavaScript module of the author's, as only JavaScript can. */
+  import_module: (url) => import(new URL(url, document.baseURI).href),
 
   async standalone() {
     settle();

@@ -1,27 +1,46 @@
 /**
- * The browser's half of mcpframe.kit.playwright_window: one iframe in this page, its message events as data.
+ * The browser's half of mcpframe.kit.playwright_window: one iframe in this page or one popup, its message events as data.
  *
  * Playwright evaluates this file in the outer page and keeps the object it gives. Nothing is left where the framed page
  * or a script of the outer page could reach it. There is no protocol here: what is heard is passed on.
  */
-({ url, sandbox, allow }) => {
-  const iframe = document.createElement("iframe");
-  if (sandbox !== null) iframe.setAttribute("sandbox", sandbox);
-  if (allow !== null) iframe.setAttribute("allow", allow);
-  document.body.append(iframe);
-  const peer = iframe.contentWindow;
+({ url, name, iframe: wanted, size: [width, height] }) => {
+  let iframe = null;
+  let peer;
+  if (wanted) {
+    const parent = document.querySelector(wanted.within);
+    if (!parent) return { refusal: `There is no element ${wanted.within} in this page to put the frame into.` };
+    iframe = document.createElement("iframe");
+    if (wanted.sandbox !== null) iframe.setAttribute("sandbox", wanted.sandbox);
+    if (wanted.allow !== null) iframe.setAttribute("allow", wanted.allow);
+    if (wanted.title) iframe.title = wanted.title;
+    if (name) iframe.name = name;
+    iframe.className = "mcpframe";
+    show(wanted.visible);
+    parent.append(iframe);
+    peer = iframe.contentWindow;
+  } else {
+    const left = screenX + Math.max(0, Math.trunc((outerWidth - width) / 2));
+    const top = screenY + Math.max(0, Math.trunc((outerHeight - height) / 2));
+    peer = open("", name, `popup,width=${width},height=${height},left=${left},top=${top}`);
+    if (!peer) {
+      return { refusal: "The browser blocked the popup: open it by a click, and allow popups for this page." };
+    }
+  }
 
   let heard = [];
   let wake = () => {};
   let loads = 0;
   let over = false;
+  let poll;
   const note = (item) => {
     heard.push(item);
     wake();
   };
 
+  const isThere = () => (iframe ? iframe.contentWindow === peer : !peer.closed);
   const onMessage = (event) => {
-    const fromPeer = event.source !== null && event.source === iframe.contentWindow;
+    const fromPeer = event.source !== null && event.source === peer && isThere();
     note({ origin: event.origin, fromPeer, text: fromPeer ? textOf(event.data) : null });
   };
   const textOf = (data) => {
@@ -35,11 +54,22 @@
     loads += 1;
     if (loads > 1) note({ gone: "replaced" });
   };
-  const removals = new MutationObserver(() => {
-    if (iframe.contentWindow === peer) return;
-    removals.disconnect();
+  const look = () => {
+    if (isThere()) return;
+    unwatch();
     note({ gone: "removed" });
-  });
+  };
+  const removals = new MutationObserver(look);
+  const unwatch = () => {
+    removals.disconnect();
+    clearInterval(poll);
+  };
+  function show(visible) {
+    if (iframe) {
+      iframe.hidden = !visible;
+      iframe.style.display = visible ? "" : "none";
+    } else if (visible) peer.focus();
+  }
 
   return {
     iframe,
@@ -47,9 +77,14 @@
     /** Listen, and only then load the page: its first message may come before its `load` event. */
     start() {
       addEventListener("message", onMessage);
-      iframe.addEventListener("load", onLoad);
-      removals.observe(document, { childList: true, subtree: true });
-      iframe.src = url;
+      if (iframe) {
+        iframe.addEventListener("load", onLoad);
+        removals.observe(document, { childList: true, subtree: true });
+        iframe.src = url;
+      } else {
+        poll = setInterval(look, 250); // no event tells that a popup was closed
+        peer.location.replace(url);
+      }
     },
 
     /** Give what was heard since the last time, waiting for the first item; null once it is over. */
@@ -61,21 +96,25 @@
       return items;
     },
 
-    /** Post messages in order; those to a window that is gone are lost. */
-    post(items) {
-      for (const [text, targetOrigin] of items) iframe.contentWindow?.postMessage(JSON.parse(text), targetOrigin);
+    /** In order: post messages, where the window is still there, and show or hide it. */
+    tell(items) {
+      for (const item of items) {
+        if (typeof item === "boolean") show(item);
+        else if (isThere()) peer.postMessage(JSON.parse(item[0]), item[1]);
+      }
     },
 
     stop() {
       over = true;
-      removals.disconnect();
+      unwatch();
       removeEventListener("message", onMessage);
       wake();
     },
 
     remove() {
       this.stop();
-      iframe.remove();
+      if (iframe) iframe.remove();
+      else peer.close();
     },
   };
 };

@@ -10,20 +10,23 @@ import asyncio
 import json
 import logging
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mcpframe.frame import load, sdk
+from mcpframe.frame import entries, load, sdk
 from mcpframe.frame.batching import batch_callbacks
 from mcpframe.frame.connection import AllowedOrigins, Connection, Options, parse_allowed_origins
 from mcpframe.frame.errors import McpFrameError, SessionError
-from mcpframe.frame.events import Event, Opened, Refused, SetupResult, Visibility, Window
+from mcpframe.frame.events import Event, Opened, Refused, SetupResult, SetupStarted, Visibility, Window
 from mcpframe.frame.protocols import sep
-from mcpframe.frame.roles import Role
 
 if TYPE_CHECKING:
-    from mcpframe.frame.server import ServerObject
+    from mcpframe.frame.author import FrameSession, Phase, UiFunction
+    from mcpframe.frame.server import FrameServer, ServerObject
+    from mcpframe.frame.session import Session
+    from mcpframe.frame.storage import Storage
+    from mcpframe.frame.ui import Page as AuthorPage
 
 log = logging.getLogger("mcpframe")
 
@@ -38,10 +41,13 @@ class Page(Protocol):
         """Say what is being done."""
 
     def ready(self, info: str) -> None:
-        """Show that the server waits for its host, or serves it: JSON with `state` and `origin`."""
+        """Show where the server stands: JSON with `state` (waiting, setting up, set up, connected) and `origin`."""
 
     def fail(self, title: str, detail: str) -> None:
         """Show an error that a person can read, and its details such as a traceback."""
+
+    def problem(self, title: str, detail: str) -> None:
+        """Show an error that the server survives."""
 
     def standalone(self, info: str) -> None:
         """Show what this page is, as it was opened by itself."""
@@ -52,13 +58,15 @@ class BootConfig:
     """What the build wrote into the page.
 
     Attributes:
-        entry: `module:object` of the author's server.
+        entry: `module:object` of the author's server, or of the main function of a page.
         name: the name of the bundle.
         title: the name for people.
         allowed_origins: origins of the hosts that may embed the page; empty to take those of the `FrameServer`.
         visibility: `requirement` and `message` for the setup's answer.
         options: any of `Options`' fields, and `allow_opaque`.
         lazy: for each lazy requirement, the wheels to fetch; see `load`.
+        assets: the author's files for the page: `base`, their folder, and `files`, their paths in it.
+        kind: `"server"`, or `"page"` for a page with a main function.
     """
 
     entry: str
@@ -68,6 +76,8 @@ class BootConfig:
     visibility: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     lazy: Mapping[str, Any] = field(default_factory=dict)
+    assets: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = "server"
 
     @classmethod
     def read(cls, text: str) -> BootConfig:
@@ -81,7 +91,7 @@ class BootConfig:
         known = {field.name for field in fields(Options)}
         return Options(**{name: value for name, value in self.options.items() if name in known})
 
-    def origins(self, server: ServerObject) -> AllowedOrigins:
+    def origins(self, server: object) -> AllowedOrigins:
         """Give the allow-list: the config's, or else the one the author passed to `FrameServer`.
 
         Raises:
@@ -106,14 +116,17 @@ async def main(config_json: str, page: Page) -> None:
         config_json: the boot config.
         page: the loader's callbacks.
     """
+    kind = "server"
     try:
-        await _run(BootConfig.read(config_json), page)
+        config = BootConfig.read(config_json)
+        kind = config.kind
+        await _run(config, page)
     except SessionError as error:
         page.fail(str(error), "")
     except McpFrameError as error:
         page.fail(str(error), traceback.format_exc())
     except BaseException as error:
-        page.fail(f"The server stopped: {type(error).__name__}: {error}", traceback.format_exc())
+        page.fail(f"The {kind} stopped: {type(error).__name__}: {error}", traceback.format_exc())
         raise
 
 
@@ -125,13 +138,16 @@ async def _run(config: BootConfig, page: Page) -> None:
     from mcpframe.frame import server as servers  # imports the SDK, which sdk.prepare() has to come before
     from mcpframe.frame import window
 
-    page.progress("Starting the server")
+    page.progress("Starting the server" if config.kind == "server" else "Starting")
     try:
-        target = servers.load_entry(config.entry)
+        target: Any = (servers.load_entry if config.kind == "server" else entries.load_main)(config.entry)
     except McpFrameError:
         raise
     except Exception:  # noqa: BLE001  whatever the author's module raises is shown
-        page.fail(f"{config.title}: the server's module raised an error.", traceback.format_exc())
+        page.fail(f"{config.title}: the {config.kind}'s module raised an error.", traceback.format_exc())
+        return
+    if config.kind == "page":
+        await _run_page(target, config, page)
         return
     host = window.host_window()
     if host is None:
@@ -140,35 +156,132 @@ async def _run(config: BootConfig, page: Page) -> None:
     allowed = config.origins(target)
     if allowed.anyone:
         log.warning("Any page may embed this server: its allowed_origins has '*'.")
-    setup = sep.phase_of(window.fragment()) == "setup"
-    role = sep.INNER_SETUP if setup else sep.INNER_TRANSPORT
     page.ready(json.dumps({"state": "waiting"}))
-    await _serve(target, role, allowed, host, config, page)
+    if sep.phase_of(window.fragment()) == "setup":
+        await _set_up(target, allowed, host, config, page)
+    else:
+        await _serve(target, allowed, host, config, page)
 
 
-async def _serve(
-    target: ServerObject, role: Role, allowed: AllowedOrigins, host: Window, config: BootConfig, page: Page
-) -> None:
+async def _serve(target: ServerObject, allowed: AllowedOrigins, host: Window, config: BootConfig, page: Page) -> None:
     from mcpframe.frame import server as servers
     from mcpframe.frame.session import open_session
 
-    refused = 0
-
-    def on_event(event: Event) -> None:
-        nonlocal refused
-        if isinstance(event, Refused):
-            refused += 1
-            if refused <= _REPORTED_REFUSALS:
-                log.warning("Refused a message from %s: %s", event.origin or "this page", event.error)
-        elif isinstance(event, Opened):
-            page.ready(json.dumps({"state": "connected", "origin": event.origin}))
-
-    connection = Connection(role, allowed, options=config.connection_options)
-    async with open_session(connection, host, on_event=on_event) as session:
-        if role.phase == "setup":
-            session.complete_setup(config.setup_result)
-            return
-        await servers.serve(target, *session.streams)
-        closed = await session.ended()
+    connection = Connection(sep.INNER_TRANSPORT, allowed, options=config.connection_options)
+    async with open_session(connection, host, on_event=_Reporter(page)) as session:
+        tasks: list[asyncio.Task[None]] = []
+        if isinstance(target, servers.FrameServer):
+            target.session = _maker(session, "transport", config, page)
+            if target.ui_function:
+                tasks.append(asyncio.create_task(_run_ui(target, target.ui_function, page)))
+        try:
+            await servers.serve(target, *session.streams)
+            closed = await session.ended()
+        finally:
+            await _end(target, tasks)
     if closed.error:
         raise closed.error
+
+
+async def _set_up(target: ServerObject, allowed: AllowedOrigins, host: Window, config: BootConfig, page: Page) -> None:
+    from mcpframe.frame.server import FrameServer
+    from mcpframe.frame.session import open_session
+
+    phase = target.setup_phase if isinstance(target, FrameServer) else None
+    facts = {"requires_visible_setup": phase.visible, "permissions": phase.permissions} if phase else None
+    connection = Connection(sep.INNER_SETUP, allowed, options=config.connection_options, facts=facts)
+    async with open_session(connection, host, on_event=_Reporter(page)) as session:
+        if phase is None or not isinstance(target, FrameServer):
+            session.complete_setup(config.setup_result)
+        else:
+            from mcpframe.frame.author import run_setup
+
+            target.session = _maker(session, "setup", config, page)
+            setting_up = asyncio.create_task(run_setup(phase.function, target.session, config.setup_result))
+            ending = asyncio.create_task(session.ended())
+            try:
+                await asyncio.wait([setting_up, ending], return_when=asyncio.FIRST_COMPLETED)
+                if ending.done():
+                    raise ending.result().error or SessionError("The session was closed during the setup.")
+                result, failure = setting_up.result()
+                session.complete_setup(result)
+            finally:
+                await _end(target, [setting_up, ending])
+            if failure:
+                page.fail(failure.title, failure.detail)
+                return
+        page.ready(json.dumps({"state": "set up", "origin": session.origin}))
+
+
+async def _run_page(main: Callable[[AuthorPage], Any], config: BootConfig, page: Page) -> None:
+    from mcpframe.frame import inner
+    from mcpframe.frame.storage import open_storage
+
+    options = config.options
+    named = bool(config.allowed_origins or options.get("allow_opaque"))
+    allowed = config.origins(None) if named else None
+    inner.configure(inner.Defaults(allowed, config.connection_options, config.setup_result))
+    its_page = _author_page(open_storage(f"page {config.name}"), config, page)
+    page.ready(json.dumps({"state": "running"}))
+    try:
+        await main(its_page)
+    finally:
+        its_page.close()
+
+
+async def _run_ui(server: FrameServer[Any], function: UiFunction, page: Page) -> None:
+    try:
+        await function(server.session)
+    except Exception as error:  # noqa: BLE001  whatever the author's function raises is shown, and the tools go on
+        page.problem(f"The page's own part stopped: {type(error).__name__}: {error}", traceback.format_exc())
+
+
+async def _end(target: ServerObject, tasks: list[asyncio.Task[Any]]) -> None:
+    """End what runs beside the session, and let go of the page."""
+    from mcpframe.frame.server import FrameServer
+
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)
+    if isinstance(target, FrameServer) and (session := target.opened_session):
+        session.closed.set()
+        session.page.close()
+
+
+def _maker(session: Session, phase: Phase, config: BootConfig, page: Page) -> Callable[[], FrameSession]:
+    """What makes the author's session when it is first asked for: many servers never do, and start without it."""
+
+    def make() -> FrameSession:
+        from mcpframe.frame.author import FrameSession
+        from mcpframe.frame.storage import open_storage
+
+        storage = open_storage(session.id)
+        return FrameSession(session, phase, storage, _author_page(storage, config, page))
+
+    return make
+
+
+def _author_page(storage: Storage, config: BootConfig, page: Page) -> AuthorPage:
+    from mcpframe.frame import dom
+    from mcpframe.frame.ui import Assets, Page
+
+    assets = Assets(config.assets.get("base", ""), frozenset(config.assets.get("files", ())))
+    return Page(dom.DomBrowser(page), assets, storage=storage, on_error=page.problem)
+
+
+class _Reporter:
+    """Tells the page and the log what happens to a connection."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._refused = 0
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Refused):
+            self._refused += 1
+            if self._refused <= _REPORTED_REFUSALS:
+                log.warning("Refused a message from %s: %s", event.origin or "this page", event.error)
+        elif isinstance(event, Opened | SetupStarted):
+            state = "connected" if isinstance(event, Opened) else "setting up"
+            self._page.ready(json.dumps({"state": state, "origin": event.origin}))

@@ -5,6 +5,11 @@ McpFrameError
 ├── EntryError               `module:object` does not name a server
 ├── LoadError                a lazy requirement cannot be loaded
 ├── StateError               a local call that the connection's state does not allow
+├── SetupFailed              raised by an author's setup function: the setup ends with an error code
+│   └── SetupCancelled       the user gave it up
+├── StorageError             a value of the session cannot be kept or read
+│   └── QuotaError           the browser gives this page no more room
+├── PageError                something of the page that is not there: an element, an asset, the page itself
 ├── MessageError             one message refused; the session goes on
 │   ├── MalformedMessage     not the shape its type demands, or not JSON at all
 │   ├── UnexpectedMessage    well-formed, but not in this state or from this side
@@ -17,10 +22,17 @@ McpFrameError
     ├── HandshakeTimeout     nobody answered within the deadline
     ├── VersionMismatch      no protocol version in common
     ├── NoPeer               the page is neither framed nor opened by another page
+    ├── PopupBlocked         the browser did not open the popup
+    ├── PermissionsDenied    the inner frame needs permissions that the host did not grant
     └── PeerGone             the peer reloaded, navigated away, or was closed
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from mcpframe.frame.events import Permission
 
 
 class McpFrameError(Exception):
@@ -41,6 +53,53 @@ class LoadError(McpFrameError, ImportError):
 
 class StateError(McpFrameError, RuntimeError):
     """A local call in a state that does not allow it, such as sending before the handshake. Nothing was sent."""
+
+
+class SetupFailed(McpFrameError):
+    """Raised by an author's setup function: the setup has failed, and the host is told why.
+
+    Attributes:
+        code: one of `CODES`.
+        message: what went wrong, for a person.
+    """
+
+    CODES: ClassVar = ("USER_CANCELLED", "AUTH_FAILED", "TIMEOUT", "CONFIG_ERROR")
+
+    def __init__(self, code: str, message: str) -> None:
+        """Say what went wrong.
+
+        Args:
+            code: one of `CODES` (SEP "postMessage Transport", MCP_SETUP_COMPLETE).
+            message: a sentence for a person.
+
+        Raises:
+            ValueError: for another code.
+        """
+        if code not in self.CODES:
+            raise ValueError(f"{code!r} is no code of a failed setup; the codes are {', '.join(self.CODES)}.")
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class SetupCancelled(SetupFailed):
+    """Raised by an author's setup function: the user gave the setup up."""
+
+    def __init__(self, message: str = "The setup was cancelled.") -> None:
+        """Say so, in a sentence for a person."""
+        super().__init__("USER_CANCELLED", message)
+
+
+class StorageError(McpFrameError, RuntimeError):
+    """A value cannot be kept or read: it has no JSON form, or the browser refuses. The message says which."""
+
+
+class QuotaError(StorageError):
+    """The browser gives this page no more room. What was stored before is still there."""
+
+
+class PageError(McpFrameError, LookupError):
+    """An element, an asset or an answer of the page that is not there, or no page at all (outside of a browser)."""
 
 
 class MessageError(McpFrameError, ValueError):
@@ -89,6 +148,23 @@ class VersionMismatch(SessionError):
 
 class NoPeer(SessionError):
     """The page was opened by itself: there is no host around it to talk to."""
+
+
+class PopupBlocked(SessionError):
+    """The browser did not open the popup. It opens one only as an answer to a click, and where popups are allowed."""
+
+
+class PermissionsDenied(SessionError):
+    """The inner frame asks for permissions that the host has not granted.
+
+    Attributes:
+        permissions: those that are missing.
+    """
+
+    def __init__(self, message: str, permissions: tuple[Permission, ...] = ()) -> None:
+        """Say what is missing."""
+        super().__init__(message)
+        self.permissions = permissions
 
 
 class PeerGone(SessionError):

@@ -12,11 +12,11 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
-import re
 import weakref
-from collections.abc import Sequence
-from importlib import import_module
+from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import anyio
@@ -31,14 +31,19 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 from typing_extensions import TypeVar
 
-from mcpframe.frame.errors import EntryError
+from mcpframe.frame import entries
+from mcpframe.frame.errors import EntryError, StateError
 from mcpframe.frame.origins import parse_allowed_origins
 from mcpframe.frame.printing import PrintedLines, captured, printing_to
-from mcpframe.frame.sdk import connection_state, handle_security, limit_log_levels
+from mcpframe.frame.sdk import connection_state, handle_security, in_pyodide, limit_log_levels
+from mcpframe.frame.updates import announce_update, answer_subscriptions
 
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
     from mcp.shared.message import SessionMessage
+
+    from mcpframe.frame.author import FrameSession, SetupFunction, SetupPhase, UiFunction
+    from mcpframe.frame.events import Permission
 
 LifespanT = TypeVar("LifespanT", default=Any)
 ServerObject: TypeAlias = "MCPServer[Any] | Server[Any]"
@@ -65,9 +70,15 @@ class FrameServer(MCPServer[LifespanT]):
 
     Raises:
         OriginError: An entry of `allowed_origins` can never match, or the list is empty.
+
+    Attributes:
+        setup_phase: What was registered with `setup`; None where nothing was.
+        ui_function: What was registered with `ui`; None where nothing was.
     """
 
     allowed_origins: tuple[str, ...] | None
+    setup_phase: SetupPhase | None
+    ui_function: UiFunction | None
 
     def __init__(
         self,
@@ -78,7 +89,99 @@ class FrameServer(MCPServer[LifespanT]):
         **options: Any,
     ) -> None:
         self.allowed_origins = None if allowed_origins is None else tuple(parse_allowed_origins(allowed_origins))
+        self.setup_phase = self.ui_function = None
+        self._session: FrameSession | Callable[[], FrameSession] | None = None
         super().__init__(name, request_state_security=request_state_security or handle_security(), **options)
+        answer_subscriptions(self._lowlevel_server, self._subscriptions)
+
+    async def resource_updated(self, uri: str) -> None:
+        """Tell the clients that have subscribed to a resource that it has changed, also outside of any request.
+
+        Args:
+            uri: The resource's URI.
+        """
+        await announce_update(self._subscriptions, uri)
+
+    @property
+    def session(self) -> FrameSession:
+        """The session of this page with its host; outside of a browser a local one (see `FrameSession`).
+
+        Raises:
+            StateError: In a page, before there is a session: when the server's module is imported.
+        """
+        if callable(self._session):
+            self._session = self._session()
+        if self._session is None:
+            if in_pyodide():
+                raise StateError("There is no session yet: use server.session in tools, and in setup and ui functions.")
+            from mcpframe.frame.author import local_session
+
+            self._session = local_session()
+        return self._session
+
+    @session.setter
+    def session(self, session: FrameSession | Callable[[], FrameSession] | None) -> None:
+        """Set by boot, to what makes the session when it is first asked for; and by tests, to one of their own."""
+        self._session = session
+
+    @property
+    def opened_session(self) -> FrameSession | None:
+        """The session, where anybody has asked for it."""
+        return None if callable(self._session) else self._session
+
+    def setup(
+        self, *, visible: bool, permissions: Sequence[Permission | str] = ()
+    ) -> Callable[[SetupFunction], SetupFunction]:
+        """Register the function that runs when the host sets this server up (SEP "postMessage Transport", setup phase).
+
+        It is given the `FrameSession` and returns a `Setup`, or raises `SetupCancelled` or `SetupFailed`; any other
+        exception is reported to the host as CONFIG_ERROR, and a `TimeoutError` as TIMEOUT. Without such a function a
+        setup completes at once, with what `[tool.mcpframe]` says.
+
+        Args:
+            visible: Whether the page needs to be seen meanwhile.
+            permissions: The browser permissions that the host is asked for, in either phase.
+
+        Returns:
+            A decorator for an async function.
+
+        Raises:
+            TypeError: The function is not async, or there is one already.
+        """
+        if not isinstance(visible, bool):
+            raise TypeError("Write @server.setup(visible=True) or @server.setup(visible=False).")
+
+        def register(function: SetupFunction) -> SetupFunction:
+            from mcpframe.frame.author import SetupPhase, parse_permissions
+
+            _check_author_function(function, "setup", self.setup_phase)
+            self.setup_phase = SetupPhase(function, visible, parse_permissions(permissions))
+            return function
+
+        return register
+
+    def ui(self, function: UiFunction) -> UiFunction:
+        """Register the function that runs beside the tools, from the beginning of a session: the page's own UI.
+
+        It is given the `FrameSession`, is cancelled when the session ends, and may return earlier. What it raises is
+        shown on the page; the tools go on.
+
+        Args:
+            function: An async function.
+
+        Raises:
+            TypeError: The function is not async, or there is one already.
+        """
+        _check_author_function(function, "ui", self.ui_function)
+        self.ui_function = function
+        return function
+
+
+def _check_author_function(function: object, kind: str, present: object) -> None:
+    if not inspect.iscoroutinefunction(function):
+        raise TypeError(f"The {kind} function has to be async: async def {kind}(session): ...")
+    if present is not None:
+        raise TypeError(f"This server has a {kind} function already.")
 
 
 def lowlevel(server: object) -> Server[Any]:
@@ -107,29 +210,16 @@ def load_entry(entry: str) -> ServerObject:
         EntryError: The entry has another form, its module or a module that one needs is not there, or the object is
             missing or no server. Whatever else the module raises is passed on as it is.
     """
-    if not re.fullmatch(r"\w+(\.\w+)*:\w+(\.\w+)*", entry):
-        raise EntryError(f"The entry {entry!r} has to be 'module:object', such as 'server:server'.")
-    module_name, _, path = entry.partition(":")
-    try:
-        module = import_module(module_name)
-    except ModuleNotFoundError as error:
-        missing = error.name or ""
-        if module_name == missing or module_name.startswith(f"{missing}."):
-            raise EntryError(f"The entry {entry!r}: there is no module named {missing!r}.") from error
-        raise EntryError(
-            f"The entry {entry!r}: importing {module_name!r} needs {missing!r}, which is not installed. "
-            "Add it to the server's requirements."
-        ) from error
-    found: object = module
-    for part in path.split("."):
-        if not hasattr(found, part):
-            servers = [name for name, value in vars(module).items() if isinstance(value, MCPServer | Server)]
-            instead = f"its servers are: {', '.join(servers)}" if servers else "and no server under another name"
-            raise EntryError(f"The entry {entry!r}: {module_name!r} has no {path!r}; {instead}.")
-        found = getattr(found, part)
+    found = entries.find(entry, _servers_in)
     if not isinstance(found, MCPServer | Server):
         raise EntryError(f"The entry {entry!r} is of type {type(found).__name__}; it has to be {_WHAT_SERVES}.")
-    return found
+    server: ServerObject = found
+    return server
+
+
+def _servers_in(module: ModuleType) -> str:
+    names = [name for name, value in vars(module).items() if isinstance(value, MCPServer | Server)]
+    return f"its servers are: {', '.join(names)}" if names else "and no server under another name"
 
 
 async def serve(

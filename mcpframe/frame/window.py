@@ -1,4 +1,4 @@
-"""The browser's window: the only module that imports `js` or `pyodide`.
+"""The browser's window: with `frames.py` and `dom.py` one of the few modules that import `js` or `pyodide`.
 
 It turns a `message` event into an `Inbound`, and a text into `postMessage`. It decides nothing. What crosses between
 Python and JavaScript is JSON text: a `Map`, `undefined` or a `BigInt` cannot leak, and a message costs one string.
@@ -70,7 +70,8 @@ def host_window() -> HostWindow | None:
     """Give the host's window: the parent of a frame, the opener of a popup, None for a page opened by itself."""
     if not _same(js.parent, js.self):
         return HostWindow(js.parent)
-    return HostWindow(js.opener) if js.opener else None
+    # Asked in JavaScript: for Python, a window without frames in it is false, as an empty list is.
+    return HostWindow(js.opener) if js.Boolean(js.opener) else None
 
 
 def text_of(data: Any) -> str:

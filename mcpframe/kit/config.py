@@ -18,6 +18,9 @@ from mcpframe.kit.errors import ConfigError
 
 _ENTRY = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\Z")
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\Z")
+_NPM_NAME = re.compile(r"(@[a-z0-9._~-]+/)?[a-z0-9_~-][a-z0-9._~-]*\Z")
+_NPM_VERSION = re.compile(r"\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?\Z")
+_INTEGRITY = re.compile(r"sha512-[A-Za-z0-9+/]{86}==\Z")
 _CSP_SOURCE = re.compile(r"[^\s;,'\"]+\Z|'(self|none|unsafe-inline|sha(256|384|512)-[A-Za-z0-9+/=_-]+)'\Z")
 
 
@@ -55,6 +58,24 @@ def _sources(values: list[str]) -> list[str]:
         if not _CSP_SOURCE.match(value):
             raise ValueError(f'{value!r} is not a CSP source, such as "https://api.example" or "\'self\'"')
     return values
+
+
+def _npm_name(value: str) -> str:
+    if not _NPM_NAME.match(value):
+        raise ValueError("must be the name of an npm package, such as 'mermaid' or '@scope/name'")
+    return value
+
+
+def _npm_version(value: str) -> str:
+    if not _NPM_VERSION.match(value):
+        raise ValueError("must be one version, such as '1.2.3', not a range")
+    return value
+
+
+def _integrity(value: str) -> str:
+    if not _INTEGRITY.match(value):
+        raise ValueError("must be 'sha512-…', as `npm view NAME@VERSION dist.integrity` tells it")
+    return value
 
 
 Sources = Annotated[list[str], AfterValidator(_sources)]
@@ -114,18 +135,35 @@ class CspConfig(_Section):
     unsafe_eval: bool = False
 
 
+class NpmConfig(_Section):
+    """Files of an npm package that the author's pages use, `[tool.mcpframe.npm.NAME]`; in the bundle `npm/NAME/PATH`.
+
+    Attributes:
+        version: The version, exact.
+        integrity: The hash of the package, as `npm view NAME@VERSION dist.integrity` tells it.
+        files: Paths in the package; `*` stands for any part of a name.
+    """
+
+    version: Annotated[str, AfterValidator(_npm_version)]
+    integrity: Annotated[str, AfterValidator(_integrity)]
+    files: Annotated[list[RelativePath], Field(min_length=1)]
+
+
 class McpframeConfig(_Section):
     """`[tool.mcpframe]`.
 
     Attributes:
-        entry: `module:object` of the server.
+        entry: `module:object` of the server, or of a page's main function.
+        kind: `server`, or `page` for a page that is no server: a host, or the client of an inverted architecture.
         name: The bundle's folder; by default the project's name.
         title: The name for people; by default the server's own.
         allowed_origins: Origins of the pages that may embed the server, each written out; `*` for all.
         visibility: Whether the page must be seen while it serves.
         requirements: What to install in the page; by default `project.dependencies`.
         lazy: Requirements that are fetched only when the server calls `mcpframe.load`.
-        assets: Glob patterns of further files the server reads.
+        assets: Glob patterns of further files, for the server or its page: data, HTML, JavaScript, images and the like.
+        styles: Style sheets of the page.
+        npm: npm packages whose files the pages use, by name.
         source: The folder that is put on the import path; by default `src` where the entry is there, else the root.
         csp: What the page may reach.
         options: Deadlines and limits of the connection.
@@ -134,6 +172,7 @@ class McpframeConfig(_Section):
     """
 
     entry: Annotated[str, AfterValidator(_entry)] | None = None
+    kind: Literal["server", "page"] = "server"
     name: Annotated[str, AfterValidator(_name)] | None = None
     title: str | None = None
     allowed_origins: Annotated[list[str], AfterValidator(_origins)] = []
@@ -141,6 +180,8 @@ class McpframeConfig(_Section):
     requirements: list[str] | None = None
     lazy: list[str] = []
     assets: list[RelativePath] = []
+    styles: list[RelativePath] = []
+    npm: dict[Annotated[str, AfterValidator(_npm_name)], NpmConfig] = {}
     source: RelativePath | None = None
     csp: CspConfig = CspConfig()
     options: OptionsConfig = OptionsConfig()
@@ -167,7 +208,9 @@ def read_config(table: object, file: str) -> McpframeConfig:
 
 def _explain(detail: Any) -> str:
     location = [part for part in detail["loc"] if isinstance(part, (str, int))]
-    keys = [str(part) for part in location if not str(part).startswith(("function-", "constrained-", "float", "int"))]
+    kinds = ("float", "int", "[key]")  # what pydantic puts between keys, as it does "function-after[…]"
+    parts = [str(part) for part in location]
+    keys = [part for part in parts if part not in kinds and not part.startswith(("function-", "constrained-"))]
     key = ".".join(["tool.mcpframe", *keys])
     if detail["type"] == "extra_forbidden":
         section = _section(keys[:-1])
@@ -186,8 +229,12 @@ def _explain(detail: Any) -> str:
 
 def _section(keys: list[str]) -> list[str]:
     model: type[BaseModel] = McpframeConfig
-    for key in keys:
-        annotation = model.model_fields[key].annotation
+    names = iter(keys)
+    for name in names:
+        annotation = model.model_fields[name].annotation
+        if get_origin(annotation) is dict:
+            annotation = get_args(annotation)[1]
+            next(names, None)  # that of the entry
         options = get_args(annotation) if get_origin(annotation) is not None else (annotation,)
         model = next(option for option in options if isinstance(option, type) and issubclass(option, BaseModel))
     return list(model.model_fields)

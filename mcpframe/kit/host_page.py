@@ -11,6 +11,9 @@ from mcpframe.kit.errors import ToolMissing
 from mcpframe.kit.programs import run_tool
 from mcpframe.kit.progress import Progress, silent
 
+HOST_MODULES = ("host.js", "host-messages.js")
+"""The host module for JavaScript pages, in `static`."""
+
 _CLIENT = "@modelcontextprotocol/client"
 
 # `data:` is for the images and sounds that tools answer with.
@@ -68,7 +71,8 @@ def write_host_page(folder: Path, frame_url: str, client: Path) -> None:
         client: The TypeScript client, from `bundle_client`.
     """
     shutil.copytree(static_dir() / "demo", folder, dirs_exist_ok=True)
-    shutil.copy2(static_dir() / "host.js", folder)
+    for module in HOST_MODULES:
+        shutil.copy2(static_dir() / module, folder)
     shutil.copy2(client, folder / "mcp-client.js")
     (folder / "config.json").write_text(json.dumps({"url": frame_url}), "utf-8")
     origin = "/".join(frame_url.split("/", 3)[:3])

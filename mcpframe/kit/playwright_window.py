@@ -1,9 +1,10 @@
-"""A `Window` from CPython into a real browser: an iframe that Playwright puts into a page.
+"""A `Window` from CPython into a real browser: an iframe that Playwright puts into a page, or a popup.
 
-With it a connection in CPython is the outer frame of a framed page, so that the official Python client talks to a
-server in a real browser:
+With it an `OuterFrame` in CPython frames a page in a real browser, so that the official Python client talks to a server
+there:
 
-    async with PlaywrightWindow(page, url) as window, Client(transport(connection, window)) as client:
+    outer = OuterFrame("https://tools.example/pi/")
+    async with Client(outer.connect(PlaywrightPlace(page))) as client:
         ...
 
 The page's half is `static/window.js`. CPython asks it for what was heard, rather than exposing a function to the page:
@@ -21,8 +22,9 @@ from typing import Any, NoReturn, Self
 import anyio
 from playwright.async_api import Error, Frame, JSHandle, Page
 
-from mcpframe.frame.errors import StateError
+from mcpframe.frame.errors import PopupBlocked, StateError
 from mcpframe.frame.events import Departure, Inbound
+from mcpframe.frame.places import POPUP_SIZE, Framing
 from mcpframe.kit.data import static_dir
 
 logger = logging.getLogger(__name__)
@@ -31,14 +33,62 @@ _GOODBYE_SECONDS = 5.0
 """How long leaving may take where the browser doesn't answer."""
 
 
-class PlaywrightWindow:
-    """An iframe in a page, as the `Window` of a connection in the role of the outer frame.
+class PlaywrightPlace:
+    """Where an `OuterFrame` puts its page: an element of a page that Playwright has open, or a popup of it.
 
-    The outer page is the one that Playwright has open: its origin is the host's. Entering makes the iframe, listening
-    loads the framed page into it, and leaving removes it.
+    Attributes:
+        window: the window of the phase under way, or of the last one; None before.
     """
 
-    def __init__(self, page: Page, url: str, *, sandbox: str | None = None, allow: str | None = None) -> None:
+    def __init__(self, page: Page, within: str = "body", *, popup: bool = False) -> None:
+        """Say where.
+
+        Args:
+            page: an open page at the host's origin.
+            within: a selector: the element that the iframe becomes the last child of.
+            popup: open a popup instead.
+        """
+        self.window: PlaywrightWindow | None = None
+        self._page = page
+        self._within = within
+        self._popup = popup
+
+    def __call__(self, framing: Framing) -> PlaywrightWindow:
+        """Make the window for one phase."""
+        self.window = PlaywrightWindow(
+            self._page,
+            framing.url,
+            sandbox=framing.sandbox,
+            allow=framing.allow or None,
+            name=framing.name,
+            title=framing.title,
+            within=self._within,
+            popup=self._popup,
+            visible=framing.visible,
+        )
+        return self.window
+
+
+class PlaywrightWindow:
+    """An iframe in a page, or a popup of it, as the `Window` of a connection in the role of the outer frame.
+
+    The outer page is the one that Playwright has open: its origin is the host's. Entering makes the iframe or the
+    popup, listening loads the framed page into it, and leaving removes it.
+    """
+
+    def __init__(
+        self,
+        page: Page,
+        url: str,
+        *,
+        sandbox: str | None = None,
+        allow: str | None = None,
+        name: str = "",
+        title: str = "",
+        within: str = "body",
+        popup: bool = False,
+        visible: bool = True,
+    ) -> None:
         """Say what to frame.
 
         Args:
@@ -46,25 +96,53 @@ class PlaywrightWindow:
             url: address of the page to frame.
             sandbox: the iframe's `sandbox` attribute, such as `"allow-scripts allow-same-origin"`; None for none.
             allow: the iframe's `allow` attribute (Permissions Policy); None for none.
+            name: the window's name.
+            title: the iframe's title.
+            within: a selector for the element to put the iframe into.
+            popup: open a popup rather than make an iframe.
+            visible: whether the iframe is shown from the beginning.
         """
         self._page = page
-        self._options = {"url": url, "sandbox": sandbox, "allow": allow}
+        self._options = {
+            "url": url,
+            "name": name,
+            "iframe": None
+            if popup
+            else {"sandbox": sandbox, "allow": allow, "title": title, "within": within, "visible": visible},
+            "size": POPUP_SIZE,
+        }
         self._adapter: JSHandle | None = None
+        self._popup: asyncio.Future[Page] | None = None
         self._listening = False
-        self._outbox: list[tuple[str, str]] = []
+        self._outbox: list[tuple[str, str] | bool] = []
         self._reader: asyncio.Task[None] | None = None
         self._writer: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        """Put the empty iframe into the page."""
+        """Put the empty iframe into the page, or open the empty popup.
+
+        Raises:
+            PopupBlocked: where the browser opens no popup.
+            StateError: where there is no such element to put the iframe into.
+        """
         script = (static_dir() / "window.js").read_text("utf-8")
-        self._adapter = await self._page.evaluate_handle(script, self._options)
+        if self._options["iframe"] is None:
+            self._popup = asyncio.get_running_loop().create_future()
+            self._page.once("popup", self._on_popup)
+        adapter = await self._page.evaluate_handle(script, self._options)
+        refusal = await adapter.evaluate("adapter => adapter.refusal ?? null")
+        if refusal:
+            if self._popup:
+                self._page.remove_listener("popup", self._on_popup)
+                raise PopupBlocked(refusal)
+            raise StateError(refusal)
+        self._adapter = adapter
         return self
 
     async def __aexit__(
         self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> None:
-        """Post what is still to be posted, and remove the iframe. Takes a few seconds at most."""
+        """Post what is still to be posted, and remove the iframe or close the popup. Takes a few seconds at most."""
         self._listening = False
         with anyio.move_on_after(_GOODBYE_SECONDS, shield=True):
             if self._writer:
@@ -103,9 +181,11 @@ class PlaywrightWindow:
             text: JSON text of the message.
             target_origin: the origin the framed page must have to get it.
         """
-        self._outbox.append((text, target_origin))
-        if self._writer is None or self._writer.done():
-            self._writer = asyncio.get_running_loop().create_task(self._write(self._inside()))
+        self._tell((text, target_origin))
+
+    def show(self, visible: bool) -> None:
+        """Show the iframe or hide it, in order with what is posted; bring a popup to the front."""
+        self._tell(visible)
 
     async def frame(self) -> Frame:
         """Give Playwright's view of the framed page, to look into it or to navigate it.
@@ -113,6 +193,8 @@ class PlaywrightWindow:
         Raises:
             StateError: where the iframe is gone, or was not made yet.
         """
+        if self._popup:
+            return (await self._popup).main_frame
         iframe = (await self._inside().get_property("iframe")).as_element()
         frame = await iframe.content_frame() if iframe else None
         if frame is None:
@@ -123,6 +205,16 @@ class PlaywrightWindow:
         if self._adapter is None:
             raise StateError("Enter the PlaywrightWindow with `async with` first.")
         return self._adapter
+
+    def _on_popup(self, popup: Page) -> None:
+        if self._popup and not self._popup.done():
+            self._popup.set_result(popup)
+
+    def _tell(self, item: tuple[str, str] | bool) -> None:
+        adapter = self._inside()
+        self._outbox.append(item)
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.get_running_loop().create_task(self._write(adapter))
 
     def _stop(self) -> None:
         self._listening = False
@@ -159,7 +251,7 @@ class PlaywrightWindow:
         while self._outbox:
             batch, self._outbox = self._outbox, []
             try:
-                await adapter.evaluate("(adapter, items) => adapter.post(items)", batch)
+                await adapter.evaluate("(adapter, items) => adapter.tell(items)", batch)
             except Error as error:
                 logger.debug("Messages are lost, as the page is gone: %s", error)
 

@@ -97,7 +97,7 @@ def _from_pyproject(file: Path) -> Project:
         if not isinstance(dependencies, list) or not all(isinstance(item, str) for item in dependencies):
             raise ConfigError(f"{file}: project.dependencies must be a list of requirements.")
         declared = dependencies
-    entry = config.entry or _guess_entry(root, file)
+    entry = config.entry or ("main:main" if config.kind == "page" else _guess_entry(root, file))
     name = config.name or str(metadata.get("name") or root.name)
     return _project(root, file, name, entry, _source(root, config, entry, file), None, declared, config)
 
@@ -113,7 +113,7 @@ def _from_script(file: Path) -> Project:
     declared = config.requirements if config.requirements is not None else data.get("dependencies", [])
     if not file.stem.isidentifier():
         raise ConfigError(f"{file.name} cannot be imported by its name: rename it to a Python identifier.")
-    entry = config.entry or f"{file.stem}:{_server_object(text, file) or 'server'}"
+    entry = config.entry or f"{file.stem}:{'main' if config.kind == 'page' else _server_object(text, file) or 'server'}"
     return _project(file.parent, file, config.name or file.stem, entry, file.parent, file, declared, config)
 
 

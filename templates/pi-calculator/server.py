@@ -1,6 +1,7 @@
 """Estimates pi by throwing random points at a square: the share that lands in the quarter circle is pi / 4.
 
-Every call adds its points to those of the calls before, until `reset`.
+Every call adds its points to those of the calls before, until `reset`. The page may stay hidden; shown, it draws some
+of the points while they are thrown.
 """
 
 import asyncio
@@ -12,9 +13,12 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
-from mcpframe import FrameServer
+from mcpframe import FrameServer, FrameSession
+from picture import Picture
 
 BATCH = 10_000
+DRAWN = 250
+"""How many points of a batch are drawn: all of a million would be one blot."""
 
 server = FrameServer("pi-calculator", title="Pi calculator", version="0.1.0")
 
@@ -36,6 +40,13 @@ class Estimate(BaseModel):
 
 
 points = Points()
+picture = Picture()
+
+
+@server.ui
+async def ui(session: FrameSession) -> None:
+    """Draw the points while the page is shown."""
+    await picture.run(session)
 
 
 @server.tool()
@@ -47,9 +58,11 @@ async def calculate_pi(
     done = 0
     while done < iterations:
         count = min(BATCH, iterations - done)
-        points.inside += throw(count)
+        inside, some = throw(count)
+        points.inside += inside
         points.total += count
         done += count
+        picture.add(some, points.inside, points.total)
         await ctx.report_progress(done, iterations, f"{done:,} of {iterations:,} points")
         await asyncio.sleep(0)  # let messages in and out: progress, other calls, a cancellation
     share = points.inside / points.total
@@ -67,16 +80,21 @@ def reset() -> str:
     """Forget all points."""
     forgotten = points.total
     points.inside = points.total = 0
+    picture.clear()
     return f"Forgot {forgotten:,} points."
 
 
-def throw(count: int) -> int:
-    """Throw `count` points and count those that land in the quarter circle."""
+def throw(count: int) -> tuple[int, list[tuple[float, float]]]:
+    """Throw `count` points; count those that land in the quarter circle, and give some of them to be drawn."""
     inside = 0
+    some = []
     uniform = random.random
-    for _ in range(count):
+    every = max(1, count // DRAWN)
+    for number in range(count):
         x = uniform()
         y = uniform()
         if x * x + y * y <= 1:
             inside += 1
-    return inside
+        if number % every == 0:
+            some.append((x, y))
+    return inside, some

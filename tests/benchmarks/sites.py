@@ -23,7 +23,7 @@ from mcpframe.kit.bundle.resolve import INSTALLER
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.data import checkout_dir, static_dir, templates_dir
 from mcpframe.kit.errors import BuildError, ToolMissing
-from mcpframe.kit.host_page import bundle_client
+from mcpframe.kit.host_page import HOST_MODULES, bundle_client
 from mcpframe.kit.node import install_locked
 from mcpframe.kit.programs import run_tool
 from mcpframe.kit.progress import Progress
@@ -141,7 +141,8 @@ def all_sites(progress: Progress) -> Iterator[Sites]:
 def _write_host(folder: Path, client: Path) -> None:
     for name in ("host.html", "host_page.js"):
         shutil.copy(PAGES / name, folder)
-    shutil.copy(static_dir() / "host.js", folder)
+    for module in HOST_MODULES:
+        shutil.copy(static_dir() / module, folder)
     shutil.copy(client, folder / "mcp-client.js")
 
 

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -21,10 +22,11 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, 
 
 from mcpframe.kit.bundle import build
 from mcpframe.kit.chromium import ensure_chromium, launch_options
-from mcpframe.kit.data import checkout_dir, static_dir
-from mcpframe.kit.host_page import bundle_client
+from mcpframe.kit.data import checkout_dir, static_dir, templates_dir
+from mcpframe.kit.host_page import HOST_MODULES, bundle_client
 from mcpframe.kit.node import install_locked
 from mcpframe.kit.serve import serve_folder
+from tests.browser.hosts import Host, JavaScriptHost, PythonHost
 from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PythonOuter
 
 PAGES = Path(__file__).parent / "pages"
@@ -35,6 +37,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("browser")
+
+
+_MATRIX = ("test_contract_", "test_matrix")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how many lines of the matrix of bad input and attacks have held; a test may hold several."""
+    held = [
+        dict(report.user_properties).get("lines", 1)
+        for report in terminalreporter.stats.get("passed", [])
+        if report.when == "call" and Path(report.fspath).name.startswith(_MATRIX)
+    ]
+    if held:
+        terminalreporter.write_line(f"bad input and attacks: {sum(held)} lines held, in {len(held)} tests")
 
 
 @pytest.fixture(scope="session")
@@ -75,7 +91,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that all three origins serve."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(PAGES, folder, dirs_exist_ok=True)
-    shutil.copy(static_dir() / "host.js", folder)
+    for module in HOST_MODULES:
+        shutil.copy(static_dir() / module, folder)
     return folder
 
 
@@ -110,6 +127,30 @@ class Bundle:
     def url(self) -> str:
         """The address to frame."""
         return f"{self.origin}/{self.path}"
+
+
+class TemplateSite:
+    """The site of the built templates."""
+
+    def __init__(self, folder: Path, port: int, host: str) -> None:
+        """Build into the folder, which is served at `port`, for hosts of the origin `host`."""
+        self._folder = folder
+        self._port = port
+        self._host = host
+        self._built: dict[str, str] = {}
+
+    def url(self, name: str, *, stored: bool = True) -> str:
+        """Build a template, unless it is there, and give its address.
+
+        Args:
+            name: the template.
+            stored: whether Chromium lets its page keep values. In a profile like Playwright's, which is an incognito
+                one, it does not let frames of another site.
+        """
+        if name not in self._built:
+            built = build(templates_dir() / name, self._folder, allowed_origins=[self._host])
+            self._built[name] = built.url_path
+        return f"http://{'neighbour.host' if stored else 'bundle'}.localhost:{self._port}/{self._built[name]}"
 
 
 @pytest.fixture(scope="session")
@@ -197,6 +238,13 @@ async def watched(context: BrowserContext) -> AsyncIterator[Troubles]:
     assert troubles.unexpected() == []
 
 
+@asynccontextmanager
+async def new_context(browser: Browser) -> AsyncIterator[tuple[BrowserContext, Troubles]]:
+    """Give a fresh profile whose pages must not complain."""
+    async with new_profile(browser) as context, watched(context) as troubles:
+        yield context, troubles
+
+
 @pytest.fixture
 async def context(browser: Browser) -> AsyncIterator[BrowserContext]:
     """A profile of the test's own."""
@@ -232,3 +280,27 @@ async def outer(outer_kind: type[Outer], host_page: Page) -> AsyncIterator[Outer
     """Each of the two outer frames, in a page of the host's origin."""
     async with outer_kind(host_page) as outer:
         yield outer
+
+
+@pytest.fixture(scope="session")
+def templates(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemplateSite]:
+    """The templates, each built when it is first asked for."""
+    folder = tmp_path_factory.mktemp("templates")
+    with serve_folder(folder) as served:
+        yield TemplateSite(folder, served.port, origins.host)
+
+
+@pytest.fixture(params=[JavaScriptHost, PythonHost], ids=["host.js", "python"])
+async def host(
+    request: pytest.FixtureRequest,
+    context: BrowserContext,
+    origins: Origins,
+    templates: TemplateSite,
+    template: str,
+    typescript_client: None,
+) -> Host:
+    """Each of the two hosts of the server that the test module's fixture `template` names."""
+    kind: type[Host] = request.param
+    page = await context.new_page()
+    await page.goto(f"{origins.host}/template.html")
+    return kind(page, templates.url(template))

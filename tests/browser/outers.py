@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import asdict
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -19,18 +21,32 @@ from mcp_types import jsonrpc_message_adapter
 from playwright.async_api import Frame, Page
 
 from mcpframe.frame.connection import Connection
-from mcpframe.frame.events import Closed, Event, Opened, Refused, SetupRequired
+from mcpframe.frame.errors import OriginError, SessionError
+from mcpframe.frame.events import (
+    Closed,
+    Event,
+    Opened,
+    Permission,
+    Refused,
+    SetupCompleted,
+    SetupRequired,
+    SetupStarted,
+)
 from mcpframe.frame.origins import parse_allowed_origins
+from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.places import Place, VisibilityChanged
 from mcpframe.frame.protocols.sep import OUTER_TRANSPORT
 from mcpframe.frame.roles import Options
 from mcpframe.frame.session import Session
-from mcpframe.kit.playwright_window import PlaywrightWindow
+from mcpframe.kit.playwright_window import PlaywrightPlace, PlaywrightWindow
+from tests.browser.playing import POLL
 
 PATIENCE = 30.0
 """How long anything that should happen may take, in seconds."""
 
 Happening = dict[str, Any]
-"""`kind` is one of "opened", "received", "refused", "setup required" and "closed"; the rest depends on it."""
+"""`kind` is one of "opened", "received", "refused", "setup required" and "closed", in a setup "set up", "setup failed",
+"asked" and "visible"; the rest depends on it."""
 
 
 class Outer(ABC):
@@ -59,6 +75,31 @@ class Outer(ABC):
         """Begin a session with the page at `url`; times in seconds."""
 
     @abstractmethod
+    async def set_up(
+        self,
+        url: str,
+        *,
+        popup: bool = False,
+        permissions: Sequence[str] = (),
+        grants: Sequence[str] | None = None,
+        deadlines: Mapping[str, float] | None = None,
+        limits: Mapping[str, int] | None = None,
+    ) -> None:
+        """Begin a setup with the page at `url`; `grants` is what the host answers when it is asked for permissions."""
+
+    @abstractmethod
+    async def give_up(self) -> None:
+        """Give up the setup."""
+
+    @abstractmethod
+    async def go_on(self) -> None:
+        """Begin a session after the setup, at the same place."""
+
+    @abstractmethod
+    async def show(self, visible: bool) -> None:
+        """Show or hide the framed page."""
+
+    @abstractmethod
     async def next(self, kind: str) -> Happening:
         """Wait for the next event of a kind, and forget it."""
 
@@ -81,6 +122,14 @@ class Outer(ABC):
     @abstractmethod
     async def close(self) -> None:
         """End the session and everything belonging to it."""
+
+    async def framed(self) -> Frame:
+        """Wait for the framed page of a setup, or of the session after it, ready to be played."""
+        iframe = await self.page.wait_for_selector("iframe[src^=http]", state="attached")
+        frame = await iframe.content_frame()
+        assert frame is not None
+        await frame.wait_for_function("() => typeof say === 'function'", polling=POLL)
+        return frame
 
     async def open(self, url: str, **options: Any) -> Happening:
         """Connect and wait until the session is open."""
@@ -122,6 +171,36 @@ class JavaScriptOuter(Outer):
         }
         await self.page.evaluate("options => lab.connect(options)", options)
 
+    async def set_up(
+        self,
+        url: str,
+        *,
+        popup: bool = False,
+        permissions: Sequence[str] = (),
+        grants: Sequence[str] | None = None,
+        deadlines: Mapping[str, float] | None = None,
+        limits: Mapping[str, int] | None = None,
+    ) -> None:
+        options = {
+            "url": url,
+            "popup": popup,
+            "permissions": list(permissions),
+            "grants": grants,
+            "sandbox": None,
+            "timeout": {name: seconds * 1000 for name, seconds in (deadlines or {}).items()},
+            "limits": {_camel(name): value for name, value in (limits or {}).items()},
+        }
+        await self.page.evaluate("options => lab.setUp(options)", options)
+
+    async def give_up(self) -> None:
+        await self.page.evaluate("lab.abort.abort(new DOMException('enough', 'AbortError'))")
+
+    async def go_on(self) -> None:
+        await self.page.evaluate("lab.goOn()")
+
+    async def show(self, visible: bool) -> None:
+        await self.page.evaluate("visible => visible ? lab.transport.show() : lab.transport.hide()", visible)
+
     async def next(self, kind: str) -> Happening:
         with anyio.fail_after(PATIENCE):
             happening: Happening = await self.page.evaluate("kind => lab.next(kind)", kind)
@@ -156,6 +235,8 @@ class PythonOuter(Outer):
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)
+        self.frame: OuterFrame | None = None
+        self.session: Session = None  # type: ignore[assignment]  # before there is one
         self._stack = AsyncExitStack()
         self._happenings: list[Happening] = []
         self._changed = anyio.Event()
@@ -183,8 +264,81 @@ class PythonOuter(Outer):
     async def _open_window(self, url: str, sandbox: str | None) -> Any:
         return await self._stack.enter_async_context(PlaywrightWindow(self.page, url, sandbox=sandbox))
 
-    def _note(self, event: Event) -> None:
+    async def set_up(
+        self,
+        url: str,
+        *,
+        popup: bool = False,
+        permissions: Sequence[str] = (),
+        grants: Sequence[str] | None = None,
+        deadlines: Mapping[str, float] | None = None,
+        limits: Mapping[str, int] | None = None,
+    ) -> None:
+        waits = {f"{name}_timeout": seconds for name, seconds in (deadlines or {}).items()}
+
+        async def decide(requested: tuple[Permission, ...]) -> Sequence[str]:
+            wanted = [{**asdict(permission), "phase": list(permission.phase)} for permission in requested]
+            self._add({"kind": "asked", "requested": wanted})
+            return grants or ()
+
+        self.frame = OuterFrame(
+            url,
+            permissions=permissions,
+            on_permissions=None if grants is None else decide,
+            on_event=self._note,
+            options=Options(**waits, **(limits or {})),
+        )
+        self._place = self._make_place(popup=popup)
+        self._task = asyncio.create_task(self._set_up())
+        self._stack.push_async_callback(_cancelled, self._task)
+
+    def _make_place(self, *, popup: bool) -> Place:
+        return PlaywrightPlace(self.page, popup=popup)
+
+    async def _set_up(self) -> None:
+        try:
+            async with self.frame.setup(self._place) as setup:
+                result = await setup.result()
+        except (SessionError, OriginError) as error:
+            self._add({"kind": "setup failed", "error": type(error).__name__, "message": str(error)})
+            return
+        names = {"visibility_message": "visibilityMessage", "ephemeral_message": "ephemeralMessage"}
+        happening = {"kind": "set up", "title": result.title, "visibility": str(result.visibility)}
+        happening |= {js: getattr(result, py) for py, js in names.items() if getattr(result, py)}
+        if result.error_code:
+            happening["error"] = {"code": str(result.error_code), "message": result.error_message}
+        self._add({**happening, "sessionId": self.frame.session_id})
+
+    async def give_up(self) -> None:
+        await _cancelled(self._task)
+        self._add({"kind": "setup failed", "error": "AbortError", "message": "enough"})
+
+    async def go_on(self) -> None:
+        self._task = asyncio.create_task(self._go_on())
+        self._stack.push_async_callback(_cancelled, self._task)
+
+    async def _go_on(self) -> None:
+        try:
+            async with self.frame.connect(self._place):
+                assert self.frame.session
+                self.session = self.frame.session
+                self._add({"kind": "opened", "sessionId": self.session.id, "origin": self.session.origin})
+                await self.session.ended()
+        except SessionError as error:
+            self._add({"kind": "failed", "error": type(error).__name__, "message": str(error)})
+
+    async def show(self, visible: bool) -> None:
+        (self.frame.show if visible else self.frame.hide)()
+
+    def _note(self, event: Event | VisibilityChanged) -> None:
+        if isinstance(event, VisibilityChanged):
+            self._add({"kind": "visible", "visible": event.visible})
+            return
+        if isinstance(event, SetupStarted | SetupCompleted):
+            return
         if isinstance(event, Opened):
+            if self.frame:
+                return  # told when connect() has given the session
             happening: Happening = {"kind": "opened", "sessionId": event.session_id, "origin": event.origin}
         elif isinstance(event, Refused):
             happening = {"kind": "refused", "error": type(event.error).__name__, "message": str(event.error)}
@@ -197,8 +351,18 @@ class PythonOuter(Outer):
             }
         else:
             assert isinstance(event, Closed)
+            if self._setting_up:
+                return  # setup() itself says how it ended
             happening = {"kind": "closed", "error": type(event.error).__name__ if event.error else None}
             happening["message"] = str(event.error)
+        self._add(happening)
+
+    @property
+    def _setting_up(self) -> bool:
+        session = self.frame.session if self.frame else None
+        return self.frame is not None and (session is None or session.connection.role.phase == "setup")
+
+    def _add(self, happening: Happening) -> None:
         self._happenings.append(happening)
         self._changed.set()
 
@@ -217,7 +381,7 @@ class PythonOuter(Outer):
                 await self._changed.wait()
 
     async def rest(self) -> list[str]:
-        waiting = self.session.streams[0].statistics().current_buffer_used
+        waiting = self.session.streams[0].statistics().current_buffer_used if self.session else 0
         return ["received"] * waiting + [happening["kind"] for happening in self._happenings]
 
     async def send(self, payload: Mapping[str, Any]) -> None:
@@ -236,6 +400,13 @@ class PythonOuter(Outer):
 
     async def close(self) -> None:
         await self._stack.aclose()
+
+
+async def _cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
+    if not task.cancelled():
+        task.result()
 
 
 def _camel(name: str) -> str:

@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from playwright.async_api import Frame, Page
+
+POLL = 30
+"""How often Playwright looks, in milliseconds. By default it looks when a page is painted, which no hidden one is."""
 
 HANDSHAKE = {"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}
 
 
+@runtime_checkable
+class Played(Protocol):
+    """A page without a browser, which is played in Python: see tests/contract."""
+
+    async def say(self, message: Any) -> None: ...
+
+    async def heard(self, count: int) -> list[dict[str, Any]]: ...
+
+
 async def say(frame: Frame, message: Any) -> None:
     """Let a page post to the window around it."""
+    if isinstance(frame, Played):
+        await frame.say(message)
+        return
     await frame.evaluate("text => say(text)", json.dumps(message))
 
 
 async def heard(frame: Frame | Page, count: int) -> list[dict[str, Any]]:
     """Wait until a page has heard so many messages, and give all it has heard."""
-    await frame.wait_for_function("count => heard.length >= count", arg=count)
+    if isinstance(frame, Played):
+        return await frame.heard(count)
+    await frame.wait_for_function("count => heard.length >= count", arg=count, polling=POLL)
     messages: list[dict[str, Any]] = await frame.evaluate("heard")
     return messages
 

@@ -68,7 +68,7 @@ async def test_the_iframe_gets_its_sandbox_and_its_permissions(outer: JavaScript
         {
             "url": f"{origins.bundle}/page.html?inner",
             "sandbox": "allow-scripts allow-same-origin",
-            "allow": "clipboard-write",
+            "permissions": ["clipboard-write"],
         },
     )
     await outer.next("opened")

@@ -1,23 +1,33 @@
-"""The fixtures of `tests/browser` that the contract's tests use, without a browser."""
+"""The contract's fixtures without a browser: test bodies of `tests/browser` run with these instead of theirs."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 import pytest
 
-from tests.browser.conftest import Origins
-from tests.contract.fake_outer import FakeOuter
+from tests.contract.fake_outer import HOST, FakeOuter
+
+
+@dataclass(frozen=True)
+class FakeOrigins:
+    """Origins of pages that nobody serves."""
+
+    bundle: str = "http://bundle.localhost:1"
+    neighbour: str = "http://neighbour.host.localhost:1"
+    host: str = HOST
+    stranger: str = "http://stranger.localhost:1"
 
 
 @pytest.fixture
-def origins() -> Origins:
-    """The three origins; nothing is served there."""
-    return Origins(8000)
+def origins() -> FakeOrigins:
+    """The three origins."""
+    return FakeOrigins()
 
 
 @pytest.fixture
 async def outer() -> AsyncIterator[FakeOuter]:
-    """The connection in CPython over a fake window."""
+    """The outer frame over fake windows."""
     async with FakeOuter() as outer:
         yield outer

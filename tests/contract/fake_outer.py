@@ -1,113 +1,129 @@
-"""An outer frame whose framed page is a few lines of Python: as much of `pages/page.js` as the contract needs."""
+"""The outer frame over fake windows, and a page that a test plays by hand, both without a browser.
+
+The third of the outer frames that the contract is for; the other two are in `tests/browser/outers.py`.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
 
-from mcpframe.frame.events import Departure, Inbound
-from tests.browser.outers import PythonOuter
+from mcpframe.frame.connection import Connection, parse_allowed_origins
+from mcpframe.frame.events import Inbound
+from mcpframe.frame.places import Framing
+from mcpframe.frame.protocols.sep import OUTER_TRANSPORT
+from mcpframe.frame.roles import Options
+from mcpframe.frame.session import Session
+from tests.browser.outers import PATIENCE, PythonOuter
+from tests.support.fake_place import FakePlace
 from tests.support.fake_window import FakeWindow
 
-HOST = "http://host.localhost:8000"
+HOST = "http://host.localhost:1"
 
 
 class FakeFrame:
-    """A framed page, played by hand as `pages/page.js` is, behind what the tests use of Playwright's `Frame`."""
+    """What `pages/page.js` is in a browser: it remembers what it hears, and says what it is told to."""
 
-    def __init__(self, url: str, *, opaque: bool) -> None:
-        """Load the page at this address."""
-        self.outer, self.window = FakeWindow.pair(HOST, "null" if opaque else origin_of(url))
-        self.heard: list[dict[str, Any]] = []
-        self._changed = anyio.Event()
-        self._plays_inner = urlsplit(url).query == "inner"
+    def __init__(self, window: FakeWindow, url: str) -> None:
+        self._window = window
+        self._heard: list[dict[str, Any]] = []
+        self._changed = asyncio.Event()
+        self._plays_inner = urlsplit(url).query.startswith("inner")
+        window.listen(self._hear, lambda departure: None)
 
     def start(self) -> None:
-        """Run the page's script."""
-        self.window.listen(self._hear, lambda departure: None)
+        """Be loaded."""
         if self._plays_inner:
-            self._post({"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"})
+            self.post({"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"})
 
-    async def evaluate(self, expression: str, argument: Any = None) -> Any:
-        """Do the few things the contract's tests ask of a page."""
-        if expression == "heard":
-            await anyio.wait_all_tasks_blocked()
-            return list(self.heard)
-        if expression == "text => say(text)":
-            self._post(json.loads(argument))
-            return None
-        if expression == "location.reload()":
-            self.outer.peer_departs(Departure.REPLACED)
-            return None
-        raise AssertionError(f"a fake page cannot {expression}")
-
-    async def wait_for_function(self, expression: str, *, arg: Any = None, **_: float) -> None:
-        """Wait until the page has heard so many messages; it is always loaded."""
-        if expression == "count => heard.length >= count":
-            while len(self.heard) < arg:
-                self._changed = anyio.Event()
-                await self._changed.wait()
-        else:
-            assert expression == "() => typeof say === 'function'"
-
-    async def goto(self, url: str) -> None:
-        """Navigate: the page that was is gone, and what is there now has heard nothing."""
-        self.heard.clear()
-        self.window.origin = origin_of(url)
-        self.outer.peer_departs(Departure.REPLACED)
-
-    def _post(self, message: Any) -> None:
-        self.window.post(json.dumps(message, separators=(",", ":"), ensure_ascii=False), "*")
+    def post(self, message: Any) -> None:
+        """Post to whoever frames this page."""
+        self._window.post(json.dumps(message, separators=(",", ":"), ensure_ascii=False), "*")  # as JSON.stringify
 
     def _hear(self, event: Inbound) -> None:
         data = json.loads(event.read())
-        self.heard.append({"origin": event.origin, "data": data})
+        self._heard.append({"origin": event.origin, "data": data})
         self._changed.set()
         if not self._plays_inner:
             return
         if data["type"] == "MCP_TRANSPORT_HANDSHAKE_REPLY":
-            self._post({"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": data["sessionId"]})
+            self.post({"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": data["sessionId"]})
         elif data["type"] == "MCP_MESSAGE" and data["payload"].get("method") == "echo":
             id_, params = data["payload"]["id"], data["payload"].get("params", {})
-            self._post({"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "id": id_, "result": params}})
+            self.post({"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "id": id_, "result": params}})
+
+    async def say(self, message: Any) -> None:
+        """As `playing.say`."""
+        self.post(message)
+        await anyio.wait_all_tasks_blocked()
+
+    async def heard(self, count: int) -> list[dict[str, Any]]:
+        """As `playing.heard`."""
+        with anyio.fail_after(PATIENCE):
+            while len(self._heard) < count:
+                self._changed = asyncio.Event()
+                await self._changed.wait()
+        return list(self._heard)
+
+    async def evaluate(self, expression: str) -> list[dict[str, Any]]:
+        """Give what was heard: the one thing that a test of the contract asks a page besides."""
+        assert expression == "heard"
+        return list(self._heard)
+
+    async def wait_for_function(self, *_: object, **__: object) -> None:
+        """A fake page is loaded from the beginning."""
 
 
 class FakeOuter(PythonOuter):
-    """The connection in CPython over a `FakeWindow`."""
+    """`Session` and `OuterFrame` over fake windows."""
 
     def __init__(self) -> None:
-        """Be an outer frame without a page."""
-        super().__init__(page=None)  # type: ignore[arg-type]
+        super().__init__(None)  # type: ignore[arg-type]  # there is no page
 
-    async def _open_window(self, url: str, sandbox: str | None) -> FakeWindow:
-        opaque = sandbox is not None and "allow-same-origin" not in sandbox
-        self.frame = FakeFrame(url, opaque=opaque)
-        self._stack.callback(self.frame.outer.peer_departs, Departure.REMOVED)
-        return _Loading(self.frame).outer
+    async def connect(
+        self,
+        url: str,
+        *,
+        sandbox: str | None = None,
+        opaque: bool = False,
+        deadlines: Mapping[str, float] | None = None,
+        limits: Mapping[str, int] | None = None,
+    ) -> None:
+        parts = urlsplit(url)
+        origin = f"{parts.scheme}://{parts.netloc}"
+        is_opaque = sandbox is not None and "allow-same-origin" not in sandbox
+        allowed = parse_allowed_origins([] if opaque else [origin], opaque=opaque)
+        waits = {f"{name}_timeout": seconds for name, seconds in (deadlines or {}).items()}
+        window, inner = FakeWindow.pair(HOST, "null" if is_opaque else origin)
+        connection = Connection(
+            OUTER_TRANSPORT,
+            allowed,
+            options=Options(**waits, **(limits or {})),  # type: ignore[arg-type]
+            session_id="a session of its own",
+        )
+        self.session = Session(connection, window, self._note)
+        self._stack.callback(self.session.streams[0].close)
+        self._stack.callback(self.session.close)
+        self.session.start()
+        self._frame = FakeFrame(inner, url)
+        self._frame.start()
+
+    def _make_place(self, *, popup: bool) -> FakePlace:
+        async def page(window: FakeWindow, framing: Framing) -> None:
+            self._frame = FakeFrame(window, framing.url)
+            self._frame.start()
+            await anyio.sleep_forever()
+
+        return FakePlace(HOST, page)
 
     async def inner(self) -> Any:
-        return self.frame
+        await anyio.wait_all_tasks_blocked()
+        return self._frame
 
-
-class _Loading:
-    """Runs the page's script once the outer frame listens, as navigating after listening does."""
-
-    def __init__(self, frame: FakeFrame) -> None:
-        self.outer = frame.outer
-        listen = self.outer.listen
-
-        def listen_then_load(*callbacks: Any) -> Any:
-            stop = listen(*callbacks)
-            frame.start()
-            return stop
-
-        self.outer.listen = listen_then_load  # type: ignore[method-assign]
-
-
-def origin_of(url: str) -> str:
-    """Give the origin of an address."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
+    async def framed(self) -> Any:
+        return await self.inner()

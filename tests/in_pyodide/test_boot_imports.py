@@ -14,7 +14,9 @@ sdk.prepare()
 from mcpframe.frame import server, session, window
 sys.path.insert(0, "/repo/templates/pi-calculator")
 server.load_entry("server:server")
-json.dumps(sorted(set(sys.modules) - before - {"server"}))
+files = {name: getattr(module, "__file__", None) or "" for name, module in sys.modules.items()}
+own = {name for name, file in files.items() if file.startswith("/repo/templates")}
+json.dumps(sorted(set(sys.modules) - before - own))
 """
 
 

@@ -14,6 +14,9 @@ What is sent is the union of the dialects in use, what is read is any of them: s
 The outer frame knows the inner one's origin from its URL and pins it with the first handshake: unlike the reference
 implementation it never replies to `*`. A handshake heard again before the acceptance is a repetition and is answered
 again; after it, it is another document, which cannot take over the session.
+
+An outer frame that decides about permissions gets no further than the first setup handshake that asks for undecided
+ones: what a document may do is fixed when it is loaded, so the host decides, and loads the page anew.
 """
 
 from __future__ import annotations
@@ -22,10 +25,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from mcpframe.frame.connection import Connection
-from mcpframe.frame.errors import HandshakeTimeout, PeerGone, SessionError, VersionMismatch
+from mcpframe.frame.errors import HandshakeTimeout, PeerGone, PermissionsDenied, SessionError, VersionMismatch
 from mcpframe.frame.events import (
     Opened,
     Output,
+    Permission,
     SetupCompleted,
     SetupErrorCode,
     SetupRequired,
@@ -44,11 +48,12 @@ from mcpframe.frame.protocols.sep_messages import (
     TRANSPORT_HANDSHAKE_REPLY,
     VERSION,
     Handshake,
+    address_for,
     phase_of,
 )
 from mcpframe.frame.roles import Local, Message, Role, Rule, State
 
-__all__ = ["INNER_SETUP", "INNER_TRANSPORT", "OUTER_SETUP", "OUTER_TRANSPORT", "ROLES", "phase_of"]
+__all__ = ["INNER_SETUP", "INNER_TRANSPORT", "OUTER_SETUP", "OUTER_TRANSPORT", "ROLES", "address_for", "phase_of"]
 
 _OURS = (1, 0)
 
@@ -64,6 +69,16 @@ def _speaks_ours(_: Connection, message: Message) -> bool:
 
 def _same_session(connection: Connection, message: Message) -> bool:
     return bool(message.body == connection.session_id)
+
+
+def _undecided(connection: Connection, message: Message) -> tuple[Permission, ...]:
+    """The permissions that a handshake asks for and the host has still to decide on: its fact `undecided` tells."""
+    is_undecided = connection.facts.get("undecided", lambda permission: False)
+    return tuple(permission for permission in message.body.permissions if is_undecided(permission))
+
+
+def _asks_undecided(connection: Connection, message: Message) -> bool:
+    return _speaks_ours(connection, message) and bool(_undecided(connection, message))
 
 
 def _call(connection: Connection, message: Message) -> Iterable[Output]:
@@ -151,6 +166,13 @@ def _reply_to_setup(connection: Connection, message: Message) -> Iterable[Output
     yield SetupStarted(connection.session_id, message.origin, body.requires_visible, body.permissions)
 
 
+def _needs_a_decision(connection: Connection, message: Message) -> Iterable[Output]:
+    missing = _undecided(connection, message)
+    wanted = ", ".join(f"{p.name} ({p.purpose})" if p.purpose else p.name for p in missing)
+    text = f"The page of {message.origin} asks for permissions that are not granted: {wanted}."
+    yield from connection.end(PermissionsDenied(text, missing))
+
+
 def _opened(connection: Connection, message: Message) -> Iterable[Output]:
     yield Opened(connection.session_id, message.origin)
 
@@ -195,6 +217,15 @@ def _end(connection: Connection, _: Message) -> Iterable[Output]:
 
 def _end_with(make: Callable[[Message], SessionError]) -> Callable[[Connection, Message], Iterable[Output]]:
     return lambda connection, message: connection.end(make(message))
+
+
+def _inner_took_too_long(connection: Connection, message: Message) -> Iterable[Output]:
+    """The host, who may wait for ever, is told."""
+    error = HandshakeTimeout("The setup was not completed in time.")
+    failed = SetupResult("", error_code=SetupErrorCode.TIMEOUT, error_message=str(error))
+    *said, _ = _complete_setup(connection, Message(Local.COMPLETE_SETUP, failed))
+    yield from said
+    yield from connection.end(error)
 
 
 def _version_error(message: Message) -> SessionError:
@@ -245,7 +276,7 @@ INNER_SETUP = Role(
         Rule(S.CALLING, Local.DEADLINE, S.CLOSED, _nobody_answered),
         Rule(S.SETTING_UP, SETUP_HANDSHAKE_REPLY, S.SETTING_UP, _ignore),
         Rule(S.SETTING_UP, Local.COMPLETE_SETUP, S.CLOSED, _complete_setup),
-        Rule(S.SETTING_UP, Local.DEADLINE, S.CLOSED, _setup_took_too_long),
+        Rule(S.SETTING_UP, Local.DEADLINE, S.CLOSED, _inner_took_too_long),
         *_leaving(S.CALLING, S.SETTING_UP),
     ),
     waits={S.CALLING: "handshake_timeout", S.SETTING_UP: "setup_timeout"},
@@ -285,6 +316,7 @@ OUTER_SETUP = Role(
     rules=(
         Rule(S.IDLE, Local.START, S.AWAITING),
         Rule(S.IDLE, Local.CLOSE, S.CLOSED, _end),
+        Rule(S.AWAITING, SETUP_HANDSHAKE, S.CLOSED, _needs_a_decision, _asks_undecided),
         Rule(S.AWAITING, SETUP_HANDSHAKE, S.SETTING_UP, _reply_to_setup, _speaks_ours),
         Rule(S.AWAITING, SETUP_HANDSHAKE, S.CLOSED, _wrong_version),
         Rule(S.AWAITING, Local.DEADLINE, S.CLOSED, _never_called),

@@ -54,6 +54,23 @@ def phase_of(fragment: str) -> str:
     return "setup" if "setup" in fragment.removeprefix("#").split(",") else "transport"
 
 
+def address_for(url: str, phase: str) -> str:
+    """Give the address of a page in a phase: `setup` is in its hash in the setup phase, and not in the other.
+
+    Args:
+        url: the page's address, as a person may have typed it: with or without a `setup` in its hash.
+        phase: `"setup"` or `"transport"`.
+
+    Returns:
+        The address. Other tokens of its hash stay.
+    """
+    page, _, fragment = url.partition("#")
+    tokens = [word for word in fragment.split(",") if word not in ("", "setup")]
+    if phase == "setup":
+        tokens.insert(0, "setup")
+    return f"{page}#{','.join(tokens)}" if tokens else page
+
+
 @dataclass(frozen=True, slots=True)
 class Handshake:
     """Either handshake as read: the versions the inner frame speaks, and what it needs for a setup."""

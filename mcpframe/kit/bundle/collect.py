@@ -3,6 +3,9 @@
 Of mcpframe: `__init__.py` and `frame/`, nothing of the tool chain. Of a project: the Python files of its source folder,
 without tests, hidden files, virtual environments and build output, and the declared assets. Of a single file: that file
 and the modules beside it that it imports.
+
+Assets are for both sides of a page: Python opens them as files, JavaScript and HTML get them by URL. What only a
+browser reads (scripts, style sheets, web fonts) is not sent a second time for Python.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from mcpframe.kit.bundle.npm import npm_files
 from mcpframe.kit.errors import BuildError, ConfigError
 from mcpframe.kit.project import Project
 
@@ -19,6 +23,9 @@ _PACKAGE = Path(__file__).resolve().parent.parent.parent
 _NOT_SOURCE = frozenset({"tests", "test", "build", "dist", "docs", "node_modules", "venv", "env", "__pycache__"})
 _NOT_SHIPPED = re.compile(r"(test_.*|.*_test|conftest|setup|noxfile)\.py$")
 _PRIVATE = re.compile(r"(pyproject\.toml|uv\.lock|.*mcpframe\.lock|.*\.pem|.*\.key|id_[a-z0-9]+)$")
+
+
+_BROWSERS_ONLY = (".js", ".mjs", ".css", ".woff", ".woff2")
 
 
 def own_files(version: str) -> dict[str, bytes]:
@@ -43,11 +50,44 @@ def author_files(project: Project, out: Path) -> dict[str, bytes]:
     single = project.single
     paths = list(_imported(single) if single else _sources(project.source, out))
     files = {path.relative_to(project.source).as_posix(): _read(path) for path in paths}
-    for pattern in project.config.assets:
-        for path in _assets(project, pattern, out):
-            base = project.source if path.is_relative_to(project.source) else project.root
-            files[path.relative_to(base).as_posix()] = _read(path)
+    files |= {name: data for name, data in _declared(project, out).items() if not name.endswith(_BROWSERS_ONLY)}
     return dict(sorted(files.items()))
+
+
+def page_files(project: Project, out: Path) -> dict[str, bytes]:
+    """What the page gets by URL, by path in the folder of assets: assets, style sheets, and files of npm packages.
+
+    Args:
+        project: The project.
+        out: The output folder, which may be inside the project.
+
+    Raises:
+        BuildError: A file cannot be read.
+        ConfigError: A pattern matches nothing, or something that must not be published.
+        DownloadError: An npm package could not be fetched.
+        HashMismatch: An npm package is not the one that was pinned.
+    """
+    files = _declared(project, out) | npm_files(project.config.npm, str(project.file))
+    return dict(sorted(files.items()))
+
+
+def style_paths(project: Project) -> list[str]:
+    """The style sheets of the page, in their order, by path in the folder of assets."""
+    return [_name(project, project.root / style) for style in project.config.styles]
+
+
+def _declared(project: Project, out: Path) -> dict[str, bytes]:
+    """The files that `assets` and `styles` name, by path relative to the source folder, or else to the project's."""
+    found: dict[str, bytes] = {}
+    for key, patterns in (("assets", project.config.assets), ("styles", project.config.styles)):
+        for pattern in patterns:
+            found |= {_name(project, path): _read(path) for path in _assets(project, key, pattern, out)}
+    return found
+
+
+def _name(project: Project, path: Path) -> str:
+    base = project.source if path.is_relative_to(project.source) else project.root
+    return path.relative_to(base).as_posix()
 
 
 def _sources(folder: Path, out: Path) -> Iterator[Path]:
@@ -97,7 +137,7 @@ def _import_names(path: Path) -> set[str]:
     return names
 
 
-def _assets(project: Project, pattern: str, out: Path) -> list[Path]:
+def _assets(project: Project, key: str, pattern: str, out: Path) -> list[Path]:
     root = project.root.resolve()
     found = []
     for path in sorted(project.root.glob(pattern)):
@@ -108,12 +148,12 @@ def _assets(project: Project, pattern: str, out: Path) -> list[Path]:
                 continue
             if not file.resolve().is_relative_to(root) or _PRIVATE.match(file.name):
                 raise ConfigError(
-                    f"{project.file}: tool.mcpframe.assets: {pattern!r} matches {file}, which must not be published; "
+                    f"{project.file}: tool.mcpframe.{key}: {pattern!r} matches {file}, which must not be published; "
                     "narrow the pattern."
                 )
             found.append(file)
     if not found:
-        raise ConfigError(f"{project.file}: tool.mcpframe.assets: {pattern!r} matches no file below {project.root}.")
+        raise ConfigError(f"{project.file}: tool.mcpframe.{key}: {pattern!r} matches no file below {project.root}.")
     return found
 
 

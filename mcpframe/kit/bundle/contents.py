@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 from mcpframe.kit.bundle.archive import pack
 from mcpframe.kit.bundle.assets import Asset, asset, content_hash, hashed
 from mcpframe.kit.bundle.cold import needs_cold
+from mcpframe.kit.bundle.collect import style_paths
 from mcpframe.kit.bundle.csp import header_policy, page_policy
 from mcpframe.kit.bundle.inspect import Inspected
 from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layers, base_packages, root_names
@@ -52,6 +53,7 @@ def assemble(
     inspected: Inspected,
     origins: tuple[str, ...],
     runtime: Runtime,
+    page_files: Mapping[str, bytes],
     *,
     inputs: str,
 ) -> tuple[list[Asset], dict[str, Any]]:
@@ -65,6 +67,7 @@ def assemble(
         inspected: What the server is.
         origins: Who may embed it.
         runtime: The runtime.
+        page_files: The author's files for the page, by path.
         inputs: The hash of everything that decides the result.
     """
     name, config = project.name, project.config
@@ -78,9 +81,12 @@ def assemble(
     licences = hashed(f"{SHARED}/licences.txt", _licence_text(layers))
     lazy_files, lazy = _lazy(project, lock, wheels)
     title = config.title or inspected.title or inspected.name
-    policy = page_policy(config.csp)
+    folder, author_assets = _author_assets(name, page_files)
+    styles = [author_assets[path] for path in style_paths(project)]
+    policy = page_policy(config.csp, frames=config.kind == "page")
     boot = {
         "entry": project.entry,
+        "kind": config.kind,
         "name": name,
         "title": title,
         "allowed_origins": list(origins),
@@ -88,6 +94,7 @@ def assemble(
         "options": config.options.model_dump(exclude_none=True),
         "boot_timeout": config.boot_timeout,
         "lazy": lazy,
+        "assets": {"base": f"{folder}/", "files": sorted(author_assets)},
         "version": f"mcpframe {version('mcpframe')}",
         "files": {
             "pyodide": link(scripts.pyodide, name),
@@ -118,16 +125,18 @@ def assemble(
         csp=policy,
         generator=f"mcpframe {version('mcpframe')}",
         boot=boot,
-        style=link(scripts.style, name),
+        styles=[link(item, name) for item in (scripts.style, *styles)],
         loader=link(scripts.loader, name),
         modules=[link(item, name) for item in (*scripts.modules, scripts.pyodide, scripts.asm)],
         preloads=[link(item, name) for item in (scripts.wasm, *archives.values(), *([cold] if early else []))],
     )
     index = asset(f"{name}/index.html", page)
-    first_visit = [*scripts.all, *archives.values(), *([cold] if early else []), index]
-    assets = [*first_visit, *([] if early else [cold]), licences, *lazy_files]
+    first_visit = [*scripts.all, *styles, *archives.values(), *([cold] if early else []), index]
+    later = [item for item in author_assets.values() if item not in styles]
+    assets = [*first_visit, *([] if early else [cold]), licences, *lazy_files, *later]
     manifest = {
         "mcpframe_manifest": _MANIFEST_FORMAT,
+        "kind": config.kind,
         "name": name,
         "server": {"name": inspected.name, "title": inspected.title, "version": inspected.version},
         "title": title,
@@ -160,6 +169,16 @@ def assemble(
         "inputs": inputs,
     }
     return assets, manifest
+
+
+def _author_assets(name: str, files: Mapping[str, bytes]) -> tuple[str, dict[str, Asset]]:
+    """The author's files for the page, in one folder whose name says what is in it: they refer to each other by name.
+
+    Returns:
+        The folder, relative to the page, and the files by path in it.
+    """
+    folder = f"assets-{content_hash(*(part for path, data in files.items() for part in (path.encode(), data)))}"
+    return folder, {path: asset(f"{name}/{folder}/{path}", data) for path, data in files.items()}
 
 
 def _scripts(runtime: Runtime) -> _Scripts:

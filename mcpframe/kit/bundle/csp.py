@@ -8,8 +8,13 @@ from mcpframe.frame.origins import ANY, OPAQUE
 from mcpframe.kit.config import CspConfig
 
 
-def page_policy(csp: CspConfig) -> str:
-    """The policy that the page states itself, in a meta element."""
+def page_policy(csp: CspConfig, *, frames: bool = False) -> str:
+    """The policy that the page states itself, in a meta element.
+
+    Args:
+        csp: What the author configured.
+        frames: Whether the page may frame pages of its own origin, where the author has not configured what it may.
+    """
     script = ["'self'", "'wasm-unsafe-eval'", *(["'unsafe-eval'"] if csp.unsafe_eval else [])]
     directives = {
         "default-src": ["'none'"],
@@ -19,7 +24,7 @@ def page_policy(csp: CspConfig) -> str:
         "img-src": ["'self'", "data:", "blob:", *csp.img_src],
         "font-src": ["'self'", *csp.font_src],
         "media-src": ["'self'", "data:", "blob:", *csp.media_src],
-        "frame-src": csp.frame_src or ["'none'"],
+        "frame-src": csp.frame_src or ["'self'" if frames else "'none'"],
         "worker-src": csp.worker_src or ["'none'"],
         "base-uri": ["'none'"],
         "form-action": ["'none'"],

@@ -74,7 +74,7 @@ def _netlify(pages: Mapping[str, Mapping[str, str]]) -> str:
         lines += [f"/{name}/*", *(f"  {header}: {value}" for header, value in headers.items())]
         for file in ("", "index.html", "manifest.json"):
             lines += [f"/{name}/{file}", f"  Cache-Control: {FRESH}"]
-        for pattern in ("server.*", "packages/*"):
+        for pattern in ("server.*", "packages/*", "assets-*"):
             lines += [f"/{name}/{pattern}", f"  Cache-Control: {IMMUTABLE}"]
     return "\n".join(lines) + "\n"
 
@@ -86,7 +86,8 @@ def _apache(pages: Mapping[str, Mapping[str, str]]) -> str:
     lines += [f"AddType {kind} .{ending}" for ending, kind in _TYPES.items()]
     lines += ["<IfModule mod_headers.c>"]
     lines += [f'  Header always set {name} "{value}"' for name, value in _EVERYWHERE.items()]
-    lines += ['  SetEnvIf Request_URI "/_mcpframe/|/packages/|/server\\.[0-9a-f]+\\.zip$" MCPFRAME_IMMUTABLE']
+    hashed = "/_mcpframe/|/packages/|/assets-[0-9a-f]+/|/server\\.[0-9a-f]+\\.zip$"
+    lines += [f'  SetEnvIf Request_URI "{hashed}" MCPFRAME_IMMUTABLE']
     lines += [f'  Header set Cache-Control "{FRESH}"']
     lines += [f'  Header set Cache-Control "{IMMUTABLE}" env=MCPFRAME_IMMUTABLE']
     for number, (name, headers) in enumerate(pages.items()):
@@ -116,7 +117,8 @@ def _vercel(pages: Mapping[str, Mapping[str, str]]) -> list[dict[str, object]]:
     ]
     for name, headers in pages.items():
         rules.append(rule(f"/{name}/(.*)", headers))
-        rules += [rule(f"/{name}/{part}", {"Cache-Control": IMMUTABLE}) for part in ("server.(.*)", "packages/(.*)")]
+        hashed = ("server.(.*)", "packages/(.*)", "assets-(.*)")
+        rules += [rule(f"/{name}/{part}", {"Cache-Control": IMMUTABLE}) for part in hashed]
     return rules
 
 
@@ -127,7 +129,8 @@ def _firebase(pages: Mapping[str, Mapping[str, str]]) -> list[dict[str, object]]
     rules = [rule("**", {**_EVERYWHERE, "Cache-Control": FRESH}), rule("/_mcpframe/**", {"Cache-Control": IMMUTABLE})]
     for name, headers in pages.items():
         rules.append(rule(f"/{name}/**", headers))
-        rules += [rule(f"/{name}/{part}", {"Cache-Control": IMMUTABLE}) for part in ("server.*", "packages/**")]
+        hashed = ("server.*", "packages/**", "assets-*/**")
+        rules += [rule(f"/{name}/{part}", {"Cache-Control": IMMUTABLE}) for part in hashed]
     return rules
 
 
@@ -157,5 +160,5 @@ def _nginx(pages: Mapping[str, Mapping[str, str]]) -> str:
     lines += location("/_mcpframe/", IMMUTABLE, {})
     for name, headers in pages.items():
         lines += location(f"/{name}/", FRESH, headers)
-        lines += location(f"~ ^/{re.escape(name)}/(server\\.|packages/)", IMMUTABLE, headers)
+        lines += location(f"~ ^/{re.escape(name)}/(server\\.|packages/|assets-)", IMMUTABLE, headers)
     return "\n".join(lines) + "\n"

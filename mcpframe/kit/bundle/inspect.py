@@ -37,14 +37,15 @@ class Inspected:
     modules: tuple[str, ...] = ()
 
 
-def inspect_server(entry: str, runtime: Runtime, layers: Layers, *, origin: Path) -> Inspected:
-    """Import the server and say what it is.
+def inspect_entry(entry: str, runtime: Runtime, layers: Layers, *, origin: Path, kind: str) -> Inspected:
+    """Import the server, or the main function of a page, and say what it is.
 
     Args:
         entry: `module:object`.
         runtime: The runtime.
         layers: What the page would unpack.
         origin: The folder the author's files came from, for tracebacks.
+        kind: `"server"` or `"page"`.
 
     Raises:
         BuildError: The module raises, or the object is no server; the message has the traceback.
@@ -62,12 +63,12 @@ def inspect_server(entry: str, runtime: Runtime, layers: Layers, *, origin: Path
             runtime,
             archives=archives,
             stdlib=folder / "stdlib.zip",
-            env={"MCPFRAME_ENTRY": entry, "MCPFRAME_SERVER": SERVER_PATH},
+            env={"MCPFRAME_ENTRY": entry, "MCPFRAME_SERVER": SERVER_PATH, "MCPFRAME_KIND": kind},
         )
     if "error" in found:
         shown = str(found["traceback"]).replace(f"{SERVER_PATH}/", f"{origin}/").rstrip()
         raise BuildError(
-            f"The server {entry!r} does not start in the page: {str(found['error']).rstrip('.')}."
+            f"The {kind} {entry!r} does not start in the page: {str(found['error']).rstrip('.')}."
             + (f"\n{shown}" if shown else "")
         )
     return Inspected(

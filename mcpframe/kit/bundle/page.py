@@ -29,7 +29,7 @@ def render_page(
     csp: str,
     generator: str,
     boot: Mapping[str, Any],
-    style: Mapping[str, Any],
+    styles: Iterable[Mapping[str, Any]],
     loader: Mapping[str, Any],
     modules: Iterable[Mapping[str, Any]],
     preloads: Iterable[Mapping[str, Any]],
@@ -41,7 +41,7 @@ def render_page(
         csp: The page's policy.
         generator: What built it.
         boot: The boot config.
-        style: The style sheet, as `link` gives it.
+        styles: The style sheets, as `link` gives them.
         loader: The script.
         modules: Scripts that the loader imports.
         preloads: Files that the loader fetches.
@@ -56,7 +56,7 @@ def render_page(
         csp=csp,
         generator=generator,
         boot=_Raw(text.replace("&", "\\u0026")),
-        style=style,
+        styles=styles,
         loader=loader,
         modules=modules,
         preloads=preloads,

@@ -13,10 +13,10 @@ from typing import Any
 
 from mcpframe.frame.origins import ANY
 from mcpframe.kit.bundle.archive import source_date
-from mcpframe.kit.bundle.collect import author_files, own_files
+from mcpframe.kit.bundle.collect import author_files, own_files, page_files
 from mcpframe.kit.bundle.compile import cache_key
 from mcpframe.kit.bundle.contents import SCRIPTS, assemble
-from mcpframe.kit.bundle.inspect import Inspected, inspect_server
+from mcpframe.kit.bundle.inspect import Inspected, inspect_entry
 from mcpframe.kit.bundle.layers import build_layers
 from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
@@ -72,7 +72,8 @@ def build(
     pyodide = PyodidePackages(pyodide_runtime, packages)
     lock = _locked(project, pyodide, upgrade=upgrade, progress=progress)
     author = author_files(project, out)
-    key = _inputs(project, lock, author)
+    for_page = page_files(project, out)
+    key = _inputs(project, lock, author, for_page)
     if not upgrade and (manifest := find_current(out, project.name, key)):
         return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest), unchanged=True)
 
@@ -83,9 +84,13 @@ def build(
     inspected = Inspected(name=project.name)
     if project.config.inspect:
         with progress("Importing the server in Pyodide"):
-            inspected = inspect_server(project.entry, pyodide_runtime, layers, origin=project.source)
+            inspected = inspect_entry(
+                project.entry, pyodide_runtime, layers, origin=project.source, kind=project.config.kind
+            )
     origins = _origins(project, inspected)
-    assets, manifest = assemble(project, lock, wheels, layers, inspected, origins, pyodide_runtime, inputs=key)
+    assets, manifest = assemble(
+        project, lock, wheels, layers, inspected, origins, pyodide_runtime, for_page, inputs=key
+    )
     with progress(f"Writing {out / project.name}"):
         write_bundle(out, project.name, assets, manifest)
     return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest))
@@ -104,11 +109,11 @@ def _locked(project: Project, pyodide: PyodidePackages, *, upgrade: bool, progre
     return lock
 
 
-def _inputs(project: Project, lock: Lock, author: Mapping[str, bytes]) -> str:
+def _inputs(project: Project, lock: Lock, author: Mapping[str, bytes], for_page: Mapping[str, bytes]) -> str:
     """The hash of everything that decides a bundle's bytes."""
     ours = [*sorted((_KIT / "bundle").rglob("*.py")), *(static_dir() / name for name in _STATIC)]
     parts: list[str | bytes] = [repr(source_date()), VERSION, version("mcpframe"), repr(lock), _described(project)]
-    for files in (own_files(version("mcpframe")), author):
+    for files in (own_files(version("mcpframe")), author, for_page):
         parts += [part for path, data in files.items() for part in (path, data)]
     return cache_key(*parts, *(path.read_bytes() for path in ours))
 
@@ -119,13 +124,15 @@ def _described(project: Project) -> str:
 
 def _check_origins_early(project: Project) -> None:
     # Without this, a person would wait for the whole build to be told.
-    if not project.config.inspect and not project.config.allowed_origins and not project.config.options.allow_opaque:
+    config = project.config
+    named = config.allowed_origins or config.options.allow_opaque
+    if config.kind == "server" and not config.inspect and not named:
         raise ConfigError(_no_origins(project, " (FrameServer's are not known, as inspect is false)"))
 
 
 def _origins(project: Project, inspected: Inspected) -> tuple[str, ...]:
     origins = tuple(project.config.allowed_origins) or inspected.allowed_origins
-    if not origins and not project.config.options.allow_opaque:
+    if not origins and not project.config.options.allow_opaque and project.config.kind == "server":
         raise ConfigError(_no_origins(project, ""))
     return origins
 

@@ -3,8 +3,9 @@
 import math
 
 import pytest
-import server
 from mcp import Client
+
+import server
 
 
 @pytest.fixture

@@ -36,6 +36,37 @@ window.lab = {
     Promise.all([started, closed]).then(() => note("closed", ending));
   },
 
+  /** Run a setup; `grants` is what the host answers when it is asked for permissions. */
+  setUp({ sandbox, grants, ...options }) {
+    const where = options.popup ? {} : { iframe: document.body.appendChild(document.createElement("iframe")) };
+    this.iframe = where.iframe;
+    const transport = (this.transport = new FrameTransport({ ...where, ...options, ...(sandbox !== null && { sandbox }) }));
+    transport.onerror = (error) => note("refused", describe(error));
+    transport.onvisibility = (visible) => note("visible", { visible });
+    if (grants) {
+      transport.onpermissions = async (requested) => {
+        note("asked", { requested });
+        return grants;
+      };
+    }
+    this.abort = new AbortController();
+    transport.setup({ signal: this.abort.signal }).then(
+      (result) => note("set up", { ...result, sessionId: transport.frameSessionId }),
+      (error) => note("setup failed", describe(error)),
+    );
+  },
+
+  /** Go on from a setup to a session, with the same transport. */
+  goOn() {
+    const { transport } = this;
+    transport.onmessage = (payload) => note("received", { payload });
+    transport.onclose = () => note("closed", { error: null });
+    transport.start().then(
+      () => note("opened", { sessionId: transport.frameSessionId, origin: transport.origin }),
+      (error) => note("failed", describe(error)),
+    );
+  },
+
   send: (text) => lab.transport.send(JSON.parse(text)),
 
   /** Give the next event of a kind and forget it. */

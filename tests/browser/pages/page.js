@@ -2,7 +2,7 @@
  * A page that a test plays by hand: it remembers every message it hears, and says what it is told to.
  *
  * `page.html` does nothing by itself. `page.html?inner` plays the inner frame of the SEP in its shortest form: it shakes
- * hands, and answers each `echo` request with its own params.
+ * hands, and answers each `echo` request with its own params; at `#setup` it completes its setup at once.
  */
 
 /** Every message event of this page: what a test looks at to see who was told what. */
@@ -10,7 +10,7 @@ const heard = [];
 addEventListener("message", ({ origin, data }) => heard.push({ origin, data }));
 
 /** Post JSON text as a message: text, so that keys such as `__proto__` arrive as they are written. */
-function say(text, target = parent, targetOrigin = "*") {
+function say(text, target = opener ?? parent, targetOrigin = "*") {
   target.postMessage(JSON.parse(text), targetOrigin);
 }
 
@@ -37,15 +37,48 @@ const oddities = {
   bigint: () => ({ type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", method: "notifications/x", params: { n: 1n } } }),
 };
 
-if (location.search === "?inner") {
+if (location.search.startsWith("?inner")) {
+  const host = opener ?? parent;
+  const isSetup = location.hash.slice(1).split(",").includes("setup");
   addEventListener("message", ({ source, origin, data }) => {
-    if (source !== parent) return;
-    if (data?.type === "MCP_TRANSPORT_HANDSHAKE_REPLY") {
-      parent.postMessage({ type: "MCP_TRANSPORT_ACCEPTED", sessionId: data.sessionId }, origin);
+    if (source !== host) return;
+    const answer = (message) => host.postMessage(message, origin === "null" ? "*" : origin);
+    if (data?.type === "MCP_SETUP_HANDSHAKE_REPLY") {
+      const transportVisibility = { requirement: "optional", optionalMessage: "See it" };
+      answer({ type: "MCP_SETUP_COMPLETE", status: "success", serverTitle: "A page", transportVisibility });
+    } else if (data?.type === "MCP_TRANSPORT_HANDSHAKE_REPLY") {
+      answer({ type: "MCP_TRANSPORT_ACCEPTED", sessionId: data.sessionId });
     } else if (data?.type === "MCP_MESSAGE" && data.payload.method === "echo") {
       const { id, params } = data.payload;
-      parent.postMessage({ type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", id, result: params ?? {} } }, origin);
+      answer({ type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", id, result: params ?? {} } });
+    } else if (data?.type === "MCP_MESSAGE" && data.payload.method === "notifications/close") {
+      close();
     }
+  });
+  const requestedPermissions = new URLSearchParams(location.search).getAll("ask").map((name) => ({ name, required: true }));
+  const handshake = isSetup
+    ? { type: "MCP_SETUP_HANDSHAKE", protocolVersion: "1.0", requiresVisibleSetup: false, requestedPermissions }
+    : { type: "MCP_TRANSPORT_HANDSHAKE", protocolVersion: "1.0" };
+  host.postMessage(handshake, "*");
+}
+
+/** `page.html?client` plays an inner client: it calls one tool of the server around it. */
+if (location.search === "?client") {
+  const post = (payload) => parent.postMessage({ type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", ...payload } }, "*");
+  const steps = [
+    () => post({ id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "page", version: "1" } } }),
+    () => {
+      post({ method: "notifications/initialized" });
+      post({ id: 2, method: "tools/call", params: { name: "greet", arguments: { name: "the page" } } });
+    },
+    ({ content }) => post({ id: 3, method: "tools/call", params: { name: "done", arguments: { answer: content[0].text } } }),
+  ];
+  addEventListener("message", ({ source, data }) => {
+    if (source !== parent) return;
+    if (data?.type === "MCP_TRANSPORT_HANDSHAKE_REPLY") {
+      parent.postMessage({ type: "MCP_TRANSPORT_ACCEPTED", sessionId: data.sessionId }, "*");
+      steps.shift()();
+    } else if (data?.payload?.id) steps.shift()?.(data.payload.result);
   });
   parent.postMessage({ type: "MCP_TRANSPORT_HANDSHAKE", protocolVersion: "1.0" }, "*");
 }

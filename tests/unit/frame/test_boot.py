@@ -21,6 +21,8 @@ from mcpframe.frame.connection import Connection, Options, parse_allowed_origins
 from mcpframe.frame.events import SetupResult, Visibility
 from mcpframe.frame.protocols import sep
 from mcpframe.frame.session import open_session, transport
+from mcpframe.frame.storage import MemoryRecords, MemoryTexts
+from tests.support.fake_page import FakeBrowser
 from tests.support.fake_window import STRANGER, FakeWindow, inbound
 from tests.support.sep import FRAME, HOST, MESSAGES, SESSION
 
@@ -50,6 +52,9 @@ class FakePage:
     def fail(self, title: str, detail: str) -> None:
         self.calls.append(("fail", title, detail))
 
+    def problem(self, title: str, detail: str) -> None:
+        self.calls.append(("problem", title, detail))
+
     def standalone(self, info: str) -> None:
         self.calls.append(("standalone", info))
 
@@ -67,6 +72,8 @@ class Rig:
         self.outer, self.inner = FakeWindow.pair(HOST, FRAME)
         self.fragment = ""
         self.framed = True
+        self.texts = MemoryTexts()
+        self.browser = FakeBrowser(**{"assets-1/page.html": b'<button id="go">Go</button>'})
         window.host_window = lambda: self.inner if self.framed else None  # type: ignore[attr-defined]
         window.fragment = lambda: self.fragment  # type: ignore[attr-defined]
 
@@ -90,12 +97,19 @@ async def bounded() -> AsyncIterator[None]:
 @pytest.fixture
 def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
     window = ModuleType("mcpframe.frame.window")
-    monkeypatch.setitem(sys.modules, "mcpframe.frame.window", window)
-    monkeypatch.setattr("mcpframe.frame.window", window, raising=False)
+    dom, browser_storage = ModuleType("mcpframe.frame.dom"), ModuleType("mcpframe.frame.browser_storage")
+    for module in (window, dom, browser_storage):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        monkeypatch.setattr(module.__name__, module, raising=False)
+    monkeypatch.setattr("mcpframe.frame.inner._defaults", None)
     monkeypatch.setattr("mcpframe.frame.load._bundle", None)
     monkeypatch.syspath_prepend(str(tmp_path))
     before = set(sys.modules)
-    yield Rig(tmp_path, window)
+    rig = Rig(tmp_path, window)
+    dom.DomBrowser = lambda page: rig.browser  # type: ignore[attr-defined]
+    browser_storage.local_storage = lambda: rig.texts  # type: ignore[attr-defined]
+    browser_storage.Database = MemoryRecords  # type: ignore[attr-defined]
+    yield rig
     for name in set(sys.modules) - before:
         if name.startswith("authored"):
             del sys.modules[name]

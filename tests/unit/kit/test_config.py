@@ -59,7 +59,7 @@ def test_every_key_is_taken() -> None:
 @pytest.mark.parametrize(
     ("table", "told"),
     [
-        ({"titel": "x"}, r"tool\.mcpframe\.titel is not a key; did you mean title\? allowed are entry, name, title"),
+        ({"titel": "x"}, r"tool\.mcpframe\.titel is not a key; did you mean title\? allowed are entry, kind, name"),
         ({"visibility": {"requirement": "always"}}, r"visibility\.requirement: .*'required', 'optional' or 'hidden'"),
         ({"visibility": {"req": "x"}}, r"visibility\.req is not a key; .*requirement, message"),
         ({"visibility": "hidden"}, r"visibility must be a table with the keys requirement, message"),

@@ -1,7 +1,7 @@
 """Imports the author's server as a page would, and says what it is.
 
-Its environment: MCPFRAME_ENTRY, MCPFRAME_SERVER (the folder of the author's files). What the author's code raises is a
-result, too: {"error": sentence, "traceback": text}.
+Its environment: MCPFRAME_ENTRY, MCPFRAME_SERVER (the folder of the author's files), MCPFRAME_KIND. What the author's
+code raises is a result, too: {"error": sentence, "traceback": text}.
 """
 
 from __future__ import annotations
@@ -13,23 +13,24 @@ from typing import Any
 
 async def main() -> dict[str, Any]:
     """Import the server and say what it is."""
-    folder, entry = os.environ.pop("MCPFRAME_SERVER"), os.environ.pop("MCPFRAME_ENTRY")
+    folder, entry, kind = (os.environ.pop(f"MCPFRAME_{name}") for name in ("SERVER", "ENTRY", "KIND"))
     sys.path.insert(0, folder)
     os.chdir(folder)
-    return await inspected(entry, folder)
+    return await inspected(entry, folder, kind)
 
 
-async def inspected(entry: str, folder: str) -> dict[str, Any]:
+async def inspected(entry: str, folder: str, kind: str) -> dict[str, Any]:
     """What the entry is, or why it is nothing."""
     from mcpframe.frame import load, sdk
 
     sdk.prepare()
     load.configure({})
+    from mcpframe.frame import entries
     from mcpframe.frame import server as servers
     from mcpframe.frame.errors import EntryError
 
     try:
-        found: Any = servers.load_entry(entry)
+        found: Any = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
         used = sorted(sys.modules)
         # A lowlevel server lists its tools only within a session.
         listed = await found.list_tools() if hasattr(found, "list_tools") else None
@@ -39,7 +40,7 @@ async def inspected(entry: str, folder: str) -> dict[str, Any]:
         return {"error": f"{type(error).__name__}: {error}".rstrip(": "), "traceback": told(error, folder)}
     return {
         "kind": type(found).__name__,
-        "name": found.name,
+        "name": found.name if kind == "server" else found.__module__,
         "title": getattr(found, "title", None),
         "version": getattr(found, "version", None),
         "instructions": getattr(found, "instructions", None),

@@ -1,16 +1,7 @@
-# ruff: noqa: F401  (to import a test is to run it)
-"""The same test bodies as in Chromium: handshake, messages and departures, over a fake window.
+"""The outer frame's contract over fake windows: the same test bodies as in Chromium, where they need no real page."""
 
-What is not here needs what a fake window has not: other windows, real navigation, values that no JSON can spell.
-"""
+# ruff: noqa: F401  what is imported here is run from here, with the fixtures of this folder
 
-from tests.browser.test_contract_departures import (
-    test_a_navigation_elsewhere_ends_the_session_and_tells_the_new_page_nothing,
-    test_a_navigation_within_the_origin_ends_the_session,
-    test_a_reload_ends_the_session,
-    test_a_repeated_acceptance_changes_nothing,
-    test_a_second_handshake_ends_the_session_and_takes_over_nothing,
-)
 from tests.browser.test_contract_handshake import (
     test_a_page_that_never_accepts_runs_into_the_deadline,
     test_a_page_that_never_speaks_runs_into_the_deadline,
@@ -33,4 +24,18 @@ from tests.browser.test_contract_messages import (
     test_ten_megabytes_cross_both_ways,
     test_the_page_may_ask_for_its_setup_again,
     test_too_many_requests_of_our_own_fail_at_once,
+)
+from tests.browser.test_contract_setup import (
+    test_a_name_that_is_none_is_never_granted,
+    test_a_setup_that_fails_says_how,
+    test_deadlines_of_a_setup,
+    test_transport_messages_have_no_place_in_a_setup,
+)
+from tests.browser.test_contract_setup import (
+    test_every_dialect_is_understood as test_every_dialect_of_a_setup_is_understood,
+)
+from tests.browser.test_matrix import (
+    test_damaged_messages_in_a_handshake,
+    test_damaged_messages_in_a_session,
+    test_damaged_messages_in_a_setup,
 )

@@ -1,0 +1,341 @@
+"""Elements of the page and their events, for authors: a thin cover over the browser's own objects.
+
+    button = page.element("#send")
+    stop = button.on("click", send)         # an ordinary or an async function, with or without a parameter
+    await button.event("click")
+    (file,) = await page.element("#file").files()
+
+What is not covered here is done with `js`, the browser's own object.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Iterator, MutableSet
+from typing import TYPE_CHECKING, Any
+
+from mcpframe.frame.errors import PageError
+
+if TYPE_CHECKING:
+    from mcpframe.frame.ui import Page
+
+Handler = Callable[[], Any] | Callable[["PageEvent"], Any]
+_MARKS = {True: "", False: None}
+
+
+class Element:
+    """One element of the page.
+
+    Attributes:
+        js: the browser's own object.
+    """
+
+    __slots__ = ("_page", "js")
+
+    def __init__(self, js: Any, page: Page) -> None:
+        """Made by `Page.element` and the like."""
+        self.js = js
+        self._page = page
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Element) and bool(self.js == other.js)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<Element {self.js.tagName.lower()} {self.js.id and '#' + self.js.id}>"
+
+    # What is in it
+
+    @property
+    def text(self) -> str:
+        """Its text. Setting it replaces all that is in it."""
+        return str(self.js.textContent)
+
+    @text.setter
+    def text(self, text: str) -> None:
+        had_elements = self.js.childElementCount
+        self.js.textContent = text
+        if had_elements:
+            self._page.forget_removed()
+
+    @property
+    def html(self) -> str:
+        """Its content as HTML."""
+        return str(self.js.innerHTML)
+
+    @property
+    def unsafe_html(self) -> str:
+        """Its content as HTML. To be set only to HTML of the author's own: of anybody else's, it may do anything."""
+        return self.html
+
+    @unsafe_html.setter
+    def unsafe_html(self, html: str) -> None:
+        self.js.innerHTML = html
+        self._page.forget_removed()
+
+    def element(self, selector: str) -> Element:
+        """Give the first element in this one that a CSS selector matches. Raises `PageError` where there is none."""
+        found = self.js.querySelector(selector)
+        if found is None:
+            raise PageError(f"There is no element {selector!r} in the page.")
+        return Element(found, self._page)
+
+    def elements(self, selector: str) -> list[Element]:
+        """Give all elements in this one that a CSS selector matches."""
+        return [Element(found, self._page) for found in self.js.querySelectorAll(selector)]
+
+    def add(self, tag: str, text: str = "", /, **attributes: str | bool | None) -> Element:
+        """Make an element and put it at the end of this one.
+
+        Args:
+            tag: its tag.
+            text: its text.
+            attributes: its attributes as for `set`; a trailing `_` is left out, another one written as `-`.
+        """
+        made = Element(self._page.js.createElement(tag), self._page)
+        if text:
+            made.text = text
+        for name, value in attributes.items():
+            made.set(name.rstrip("_").replace("_", "-"), value)
+        self.js.append(made.js)
+        return made
+
+    def clear(self) -> None:
+        """Take away all that is in it."""
+        self.js.replaceChildren()
+        self._page.forget_removed()
+
+    def remove(self) -> None:
+        """Take it out of the page."""
+        self.js.remove()
+        self._page.forget_removed()
+
+    # What it is like
+
+    def get(self, name: str) -> str | None:
+        """Give an attribute; None where it has no such attribute."""
+        value: str | None = self.js.getAttribute(name)
+        return value
+
+    def set(self, name: str, value: str | bool | None) -> None:
+        """Set an attribute: to a text, True for one without a value, or False and None for none."""
+        text = _MARKS[value] if isinstance(value, bool) else value
+        if text is None:
+            self.js.removeAttribute(name)
+        else:
+            self.js.setAttribute(name, text)
+
+    @property
+    def value(self) -> str:
+        """The value of a form control."""
+        return str(self.js.value)
+
+    @value.setter
+    def value(self, value: str) -> None:
+        self.js.value = value
+
+    @property
+    def checked(self) -> bool:
+        """Whether a checkbox or radio button is chosen."""
+        return bool(self.js.checked)
+
+    @checked.setter
+    def checked(self, checked: bool) -> None:
+        self.js.checked = checked
+
+    @property
+    def disabled(self) -> bool:
+        """Whether a form control can not be used."""
+        return bool(self.js.disabled)
+
+    @disabled.setter
+    def disabled(self, disabled: bool) -> None:
+        self.js.disabled = disabled
+
+    @property
+    def hidden(self) -> bool:
+        """Whether it is left out of the page's layout."""
+        return bool(self.js.hidden)
+
+    @hidden.setter
+    def hidden(self, hidden: bool) -> None:
+        self.js.hidden = hidden
+
+    @property
+    def classes(self) -> Classes:
+        """Its classes, as a set."""
+        return Classes(self.js.classList)
+
+    def focus(self) -> None:
+        """Move the keyboard's focus to it."""
+        self.js.focus()
+
+    # What happens to it
+
+    def on(self, kind: str, handler: Handler, *, prevent_default: bool | None = None) -> Callable[[], None]:
+        """Call a function at every event of a kind, until stopped, or until the element is taken out of the page.
+
+        Args:
+            kind: such as `"click"`.
+            handler: an ordinary or async function; it is given the event where it has a parameter without a default.
+                What it raises is shown on the page.
+            prevent_default: keep the browser from what it does by itself; by default for `submit`, `dragover` and
+                `drop`.
+
+        Returns:
+            A function that stops it; calling it again does nothing.
+        """
+        prevented = kind in ("submit", "dragover", "drop") if prevent_default is None else prevent_default
+        takes_event = _takes_argument(handler)
+
+        def hear(js: Any) -> None:
+            if prevented:
+                js.preventDefault()
+            event = PageEvent(js, self._page)
+            self._page.run(lambda: handler(*([event] if takes_event else [])), f"The page's handler of {kind!r}")
+
+        return self._page.listen(self.js, kind, hear)
+
+    async def event(self, kind: str, *, prevent_default: bool | None = None) -> PageEvent:
+        """Wait for the next event of a kind.
+
+        Args:
+            kind: such as `"click"`.
+            prevent_default: as for `on`.
+
+        Raises:
+            PageError: where the element is taken out of the page meanwhile.
+        """
+        happened: asyncio.Future[PageEvent] = asyncio.get_running_loop().create_future()
+        prevented = kind in ("submit", "dragover", "drop") if prevent_default is None else prevent_default
+
+        def hear(js: Any) -> None:
+            if prevented:
+                js.preventDefault()
+            if not happened.done():
+                happened.set_result(PageEvent(js, self._page))
+
+        def lost() -> None:
+            if not happened.done():
+                happened.set_exception(PageError(f"The element that {kind!r} was awaited of is no longer in the page."))
+
+        stop = self._page.listen(self.js, kind, hear, lost)
+        try:
+            return await happened
+        finally:
+            stop()
+
+    async def files(self) -> list[File]:
+        """Give the files that the person has chosen in this `<input type="file">`; wait where none is chosen yet.
+
+        The input is empty afterwards, so that waiting again is for another choice, of the same file too.
+        """
+        while not self.js.files.length:
+            await self.event("change")
+        chosen = [File(file, self._page) for file in self.js.files]
+        self.js.value = ""
+        return chosen
+
+
+class Classes(MutableSet[str]):
+    """The classes of an element, as a set."""
+
+    def __init__(self, js: Any) -> None:
+        """Cover a `DOMTokenList`."""
+        self._js = js
+
+    def __contains__(self, name: object) -> bool:
+        return bool(self._js.contains(name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._js))
+
+    def __len__(self) -> int:
+        return int(self._js.length)
+
+    def add(self, value: str) -> None:
+        """Add a class."""
+        self._js.add(value)
+
+    def discard(self, value: str) -> None:
+        """Take a class away, if there."""
+        self._js.remove(value)
+
+    def set(self, value: str, on: bool) -> None:
+        """Add a class or take it away."""
+        (self.add if on else self.discard)(value)
+
+
+class File:
+    """A file that the person gave. Its content is read when asked for.
+
+    Attributes:
+        name: its name.
+        size: in bytes.
+        kind: its media type as the browser sees it; empty where it doesn't know.
+        js: the browser's own object.
+    """
+
+    __slots__ = ("_page", "js", "kind", "name", "size")
+
+    def __init__(self, js: Any, page: Page) -> None:
+        """Made by `Element.files` and `PageEvent`."""
+        self.js = js
+        self.name = str(js.name)
+        self.size = int(js.size)
+        self.kind = str(js.type)
+        self._page = page
+
+    async def read(self) -> bytes:
+        """Give its content. Raises OSError where it is gone, or may not be read."""
+        return await self._page.browser.read(self.js)
+
+    async def text(self, encoding: str = "utf-8-sig") -> str:
+        """Give its content as text. Raises OSError as `read`, and UnicodeDecodeError for another encoding."""
+        return (await self.read()).decode(encoding)
+
+
+class PageEvent:
+    """Something that happened to an element.
+
+    Attributes:
+        kind: such as `"click"`.
+        target: the element that it happened to, or one in it; None where that is no element.
+        key: of an event of the keyboard, the key's name, such as `"Enter"`.
+        files: of a `drop` or `paste`, the files.
+        js: the browser's own object.
+    """
+
+    __slots__ = ("_page", "files", "js", "key", "kind", "target")
+
+    def __init__(self, js: Any, page: Page) -> None:
+        """Made by `Element.on` and `Element.event`."""
+        self.js = js
+        self.kind = str(js.type)
+        target = js.target
+        self.target = Element(target, page) if getattr(target, "tagName", None) else None
+        key = getattr(js, "key", None)
+        self.key = key if isinstance(key, str) else ""
+        # the browser empties these lists as soon as the event is over
+        transfer = getattr(js, "dataTransfer", None) or getattr(js, "clipboardData", None)
+        self.files = [File(file, page) for file in transfer.files] if transfer else []
+        self._page = page
+
+    @property
+    def detail(self) -> Any:
+        """Of a `CustomEvent`, what it carries; objects and arrays as dicts and lists."""
+        detail = self.js.detail
+        return detail.to_py() if hasattr(detail, "to_py") else detail
+
+
+def _takes_argument(handler: Callable[..., Any]) -> bool:
+    """Whether a function needs an argument; `lambda name=name: ...` doesn't."""
+    try:
+        inspect.signature(handler).bind()
+    except TypeError:
+        return True
+    except ValueError:  # a builtin without a signature
+        return False
+    return False

@@ -1,0 +1,164 @@
+"""Where a framed page is put: what an outer frame wants, and what a place gives it.
+
+A place is a function from a `Framing` to a `FramedWindow`: `frames.py` has the browser's, `mcpframe.kit` has
+Playwright's, tests have a fake one. Every phase gets a fresh window, as a change of the hash alone loads nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from types import TracebackType
+from typing import Final, Literal, Protocol, Self
+from urllib.parse import urlsplit
+
+from mcpframe.frame.errors import OriginError
+from mcpframe.frame.events import Window
+from mcpframe.frame.origins import parse_origin
+
+SANDBOX = {
+    "standard": "allow-scripts allow-same-origin allow-forms allow-downloads",
+    "popups": "allow-scripts allow-same-origin allow-forms allow-downloads allow-popups "
+    "allow-popups-to-escape-sandbox allow-modals",
+    "strict": "allow-scripts",
+}
+"""The `sandbox` attribute by preset. `popups` is for pages that sign in elsewhere; `strict` takes away the origin."""
+
+POPUP_SIZE = (800, 600)
+"""Width and height of a popup in CSS pixels."""
+
+_FEATURE = re.compile(r"[a-z][a-z0-9-]*\Z")
+_UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")
+
+
+class Popup(Enum):
+    """The type of `POPUP`."""
+
+    POPUP = "popup"
+
+
+POPUP: Final = Popup.POPUP
+"""As a place: a window of its own, opened by a click."""
+
+
+@dataclass(frozen=True, slots=True)
+class Framing:
+    """What is to be framed, and how.
+
+    Attributes:
+        url: the address to load.
+        name: the name of the window; no other window has it.
+        title: what the frame is, for people who cannot see it.
+        sandbox: the `sandbox` attribute of the iframe; None for none. A popup has no sandbox.
+        allow: the `allow` attribute of the iframe (Permissions Policy). In a popup the browser asks the user.
+        visible: whether the iframe is shown from the beginning.
+    """
+
+    url: str
+    name: str
+    title: str = ""
+    sandbox: str | None = None
+    allow: str = ""
+    visible: bool = False
+
+
+class FramedWindow(Window, Protocol):
+    """A window made for one framed page. Entering makes it, listening loads the page, and leaving removes it.
+
+    Entering raises `PopupBlocked` where the browser opens no popup.
+    """
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None: ...
+
+    def show(self, visible: bool) -> None:
+        """Show the iframe or hide it, without loading it anew; bring a popup to the front. A popup can't be hidden."""
+        ...
+
+
+Place = Callable[[Framing], FramedWindow]
+
+
+@dataclass(frozen=True, slots=True)
+class VisibilityChanged:
+    """The host shows the framed page, or hides it."""
+
+    visible: bool
+
+
+def parse_address(url: str) -> tuple[str, str]:
+    """Check the address of a page to frame.
+
+    Args:
+        url: absolute, of http or https.
+
+    Returns:
+        The address, and the origin that a browser reports for it.
+
+    Raises:
+        OriginError: for another scheme, and for what browsers and Python might read differently.
+    """
+    address = url.strip()
+    if not address or _UNSAFE.search(address):
+        raise OriginError(f"{url!r} is not the address of a page; write one such as 'https://tools.example/pi/'.")
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError as error:
+        raise OriginError(f"{url!r} is not the address of a page: {error}.") from None
+    if parts.scheme not in ("http", "https"):
+        raise OriginError(f"{url!r}: only pages of http and https can be framed.")
+    if parts.username is not None or parts.password is not None:
+        raise OriginError(f"{url!r}: leave user and password out of the address; browsers do not frame it otherwise.")
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
+    shown_port = "" if port in (None, {"http": 80, "https": 443}[parts.scheme]) else f":{port}"
+    return address, parse_origin(f"{parts.scheme}://{host}{shown_port}")
+
+
+def parse_sandbox(sandbox: str | None, *, opaque: bool) -> str | None:
+    """Give the `sandbox` attribute for a preset's name or an attribute's text.
+
+    Args:
+        sandbox: one of `SANDBOX`, an attribute's text, or None for no sandbox.
+        opaque: whether the page is meant to have no origin.
+
+    Raises:
+        OriginError: where the two contradict each other.
+    """
+    attribute = None if sandbox is None else SANDBOX.get(sandbox, sandbox)
+    tokens = None if attribute is None else attribute.lower().split()
+    if tokens is not None and "allow-scripts" not in tokens:
+        raise OriginError(f"The sandbox {sandbox!r} lacks allow-scripts: no page in it could answer.")
+    is_opaque = tokens is not None and "allow-same-origin" not in tokens
+    if is_opaque and not opaque:
+        raise OriginError(
+            f"The sandbox {sandbox!r} lacks allow-same-origin, so that the page has no origin to check: "
+            "add it, or pass opaque=True."
+        )
+    if opaque and not is_opaque:
+        raise OriginError("opaque=True is only for a sandbox without allow-same-origin, such as 'strict'.")
+    return attribute
+
+
+def allow_attribute(permissions: Iterable[str]) -> str:
+    """Give the `allow` attribute that grants these permissions to the framed page's own origin, and to no other.
+
+    Args:
+        permissions: names of Permissions Policy features, such as `"clipboard-read"`.
+
+    Raises:
+        OriginError: for what is no such name, and could smuggle in another one.
+    """
+    names = sorted(set(permissions))
+    for name in names:
+        if not _FEATURE.match(name):
+            raise OriginError(f"{name!r} is not the name of a permission, such as 'clipboard-read'.")
+    return "; ".join(names)
+
+
+Phase = Literal["setup", "transport"]

@@ -1,0 +1,312 @@
+"""The page of a server, for its author: fragments of HTML, elements and their events, assets, and whether it is seen.
+
+`dom.py` has the browser's half. Every listener is undone when it is stopped, when its element leaves the page through
+one of these methods, and at the end of the session, so that the browser keeps nothing of Python's. What the methods
+here don't cover is done with `js`, the browser's own object.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+import re
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from mcpframe.frame.elements import Element, PageEvent
+from mcpframe.frame.errors import PageError
+from mcpframe.frame.storage import Storage
+
+__all__ = ["Assets", "Browser", "Element", "Page", "PageEvent"]
+
+APP = "#mcpframe-app"
+"""The element of the page that belongs to the author."""
+
+_NOT_RELATIVE = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|[/#?]|$")
+_URLS = ("src", "href", "poster")
+
+Stop = Callable[[], None]
+OnError = Callable[[str, str], None]
+
+
+class Browser(Protocol):
+    """What a page needs of the browser."""
+
+    @property
+    def document(self) -> Any:
+        """The document."""
+
+    def listen(self, target: Any, kind: str, callback: Callable[[Any], None]) -> Stop:
+        """Call back for every event of a kind; gives what undoes it."""
+
+    def watch(self, changed: Callable[[bool], None]) -> Stop:
+        """Call back now and whenever the page comes into sight or goes out of it; gives what undoes it."""
+
+    def parse(self, html: str) -> Any:
+        """Give a document fragment. Scripts in it never run."""
+
+    async def fetch(self, url: str) -> bytes:
+        """Fetch a file of the bundle. Raises OSError."""
+
+    async def import_module(self, url: str) -> Any:
+        """Import a JavaScript module of the bundle. Raises `PageError`."""
+
+    async def read(self, file: Any) -> bytes:
+        """Give the content of a `File` or `Blob`. Raises OSError."""
+
+    def download(self, name: str, data: bytes, kind: str) -> None:
+        """Give the user a file."""
+
+
+@dataclass(frozen=True)
+class Assets:
+    """The author's files that the page can use.
+
+    Attributes:
+        base: the folder they are in, relative to the page, with a slash at the end.
+        files: their paths in it.
+    """
+
+    base: str = ""
+    files: frozenset[str] = field(default_factory=frozenset)
+
+    def url(self, path: str) -> str:
+        """Give the URL of an asset, relative to the page.
+
+        Raises:
+            PageError: where there is no such asset.
+        """
+        name = posixpath.normpath(path)
+        if name not in self.files:
+            listed = ", ".join(sorted(self.files)) or "none"
+            raise PageError(
+                f"{path!r} is no asset of this page (its assets: {listed}). Add it to assets in [tool.mcpframe]."
+            )
+        return self.base + name
+
+
+class Page:
+    """The document of this page. The author's part of it is `<main id="mcpframe-app">`.
+
+    Attributes:
+        storage: what the page keeps: in a server the session's, in a page bundle the page's own.
+    """
+
+    def __init__(
+        self,
+        browser: Browser | None,
+        assets: Assets | None = None,
+        *,
+        storage: Storage,
+        on_error: OnError | None = None,
+    ) -> None:
+        """Made by boot.
+
+        Args:
+            browser: the browser; None where there is none.
+            assets: the author's files.
+            storage: what the page keeps.
+            on_error: told a sentence and a traceback where an event handler fails.
+        """
+        self.storage = storage
+        self._browser = browser
+        self._assets = assets or Assets()
+        self._on_error = on_error
+        self._listeners: set[_Listener] = set()
+        self._tasks: set[asyncio.Future[Any]] = set()
+        self._closed = False
+        self._visible = False
+        self._unwatch: Stop | None = None
+        self._watchers: set[asyncio.Future[None]] = set()
+
+    @property
+    def browser(self) -> Browser:
+        """The browser's half. Raises `PageError` where there is no page, or not any more."""
+        if self._browser is None:
+            raise PageError("There is no page outside a browser.")
+        if self._closed:
+            raise PageError("The session of this page is over.")
+        return self._browser
+
+    @property
+    def js(self) -> Any:
+        """The browser's `document`."""
+        return self.browser.document
+
+    async def show(self, path: str) -> None:
+        """Show a fragment of HTML as the author's part of the page, in place of what was there.
+
+        Scripts in it don't run: use `import_module`. Relative `src` and `href` that name an asset lead to it.
+
+        Args:
+            path: an asset.
+
+        Raises:
+            PageError: where there is no such asset, or it cannot be fetched.
+        """
+        fragment = self.browser.parse((await self.asset_bytes(path)).decode("utf-8", "replace"))
+        folder = posixpath.dirname(posixpath.normpath(path))
+        for name in _URLS:
+            for element in fragment.querySelectorAll(f"[{name}]"):
+                value = element.getAttribute(name)
+                target = posixpath.normpath(posixpath.join(folder, value))
+                if not _NOT_RELATIVE.match(value) and target in self._assets.files:
+                    element.setAttribute(name, self._assets.url(target))
+        self.element(APP).js.replaceChildren(fragment)
+        self.forget_removed()
+
+    def element(self, selector: str) -> Element:
+        """Give the first element of the page that a CSS selector matches.
+
+        Raises:
+            PageError: where there is none.
+        """
+        return Element(self.js.documentElement, self).element(selector)
+
+    def elements(self, selector: str) -> list[Element]:
+        """Give all elements of the page that a CSS selector matches."""
+        return Element(self.js.documentElement, self).elements(selector)
+
+    def asset_url(self, path: str) -> str:
+        """Give the URL of an asset, relative to the page. Raises `PageError` where there is no such asset."""
+        self.browser  # noqa: B018  there are no URLs without a page
+        return self._assets.url(path)
+
+    async def asset_bytes(self, path: str) -> bytes:
+        """Fetch an asset. Raises `PageError` where there is no such asset, or it cannot be fetched."""
+        url = self.asset_url(path)
+        try:
+            return await self.browser.fetch(url)
+        except OSError as error:
+            raise PageError(f"{path} of this page could not be fetched: {error}.") from error
+
+    async def import_module(self, path: str) -> Any:
+        """Import a JavaScript module of the author's. Its relative imports lead to other assets.
+
+        Args:
+            path: an asset.
+
+        Returns:
+            The module, as Pyodide gives it: `module.name(...)` calls what it exports.
+
+        Raises:
+            PageError: where there is no such asset, or it cannot be fetched, or it raises.
+        """
+        return await self.browser.import_module(self.asset_url(path))
+
+    def download(self, name: str, data: bytes | str, kind: str = "application/octet-stream") -> None:
+        """Give the user a file, as a download. A sandboxed frame needs `allow-downloads` for it.
+
+        Args:
+            name: the file's name.
+            data: its content.
+            kind: its media type.
+        """
+        self.browser.download(name, data.encode() if isinstance(data, str) else data, kind)
+
+    @property
+    def visible(self) -> bool:
+        """Whether any of the page can be seen now. False outside a browser."""
+        if self._browser is not None:
+            self._watch()
+        return self._visible
+
+    async def visibility(self) -> AsyncIterator[bool]:
+        """Give whether the page can be seen, now and at every change, until the session is over."""
+        known: bool | None = None
+        while not self._closed:
+            if self.visible != known:
+                known = self._visible
+                yield known
+            elif self._browser is None:
+                return
+            else:
+                change: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                self._watchers.add(change)
+                try:
+                    await change
+                finally:
+                    self._watchers.discard(change)
+
+    def close(self) -> None:
+        """End everything that listens. Boot calls it when the session is over."""
+        self._closed = True
+        for listener in list(self._listeners):
+            listener.stop()
+        for task in list(self._tasks):
+            task.cancel()
+        if self._unwatch:
+            self._unwatch()
+            self._unwatch = None
+        self._wake()
+
+    # What elements are made of
+
+    def listen(self, target: Any, kind: str, callback: Callable[[Any], None], lost: Stop | None = None) -> Stop:
+        """Listen to an element until stopped; `lost` is called where the element leaves the page before that."""
+        listener = _Listener(self._listeners, target, self.browser.listen(target, kind, callback), lost)
+        return listener.stop
+
+    def forget_removed(self) -> None:
+        """Stop listening to elements that are no longer in the page."""
+        for listener in [item for item in self._listeners if not item.target.isConnected]:
+            listener.stop()
+            if listener.lost:
+                listener.lost()
+
+    def run(self, act: Callable[[], Any], what: str) -> None:
+        """Call an event handler, and let it go on where it is asynchronous; what it raises is reported."""
+        try:
+            result = act()
+        except Exception as error:  # noqa: BLE001  an author's handler may raise anything
+            self._report(error, what)
+            return
+        if isinstance(result, Awaitable):
+            task = asyncio.ensure_future(result)
+            self._tasks.add(task)
+            task.add_done_callback(lambda done: self._finish(done, what))
+
+    def _finish(self, task: asyncio.Future[Any], what: str) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            self._report(error, what)
+
+    def _report(self, error: BaseException, what: str) -> None:
+        title = f"{what} raised {type(error).__name__}: {error}".rstrip(": ")
+        detail = "".join(traceback.format_exception(error))
+        if self._on_error:
+            self._on_error(title, detail)
+
+    def _watch(self) -> None:
+        if self._unwatch is None and not self._closed:
+            self._unwatch = self.browser.watch(self._on_visibility)
+
+    def _on_visibility(self, visible: bool) -> None:
+        if visible is not self._visible:
+            self._visible = visible
+            self._wake()
+
+    def _wake(self) -> None:
+        for change in self._watchers:
+            if not change.done():
+                change.set_result(None)
+
+
+class _Listener:
+    """One listener that the browser has."""
+
+    def __init__(self, kept: set[_Listener], target: Any, undo: Stop, lost: Stop | None) -> None:
+        self.target = target
+        self.lost = lost
+        self._undo: Iterable[Stop] = [undo]
+        self._kept = kept
+        kept.add(self)
+
+    def stop(self) -> None:
+        """Undo it; again does nothing."""
+        undo, self._undo = self._undo, ()
+        for each in undo:
+            each()
+        self._kept.discard(self)

@@ -1,0 +1,52 @@
+"""The source of the diagram, who changed it last, and what it was before."""
+
+START = """flowchart LR
+    person([You]) <-->|edit| diagram[This diagram]
+    model([The model]) <-->|draw| diagram
+"""
+
+_MOST_STEPS = 50
+
+
+class Diagram:
+    """One diagram and its history.
+
+    Attributes:
+        code: Its source.
+    """
+
+    def __init__(self, code: str = START) -> None:
+        """Begin with this source."""
+        self.code = code
+        self._edited = False
+        self._before: list[str] = []
+
+    def replace(self, code: str) -> None:
+        """Take another source, from the model."""
+        self._change(code)
+        self._edited = False
+
+    def edit(self, code: str) -> bool:
+        """Take what the person has typed, and say whether it differs."""
+        if code == self.code:
+            return False
+        self._change(code)
+        self._edited = True
+        return True
+
+    def undo(self) -> bool:
+        """Go back to what it was before the last change; say whether there was one. Counts as the person's edit."""
+        if not self._before:
+            return False
+        self.code = self._before.pop()
+        self._edited = True
+        return True
+
+    def take_edits(self) -> bool:
+        """Say whether the person has changed the source since this was last asked, or the model drew."""
+        edited, self._edited = self._edited, False
+        return edited
+
+    def _change(self, code: str) -> None:
+        self._before = [*self._before[1 - _MOST_STEPS :], self.code]
+        self.code = code

@@ -1,0 +1,144 @@
+"""The editor in the page: the source beside its picture, each kept up with the other."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from mcp.server.mcpserver.exceptions import ToolError
+
+from diagram import Diagram
+from mcpframe import FrameSession
+
+KEY = "diagram"
+PAUSE = 0.4
+"""How long a person has to pause typing until the picture follows, in seconds."""
+
+
+class Editor:
+    """The page's editor of one diagram. Outside of a browser it has the diagram and no picture."""
+
+    def __init__(self, diagram: Diagram, on_change: Callable[[], Awaitable[None]]) -> None:
+        """Edit a diagram.
+
+        Args:
+            diagram: The diagram.
+            on_change: Called after the person has changed it.
+        """
+        self._diagram = diagram
+        self._on_change = on_change
+        self._opening = asyncio.Lock()
+        self._session: FrameSession | None = None
+        self._drawing: Any = None
+        self._following: asyncio.Task[None] | None = None
+
+    async def open(self, session: FrameSession) -> None:
+        """Show the editor with what the session has kept, unless it is open."""
+        async with self._opening:
+            if self._session is session:
+                return
+            kept = await session.storage.get(KEY)
+            if kept is not None:
+                self._diagram.code = kept
+            if session.phase != "local":
+                await self._show(session)
+            self._session = session
+
+    async def _show(self, session: FrameSession) -> None:
+        page = session.page
+        await page.show("editor.html")
+        self._drawing = await page.import_module("editor.js")
+        page.element("#code").value = self._diagram.code
+        page.element("#code").on("input", self._typed)
+        page.element("#undo").on("click", self._undo)
+        page.element("#download").on("click", self._download)
+        self._drawing.onThemeChange(page.element("#picture").js)
+        self._session = session
+        await self._picture()
+
+    def look(self) -> None:
+        """Take over what the person has typed just now."""
+        if self._drawing is not None and self._session:
+            self._diagram.edit(self._session.page.element("#code").value)
+
+    def take_edits(self) -> str | None:
+        """Give the source where the person has changed it since the last time, else None."""
+        self.look()
+        return self._diagram.code if self._diagram.take_edits() else None
+
+    async def draw(self, code: str) -> None:
+        """Draw a source in place of the diagram.
+
+        Raises:
+            ToolError: It has a mistake; the diagram is as it was.
+        """
+        if self._drawing is not None:
+            mistake = await self._drawing.mistake(code)
+            if mistake:
+                raise ToolError(f"Mermaid cannot draw this: {mistake}")
+        self._diagram.replace(code)
+        await self._changed()
+
+    async def svg(self, theme: str) -> str:
+        """Give the picture as SVG.
+
+        Raises:
+            ToolError: The source has a mistake, or there is no page to draw in.
+        """
+        if self._drawing is None:
+            raise ToolError("A diagram can only be drawn in a browser.")
+        if mistake := await self._drawing.mistake(self._diagram.code):
+            raise ToolError(f"The diagram as the user has it cannot be drawn: {mistake}")
+        return str(await self._drawing.svg(self._diagram.code, theme))
+
+    def download(self, svg: str) -> None:
+        """Give the person the picture as a file."""
+        if self._session:
+            self._session.page.download("diagram.svg", svg, "image/svg+xml")
+
+    async def _changed(self) -> None:
+        """Keep the source, and show it and its picture."""
+        if self._session is None:
+            return
+        await self._session.storage.set(KEY, self._diagram.code)
+        if self._drawing is not None:
+            code = self._session.page.element("#code")
+            if code.value != self._diagram.code:
+                code.value = self._diagram.code
+            await self._picture()
+
+    async def _picture(self) -> None:
+        assert self._session is not None
+        page = self._session.page
+        mistake = await self._drawing.show(self._diagram.code, page.element("#picture").js)
+        page.element("#mistake").text = mistake or ""
+        page.element("#mistake").hidden = not mistake
+        page.element("#status").text = "The picture is of the last source without mistakes." if mistake else ""
+
+    def _typed(self) -> None:
+        assert self._session is not None
+        self._session.page.element("#status").text = "Editing …"
+        if self._following:
+            self._following.cancel()
+        self._following = asyncio.get_running_loop().create_task(self._follow())
+
+    async def _follow(self) -> None:
+        await asyncio.sleep(PAUSE)
+        self.look()
+        await self._tell()
+
+    async def _undo(self) -> None:
+        self.look()
+        if self._diagram.undo():
+            await self._tell()
+
+    async def _tell(self) -> None:
+        await self._changed()
+        await self._on_change()
+
+    async def _download(self) -> None:
+        assert self._session is not None
+        self.look()
+        try:
+            self.download(await self.svg("light"))
+        except ToolError as error:
+            self._session.page.element("#status").text = str(error)

@@ -1,0 +1,43 @@
+"""The diagram's source: who changed it, and what it was before."""
+
+from diagram import Diagram
+
+
+def test_an_edit_is_told_once():
+    diagram = Diagram("a")
+    assert diagram.edit("b")
+    assert diagram.take_edits()
+    assert not diagram.take_edits()
+
+
+def test_typing_the_same_is_no_edit():
+    diagram = Diagram("a")
+    assert not diagram.edit("a")
+    assert not diagram.take_edits()
+
+
+def test_what_the_model_draws_is_no_edit():
+    diagram = Diagram("a")
+    diagram.edit("b")
+    diagram.replace("c")
+    assert not diagram.take_edits()
+
+
+def test_undo_goes_back_over_changes_of_both():
+    diagram = Diagram("a")
+    diagram.edit("b")
+    diagram.replace("c")
+    assert [diagram.undo(), diagram.code] == [True, "b"]
+    assert [diagram.undo(), diagram.code] == [True, "a"]
+    assert not diagram.undo()
+    assert diagram.take_edits()
+
+
+def test_the_history_has_an_end():
+    diagram = Diagram("0")
+    for number in range(200):
+        diagram.edit(str(number + 1))
+    steps = 0
+    while diagram.undo():
+        steps += 1
+    assert (steps, diagram.code) == (50, "150")

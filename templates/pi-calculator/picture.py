@@ -1,0 +1,67 @@
+"""The picture of the points in the page. Outside of a browser there is none, and nothing is drawn."""
+
+import json
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+from mcpframe import FrameSession
+
+MOST = 25_000
+"""How many points are kept, to be drawn when the page is shown."""
+
+
+class Picture:
+    """The points that were thrown last, and the page that shows them."""
+
+    def __init__(self) -> None:
+        """Begin without points and without a page."""
+        self._points: deque[tuple[float, float]] = deque(maxlen=MOST)
+        self._inside = self._total = 0
+        self._session: FrameSession | None = None
+        self._canvas: Any = None
+        self._shown = False
+
+    async def run(self, session: FrameSession) -> None:
+        """Show the picture for as long as the page lives."""
+        page = session.page
+        await page.show("picture.html")
+        module = await page.import_module("picture.js")
+        self._canvas = module.canvas(page.element("#points").js)
+        self._session = session
+        async for shown in page.visibility():
+            self._shown = shown
+            if shown:  # what was thrown meanwhile
+                self._canvas.draw(json.dumps(list(self._points)), True)
+                self._tell()
+
+    def add(self, points: Iterable[tuple[float, float]], inside: int, total: int) -> None:
+        """Take points that were thrown.
+
+        Args:
+            points: Some of them, to be drawn.
+            inside: How many have landed in the circle so far.
+            total: How many were thrown so far.
+        """
+        new = list(points)
+        self._points.extend(new)
+        self._inside, self._total = inside, total
+        if self._shown:
+            self._canvas.draw(json.dumps(new), False)
+            self._tell()
+
+    def clear(self) -> None:
+        """Forget all points."""
+        self._points.clear()
+        self._inside = self._total = 0
+        if self._shown:
+            self._canvas.draw("[]", True)
+            self._tell()
+
+    def _tell(self) -> None:
+        assert self._session is not None
+        page = self._session.page
+        page.element("#estimate").text = f"{4 * self._inside / self._total:.6f}" if self._total else "-"
+        page.element("#total").text = f"{self._total:,}"
+        page.element("#inside").text = f"{self._inside:,}"
+        page.element("#outside").text = f"{self._total - self._inside:,}"

@@ -1,0 +1,37 @@
+// The browser's own file picker.
+
+/**
+ * Whether this page may open the browser's file picker (File System Access): frames of other origins may not, nor may
+ * browsers without it; there the file field does the same.
+ */
+export function canPick() {
+  if (!("showOpenFilePicker" in window)) return false;
+  try {
+    return Boolean(window.top.location.origin);
+  } catch {
+    return false;
+  }
+}
+
+/** Let the person pick files. Gives an array of File, empty where they changed their mind. */
+export async function pick() {
+  try {
+    const handles = await window.showOpenFilePicker({
+      multiple: true,
+      types: [
+        {
+          description: "Data files",
+          accept: {
+            "text/csv": [".csv", ".tsv", ".txt"],
+            "application/json": [".json", ".jsonl", ".ndjson"],
+            "application/vnd.sqlite3": [".db", ".db3", ".sqlite", ".sqlite3"],
+          },
+        },
+      ],
+    });
+    return await Promise.all(handles.map((handle) => handle.getFile()));
+  } catch (error) {
+    if (error.name === "AbortError") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,262 @@
+"""The databases of a session in one SQLite connection: reading, writing where that is allowed, and their images.
+
+Text files become tables of the database `main`. A SQLite file is a database of its own, named after the file. Both are
+in memory; an image is what a database would be as a file.
+"""
+
+import sqlite3
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mcp.server.mcpserver.exceptions import ToolError
+
+from reading import SQLITE_MAGIC, FileError, identifier, quoted, tables_of, write_table
+
+MAIN = "main"
+MAX_DATABASES = 10  # SQLite's own limit for attached ones
+QUERY_SECONDS = 20.0
+
+_STEPS_BETWEEN_LOOKS = 20_000
+# PRAGMAs that only tell something.
+_TELLING = frozenset(
+    [
+        "collation_list",
+        "compile_options",
+        "database_list",
+        "encoding",
+        "foreign_key_check",
+        "foreign_key_list",
+        "function_list",
+        "index_info",
+        "index_list",
+        "index_xinfo",
+        "integrity_check",
+        "module_list",
+        "page_count",
+        "page_size",
+        "pragma_list",
+        "quick_check",
+        "table_info",
+        "table_list",
+        "table_xinfo",
+    ]
+)
+_READING = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
+
+# SQLite asks for this when a table-valued function such as json_each is first used; a statement cannot do it.
+_SCHEMA = frozenset({"sqlite_master", "sqlite_schema"})
+
+
+class QueryError(ToolError):
+    """A statement that SQLite refuses, or that is not allowed."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a statement gave.
+
+    Attributes:
+        columns: The names of its columns.
+        rows: As many rows as were asked for.
+        more: Whether there are more rows.
+        changed: How many rows it changed; None where it only reads.
+        seconds: How long it took.
+    """
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+    more: bool
+    changed: int | None
+    seconds: float
+
+
+class Workspace:
+    """The databases of a session."""
+
+    def __init__(self, *, writable: bool = False) -> None:
+        """Begin with an empty database.
+
+        Args:
+            writable: Whether statements may change the data.
+        """
+        self.writable = writable
+        self._database = sqlite3.connect(":memory:", check_same_thread=False)
+        self._deadline = 0.0
+        self._refused = ""
+        self._wrote = False
+        self._database.set_progress_handler(self._is_late, _STEPS_BETWEEN_LOOKS)
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._database.close()
+
+    def databases(self) -> list[str]:
+        """The names of the databases, `main` first."""
+        return [row[1] for row in self._inside("PRAGMA database_list") if row[1] != "temp"]
+
+    def add(self, name: str, data: bytes) -> list[str]:
+        """Take in a file.
+
+        Args:
+            name: The file's name.
+            data: Its content: SQLite, CSV, TSV, JSON or JSON Lines.
+
+        Returns:
+            The tables it became, with their database in front where that is not `main`.
+
+        Raises:
+            FileError: It is none of them, or holds no table.
+        """
+        if not data.startswith(SQLITE_MAGIC):
+            return [write_table(self._database, table) for table in tables_of(name, data) if table.rows]
+        database = self._free_database(identifier(name.rpartition(".")[0] or name))
+        self._attach(database, data, name)
+        return [f"{database}.{table}" for table in self._tables(database)]
+
+    def restore(self, images: Mapping[str, bytes]) -> None:
+        """Take in the images of a workspace, in place of what is here.
+
+        Raises:
+            FileError: An image is damaged.
+        """
+        for database, image in images.items():
+            self._attach(database, image, database)
+
+    def images(self) -> dict[str, bytes]:
+        """Every database that has tables, as the content of a SQLite file."""
+        return {name: self.image(name) for name in self.databases() if self._tables(name)}
+
+    def image(self, database: str) -> bytes:
+        """One database as the content of a SQLite file.
+
+        Raises:
+            QueryError: There is no such database.
+        """
+        if database not in self.databases():
+            raise QueryError(f"There is no database {database!r}; there are: {', '.join(self.databases())}.")
+        return self._database.serialize(name=database)
+
+    def run(self, sql: str, limit: int) -> Result:
+        """Execute one statement.
+
+        Args:
+            sql: The statement.
+            limit: How many rows are given.
+
+        Raises:
+            QueryError: SQLite refuses it, it takes too long, or it would write where that is not allowed.
+        """
+        start = time.monotonic()
+        self._deadline = start + QUERY_SECONDS
+        self._refused, self._wrote = "", False
+        before = self._database.total_changes
+        self._database.execute(f"PRAGMA query_only = {int(not self.writable)}")
+        self._database.set_authorizer(self._allow)
+        try:
+            cursor = self._database.execute(sql)
+            rows = cursor.fetchmany(limit + 1)
+            columns = [column[0] for column in cursor.description or ()]
+            cursor.close()
+        except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
+            self._database.rollback()
+            raise QueryError(self._explain(error)) from None
+        finally:
+            self._database.set_authorizer(None)
+            self._database.execute("PRAGMA query_only = 0")
+            self._deadline = 0.0
+        self._database.commit()
+        changed = self._database.total_changes - before if self._wrote else None
+        return Result(columns, rows[:limit], len(rows) > limit, changed, time.monotonic() - start)
+
+    def tables(self) -> list[tuple[str, str, str]]:
+        """Every table and view: its database, its name, and which of the two it is."""
+        return [(name, table, kind) for name in self.databases() for table, kind in self._tables(name).items()]
+
+    def describe(self, database: str, table: str) -> dict[str, Any]:
+        """The columns, keys and number of rows of a table or view."""
+        place = f"{quoted(database)}.{quoted(table)}"
+        self._deadline = time.monotonic() + QUERY_SECONDS
+        try:
+            columns = self._inside(f"PRAGMA {quoted(database)}.table_xinfo({quoted(table)})")
+            keys = self._inside(f"PRAGMA {quoted(database)}.foreign_key_list({quoted(table)})")
+            ((count,),) = self._inside(f"SELECT count(*) FROM {place}")  # noqa: S608 quoted above
+        except sqlite3.Error as error:
+            raise QueryError(self._explain(error)) from None
+        finally:
+            self._deadline = 0.0
+        return {
+            "rows": count,
+            "columns": [
+                {"name": name, "type": kind, "required": bool(required), "key": bool(key)}
+                for _, name, kind, required, _, key, _ in columns
+            ],
+            "references": [{"column": row[3], "table": row[2], "to": row[4]} for row in keys],
+        }
+
+    def _tables(self, database: str) -> dict[str, str]:
+        rows = self._inside(
+            f"SELECT name, type FROM {quoted(database)}.sqlite_schema "  # noqa: S608 quoted
+            "WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+        )
+        return dict(rows)
+
+    def _inside(self, sql: str) -> list[Any]:
+        return self._database.execute(sql).fetchall()
+
+    def _free_database(self, wanted: str) -> str:
+        there = self.databases()
+        if len(there) > MAX_DATABASES:
+            raise FileError(f"SQLite opens at most {MAX_DATABASES} database files at a time.")
+        name, number = wanted, 1
+        while name in (*there, "temp"):
+            number += 1
+            name = f"{wanted}_{number}"
+        return name
+
+    def _attach(self, database: str, image: bytes, shown: str) -> None:
+        if database != MAIN:
+            self._database.execute(f"ATTACH ':memory:' AS {quoted(database)}")
+        # In memory there is no write-ahead log: bytes 18 and 19 say which kind of journal a file wants.
+        plain = image[:18] + b"\1\1" + image[20:] if image[18:20] == b"\2\2" else image
+        try:
+            self._database.deserialize(plain, name=database)
+            self._tables(database)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            if database != MAIN:
+                self._database.execute(f"DETACH {quoted(database)}")
+            raise FileError(f"{shown} is a damaged or encrypted SQLite file ({error}).") from None
+
+    def _allow(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
+        if action in _READING or (action == sqlite3.SQLITE_UPDATE and first in _SCHEMA):
+            return sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_PRAGMA:
+            if first in _TELLING:
+                return sqlite3.SQLITE_OK
+            self._refused = f"PRAGMA {first} is not allowed here."
+        elif action in (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH):
+            # VACUUM attaches a file of its own.
+            self._refused = "ATTACH, DETACH and VACUUM are not allowed here."
+        elif self.writable:
+            self._wrote = True
+            return sqlite3.SQLITE_OK
+        else:
+            self._refused = "The data is read-only: the user can allow changes in this server's setup."
+        return sqlite3.SQLITE_DENY
+
+    def _is_late(self) -> int:
+        return int(bool(self._deadline) and time.monotonic() > self._deadline)
+
+    def _explain(self, error: Exception) -> str:
+        if self._refused:
+            return self._refused
+        if "interrupted" in str(error):
+            return f"The query took more than {QUERY_SECONDS:.0f} seconds and was stopped: narrow it or add an index."
+        if "one statement" in str(error):
+            return "Only one statement can be executed at a time."
+        message = f"SQLite: {error}."
+        if "no such table" in message:
+            there = [table if database == MAIN else f"{database}.{table}" for database, table, _ in self.tables()]
+            message += f" There are: {', '.join(there) or 'none'}."
+        return message

@@ -1,0 +1,401 @@
+"""What an author's setup and UI can do, in a real page, as its user sees it: `servers/authored` in Chromium.
+
+The bundle is of the host's site, as Playwright's profiles are private ones, in which frames of other sites have no
+storage. Two tests are about those.
+"""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from playwright.async_api import Browser, BrowserContext, Frame, Page, async_playwright, expect
+
+from mcpframe.frame.events import Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
+from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.roles import Options
+from mcpframe.kit.bundle import build
+from mcpframe.kit.chromium import ensure_chromium, launch_options
+from mcpframe.kit.playwright_window import PlaywrightPlace
+from mcpframe.kit.serve import serve_folder
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles, new_context
+from tests.browser.outers import PATIENCE
+
+OPTIONS = Options(handshake_timeout=BOOT_PATIENCE)
+
+
+@pytest.fixture(scope="session")
+def authored(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+    """The bundle of `servers/authored`, which the host's origin may embed."""
+    folder = tmp_path_factory.mktemp("authored")
+    built = build(SERVERS / "authored", folder, allowed_origins=[origins.host])
+    with serve_folder(folder) as served:
+        yield Bundle(folder, f"http://bundle.host.localhost:{served.port}", built.url_path)
+
+
+class SetUp:
+    """A setup that is under way in a frame of the host page."""
+
+    def __init__(self, outer: OuterFrame, setup: Any, frame: Frame) -> None:
+        self.outer = outer
+        self.setup = setup
+        self.frame = frame
+
+    async def result(self) -> SetupResult:
+        with anyio.fail_after(PATIENCE):
+            result: SetupResult = await self.setup.result()
+            return result
+
+
+@asynccontextmanager
+async def setting_up(page: Page, bundle: Bundle, **options: Any) -> AsyncIterator[SetUp]:
+    """Set the bundle up in the host page, until its form is there."""
+    outer = OuterFrame(bundle.url, options=OPTIONS, **options)
+    place = PlaywrightPlace(page)
+    async with outer.setup(place) as setup:
+        assert place.window is not None
+        frame = await place.window.frame()
+        await frame.wait_for_selector("#save")
+        yield SetUp(outer, setup, frame)
+
+
+class Connected:
+    """A session with the bundle in a frame of the host page."""
+
+    def __init__(self, outer: OuterFrame, client: Client, frame: Frame) -> None:
+        self.outer = outer
+        self.client = client
+        self.frame = frame
+
+    async def call(self, tool: str, **arguments: Any) -> Any:
+        """Call a tool, and give its structured result."""
+        with anyio.fail_after(PATIENCE):
+            result = await self.client.call_tool(tool, arguments)
+        assert not result.is_error, result.content
+        content: Any = result.structured_content
+        return content["result"] if content and set(content) == {"result"} else content
+
+
+@asynccontextmanager
+async def connected(page: Page, outer: OuterFrame, *, visible: bool | None = None) -> AsyncIterator[Connected]:
+    """Open a session with the bundle in the host page."""
+    place = PlaywrightPlace(page)
+    async with Client(outer.connect(place, visible=visible), mode="2026-07-28") as client:
+        assert place.window is not None
+        yield Connected(outer, client, await place.window.frame())
+
+
+def outer_for(bundle: Bundle, session_id: str | None = None, **options: Any) -> OuterFrame:
+    return OuterFrame(bundle.url, session_id=session_id, options=OPTIONS, **options)
+
+
+# Setup
+
+
+async def test_a_person_sets_it_up_and_the_tools_find_what_was_entered(
+    host_page: Page, authored: Bundle, tmp_path: Path
+) -> None:
+    async with setting_up(host_page, authored) as under_way:
+        assert under_way.setup.requires_visible
+        assert under_way.setup.permissions == (Permission("clipboard-write", purpose="To copy results"),)
+        frame = under_way.frame
+        await expect(frame.locator("#mcpframe-page")).to_be_hidden()
+        await expect(frame.locator("h1:visible")).to_have_text("Set it up")
+        await expect(frame.locator("h1:visible")).to_have_css("color", "rgb(1, 2, 3)")
+        assert await frame.eval_on_selector("#picture", "async (it) => (await it.decode(), it.naturalWidth)") == 1
+        assert await frame.get_attribute("#elsewhere", "href") == "https://elsewhere.example/"
+        (tmp_path / "chosen.bin").write_bytes(b"\x01\x02\x03")
+        await frame.set_input_files("#file", tmp_path / "chosen.bin")
+        await frame.fill("#name", "Ada")
+        await frame.click("#save")
+        assert await under_way.result() == SetupResult(
+            "Authored: Ada", Visibility.OPTIONAL, "See the counter", ephemeral_message="Saved"
+        )
+        outer = under_way.outer
+    async with connected(host_page, outer) as session:
+        facts = await session.call("session_facts")
+        assert facts == {
+            "id": outer.session_id,
+            "origin": await host_page.evaluate("origin"),
+            "phase": "transport",
+            "persistent": True,
+            "same": True,
+        }
+        assert await session.call("stored", key="name") == {"value": {"name": "Ada", "phase": "setup"}}
+        assert await session.call("stored", key="file") == {"bytes": 3, "first": 1}
+        keys = await session.frame.evaluate("Object.keys(localStorage)")
+        assert keys == [f"mcpframe:1:{outer.session_id}:name"]
+
+
+@pytest.mark.parametrize(
+    ("button", "code", "message", "shown"),
+    [
+        ("cancel", "USER_CANCELLED", "The setup was cancelled.", None),
+        ("deny", "AUTH_FAILED", "Wrong password", None),
+        ("crash", "CONFIG_ERROR", "no such thing", "LookupError: no such thing"),
+        ("slow", "TIMEOUT", "The setup was not completed in time.", "TimeoutError"),
+    ],
+)
+async def test_a_setup_that_ends_badly_is_reported_and_shown(
+    host_page: Page, authored: Bundle, troubles: Troubles, button: str, code: str, message: str, shown: str | None
+) -> None:
+    troubles.expect(message)
+    async with setting_up(host_page, authored) as under_way:
+        await under_way.frame.click(f"#{button}")
+        result = await under_way.result()
+        assert (result.error_code, result.error_message) == (SetupErrorCode(code), message)
+        await expect(under_way.frame.locator("#mcpframe-error-title")).to_have_text(message)
+        detail = under_way.frame.locator("#mcpframe-error-detail")
+        if shown:
+            await expect(detail).to_contain_text("Traceback")
+            await expect(detail).to_contain_text(shown)
+        else:
+            await expect(detail).to_be_hidden()
+
+
+async def test_a_setup_that_the_host_gives_up_leaves_a_page_that_can_be_set_up_again(
+    host_page: Page, authored: Bundle
+) -> None:
+    async with setting_up(host_page, authored) as under_way:
+        outer = under_way.outer
+    assert await host_page.evaluate("frames.length") == 0
+    async with setting_up(host_page, authored, session_id=outer.session_id) as under_way:
+        await under_way.frame.fill("#name", "again")
+        await under_way.frame.click("#save")
+        assert (await under_way.result()).title == "Authored: again"
+
+
+async def test_a_session_asks_for_its_setup_again(host_page: Page, authored: Bundle) -> None:
+    heard: list[Any] = []
+    outer = outer_for(authored, on_event=heard.append)
+    async with connected(host_page, outer) as session:
+        await session.call("need_setup", reason="AUTH_EXPIRED", can_continue=True)
+        assert [event for event in heard if isinstance(event, SetupRequired)] == [
+            SetupRequired("AUTH_EXPIRED", "Please sign in", True)  # type: ignore[arg-type]
+        ]
+        assert outer.setup_required is not None
+        assert (await session.call("session_facts"))["phase"] == "transport"
+
+
+# Storage
+
+
+async def test_values_outlive_the_page_and_belong_to_one_session(host_page: Page, authored: Bundle) -> None:
+    one, other = outer_for(authored, "one"), outer_for(authored, "one:two")
+    async with connected(host_page, one) as session:
+        for key, size, binary in (("kilo", 1024, False), ("mega", 5_000_000, False), ("data", 5_000_000, True)):
+            assert await session.call("store", key=key, size=size, binary=binary) == "stored"
+        await session.call("store_json", key="two:x", text='{"ü": [null, 1.5, "🐍"]}')
+        names = await session.frame.evaluate("Object.keys(localStorage).sort()")
+        assert names == ["mcpframe:1:one:kilo", "mcpframe:1:one:two:x"]  # the others are too large for it
+    async with connected(host_page, other) as session:
+        assert await session.call("stored_keys") == []
+        assert await session.call("stored", key="x") == {"value": "nothing"}
+        await session.call("store", key="kilo", size=3)
+        assert await session.call("forget") == []
+    async with connected(host_page, one) as session:
+        assert await session.call("stored_keys") == ["data", "kilo", "mega", "two:x"]
+        assert await session.call("stored", key="kilo") == {"value": "x" * 1024}
+        assert len((await session.call("stored", key="mega"))["value"]) == 5_000_000
+        assert await session.call("stored", key="data") == {"bytes": 5_000_000, "first": 7}
+        assert (await session.call("stored", key="two:x"))["value"]["ü"] == [None, 1.5, "🐍"]
+        # a value that changes its size changes its place, and is never in both
+        assert await session.call("store", key="kilo", size=100_000) == "stored"
+        assert await session.call("store", key="mega", size=1) == "stored"
+        assert await session.call("stored", key="mega") == {"value": "x"}
+        assert await session.call("forget", key="data") == ["kilo", "mega", "two:x"]
+        assert await session.call("forget") == []
+        assert await session.frame.evaluate("Object.keys(localStorage)") == []
+        assert await session.call("stored", key="kilo") == {"value": "nothing"}
+
+
+FULL = """() => {
+    const put = IDBObjectStore.prototype.put;
+    IDBObjectStore.prototype.put = function (...values) {
+        const request = put.apply(this, values);
+        const error = new DOMException("full", "QuotaExceededError");
+        Object.defineProperty(this.transaction, "error", { get: () => error });
+        this.transaction.abort();
+        return request;
+    };
+}"""
+"""Makes a browser refuse as a full one does: the request succeeds, then its transaction is aborted. (The devtools'
+`Storage.overrideQuotaForOrigin` does nothing in the Chromium this was written with.)"""
+
+
+async def test_a_full_browser_is_a_clear_error_and_loses_nothing(host_page: Page, authored: Bundle) -> None:
+    async with connected(host_page, outer_for(authored)) as session:
+        assert await session.call("store", key="kept", size=100_000) == "stored"
+        await session.frame.evaluate(FULL)
+        told = await session.call("store", key="kept", size=2_000_000)
+        assert told.startswith("QuotaError: The browser gives this page no more room")
+        assert len((await session.call("stored", key="kept"))["value"]) == 100_000
+
+
+async def test_where_localstorage_is_full_small_values_go_elsewhere(host_page: Page, authored: Bundle) -> None:
+    async with connected(host_page, outer_for(authored)) as session:
+        await session.frame.evaluate(
+            """() => {
+                for (let size = 1 << 22; size; size >>= 1) {
+                    for (let i = 0; i < 4; i++) {
+                        try { localStorage.setItem(`filling ${size} ${i}`, "x".repeat(size)); } catch {}
+                    }
+                }
+            }"""
+        )
+        assert await session.call("store", key="small", size=1000) == "stored"
+        assert await session.call("stored", key="small") == {"value": "x" * 1000}
+        assert await session.call("stored_keys") == ["small"]
+
+
+def elsewhere(bundle: Bundle) -> Bundle:
+    """The bundle at an origin of another site than the host's."""
+    return replace(bundle, origin=bundle.origin.replace("bundle.host.", "bundle."))
+
+
+@pytest.mark.parametrize("sandbox", ["strict", "standard"])
+async def test_a_page_without_storage_keeps_values_in_memory_and_says_so(
+    host_page: Page, authored: Bundle, troubles: Troubles, sandbox: str
+) -> None:
+    outer = outer_for(elsewhere(authored), sandbox=sandbox, opaque=sandbox == "strict")
+    async with connected(host_page, outer) as session:
+        assert (await session.call("session_facts"))["persistent"] is False
+        assert await session.call("store", key="kilo", size=1024) == "stored"
+        assert await session.call("stored_keys") == ["kilo"]
+        assert (await session.call("draw", text="even here"))["text"] == "[even here]"
+        await troubles.said("This page has no storage")
+    async with connected(
+        host_page, outer_for(elsewhere(authored), sandbox=sandbox, opaque=sandbox == "strict")
+    ) as session:
+        assert await session.call("stored_keys") == []
+
+
+async def test_where_the_browser_lets_it_a_page_of_another_site_keeps_its_values(
+    origins: Origins, authored: Bundle, tmp_path: Path
+) -> None:
+    (tmp_path / "Default").mkdir()
+    allowing = {"profile": {"cookie_controls_mode": 0, "block_third_party_cookies": False}}
+    (tmp_path / "Default" / "Preferences").write_text(json.dumps(allowing))
+    async with async_playwright() as playwright:
+        context = await playwright.chromium.launch_persistent_context(tmp_path, **launch_options(ensure_chromium()))
+        page = await context.new_page()
+        await page.goto(f"{origins.host}/page.html")
+        outer = outer_for(elsewhere(authored))
+        async with connected(page, outer) as session:
+            assert (await session.call("session_facts"))["persistent"] is True
+            await session.call("store", key="kilo", size=1024)
+            await session.call("store", key="data", size=1024, binary=True)
+        async with connected(page, outer) as session:
+            assert await session.call("stored_keys") == ["data", "kilo"]
+        await context.close()
+
+
+# The page. One page serves all of these tests, as a person's session would.
+
+
+@pytest.fixture(scope="module")
+async def shared(
+    browser: Browser, origins: Origins, authored: Bundle
+) -> AsyncIterator[tuple[Connected, Troubles, BrowserContext]]:
+    async with AsyncExitStack() as stack:
+        context, troubles = await stack.enter_async_context(new_context(browser))
+        page = await context.new_page()
+        await page.goto(f"{origins.host}/page.html")
+        session = await stack.enter_async_context(connected(page, outer_for(authored), visible=False))
+        yield session, troubles, context
+
+
+@pytest.fixture
+def session(shared: tuple[Connected, Troubles, BrowserContext]) -> Connected:
+    return shared[0]
+
+
+async def test_the_page_is_told_when_it_is_shown_and_hidden(session: Connected) -> None:
+    async def until(seen: list[bool]) -> None:
+        with anyio.fail_after(PATIENCE):
+            while (await session.call("visible"))["seen"] != seen:
+                await anyio.lowlevel.checkpoint()
+
+    await until([False])
+    session.outer.show()
+    await until([False, True])
+    session.outer.hide()
+    await until([False, True, False])
+    assert (await session.call("visible"))["now"] is False
+    session.outer.show()
+    await until([False, True, False, True])
+
+
+async def test_python_handles_what_happens_in_the_page(session: Connected) -> None:
+    await session.frame.click("#more")
+    await session.frame.click("#more")
+    await expect(session.frame.locator("#count")).to_have_text("2")
+    await expect(session.frame.locator("#mcpframe-page")).to_be_hidden()
+
+
+async def test_a_handler_that_fails_is_shown_and_the_tools_go_on(
+    session: Connected, shared: tuple[Connected, Troubles, BrowserContext]
+) -> None:
+    shared[1].expect("The page's handler of 'click' raised ValueError")
+    await session.frame.click("#fails")
+    await expect(session.frame.locator("#mcpframe-error-title")).to_have_text(
+        "The page's handler of 'click' raised ValueError: click on fails"
+    )
+    await expect(session.frame.locator("#mcpframe-error-detail")).to_contain_text("server.py")
+    await session.frame.click("#more")
+    await expect(session.frame.locator("#count")).to_have_text("3")
+
+
+async def test_javascript_modules_are_imported_with_what_they_import(session: Connected) -> None:
+    assert await session.call("draw", text="hello") == {
+        "text": "[hello]",
+        "detail": {"text": "hello", "parts": [1, 2]},
+    }
+    assert "is no asset of this page" in await session.call("import_broken", path="absent.js")
+    assert "this module is broken" in await session.call("import_broken", path="broken.js")
+
+
+async def test_assets_are_read_by_python_and_by_url(session: Connected) -> None:
+    facts = await session.call("asset_facts")
+    assert facts["fetched"] == facts["opened"] == {"fact": 42}
+    assert facts["script"] is False  # only the browser needs it
+    response = await session.frame.evaluate(
+        "async (url) => (await fetch(url)).headers.get('cache-control')", facts["url"]
+    )
+    assert "immutable" in response
+    assert facts["url"].startswith("assets-")
+
+
+async def test_files_are_chosen_one_choice_after_the_other(session: Connected, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("first")
+    (tmp_path / "b.txt").write_text("second")
+    async with anyio.create_task_group() as tasks:
+        given: list[list[str]] = []
+
+        async def choose() -> None:
+            given.append(await session.call("chosen"))
+
+        tasks.start_soon(choose)
+        await session.frame.set_input_files("#files", [tmp_path / "a.txt", tmp_path / "b.txt"])
+    assert given == [["a.txt text/plain 5 first", "b.txt text/plain 6 second"]]
+    await session.frame.set_input_files("#files", [tmp_path / "a.txt"])
+    assert await session.call("chosen") == ["a.txt text/plain 5 first"]
+
+
+async def test_no_proxy_is_left_of_what_was_listened_to(session: Connected) -> None:
+    await session.call("trace_proxies")
+    left = await session.call("listen_often", times=50)
+    assert left == {"counted": 1, "handlers": 0, "proxies": 0}
+
+
+async def test_showing_another_fragment_ends_what_waits_for_the_first(session: Connected) -> None:
+    shown = await session.call("show_inner")
+    assert shown["width"] == 1
+    assert shown["ran"] is None
+    assert "no longer in the page" in shown["lost"]

@@ -1,0 +1,423 @@
+"""The matrix of bad input and attacks in Chromium, as far as `test_contract_*` does not have it.
+
+    line                                                        what must happen
+    every message type, every field: missing, null, wrong       refused, reported, and nothing else
+    every message type, too large, too deep, prototype keys     refused, reported, and nothing else
+    what is no JSON object, or cannot be cloned                 nothing, or refused
+    a redirect to another origin before the session             not heard, told nothing; the deadline ends it
+    a redirect within the origin                                works
+    the host page in the back/forward cache                     goes on, or begins anew
+    two hosts, two frames, fifty frames at once                 each gets its own answers
+
+After each of them a good call works, and nothing was posted to a wrong origin. `damage.py` has the fields.
+"""
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from playwright.async_api import BrowserContext, Frame, Page, Route, async_playwright
+
+from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.roles import Options
+from mcpframe.kit.chromium import ensure_chromium, launch_options
+from mcpframe.kit.playwright_window import PlaywrightPlace
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import Bundle, Origins, Troubles, new_context
+from tests.browser.outers import PATIENCE, Outer
+from tests.browser.playing import POLL, heard, say
+from tests.browser.test_contract_bundle import ACCEPTED, INITIALIZE, REPLY, bare, framing, mcp
+from tests.support.damage import LARGEST, damaged, example
+
+__all__ = ["bare"]  # the fixture
+
+Record = Callable[[str, object], None]
+LIMITS = {"max_message_bytes": LARGEST}
+
+
+async def all_refused(outer: Outer, frame: Frame, lines: Iterable[tuple[str, Any]]) -> int:
+    """Let the page say each damaged message; each must be refused, and nothing else happen."""
+    named = list(lines)
+    for name, message in named:
+        await say(frame, message)
+        refused = await outer.next("refused")
+        assert refused["error"] in ("MalformedMessage", "MessageTooLarge", "MessageTooDeep", "PrototypeKey"), name
+    assert await outer.rest() == []
+    return len(named)
+
+
+# Damaged messages to an outer frame
+
+
+async def test_damaged_messages_in_a_setup(outer: Outer, origins: Origins, record_property: Record) -> None:
+    await outer.set_up(f"{origins.bundle}/page.html", limits=LIMITS)
+    frame = await outer.framed()
+    lines = await all_refused(outer, frame, damaged("MCP_SETUP_HANDSHAKE"))
+    assert await frame.evaluate("heard") == []
+    await say(frame, example("MCP_SETUP_HANDSHAKE") | {"requiresVisibleSetup": False})
+    await heard(frame, 1)
+    lines += await all_refused(outer, frame, damaged("MCP_SETUP_COMPLETE"))
+    for error in (
+        None,
+        7,
+        "x",
+        [],
+        {},
+        {"code": "NONE", "message": "x"},
+        {"code": "TIMEOUT"},
+        {"code": "TIMEOUT", "message": 7},
+    ):
+        await say(frame, {"type": "MCP_SETUP_COMPLETE", "status": "error", "error": error})
+        assert (await outer.next("refused"))["error"] == "MalformedMessage", error
+        lines += 1
+    assert len(await frame.evaluate("heard")) == 1
+    await say(frame, example("MCP_SETUP_COMPLETE"))
+    assert (await outer.next("set up"))["title"] == "Pi"
+    record_property("lines", lines)
+
+
+async def test_damaged_messages_in_a_session(outer: Outer, origins: Origins, record_property: Record) -> None:
+    frame = await outer.ready(f"{origins.bundle}/page.html?inner", limits=LIMITS)
+    await outer.next("opened")
+    count = len(await frame.evaluate("heard"))
+    lines = await all_refused(outer, frame, damaged("MCP_SETUP_REQUIRED"))
+    assert len(await frame.evaluate("heard")) == count
+    # A request that is refused is answered with an error, so that nobody waits in vain: the page hears those.
+    lines += await all_refused(outer, frame, damaged("MCP_MESSAGE"))
+    answers = [message["data"]["payload"] for message in (await frame.evaluate("heard"))[count:]]
+    assert all("error" in answer for answer in answers)
+    assert (await outer.call(99, still="here"))["result"] == {"still": "here"}
+    record_property("lines", lines)
+
+
+async def test_damaged_messages_in_a_handshake(outer: Outer, origins: Origins, record_property: Record) -> None:
+    frame = await outer.ready(f"{origins.bundle}/page.html", limits=LIMITS)
+    lines = await all_refused(outer, frame, damaged("MCP_TRANSPORT_HANDSHAKE"))
+    assert await frame.evaluate("heard") == []
+    await say(frame, example("MCP_TRANSPORT_HANDSHAKE"))
+    (reply,) = await heard(frame, 1)
+    lines += await all_refused(outer, frame, damaged("MCP_TRANSPORT_ACCEPTED"))
+    assert len(await frame.evaluate("heard")) == 1
+    await accept_again(frame, reply)
+    await outer.next("opened")
+    record_property("lines", lines)
+
+
+async def accept_again(frame: Frame, reply: dict[str, Any]) -> None:
+    await say(frame, {"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": reply["data"]["sessionId"]})
+
+
+UNSPEAKABLE = {
+    "a JSON text": "JSON.stringify({ type: 'MCP_MESSAGE', payload: { jsonrpc: '2.0', method: 'notifications/x' } })",
+    "undefined": "undefined",
+    "a bare list": "[{ type: 'MCP_MESSAGE' }]",
+    "cyclic": "oddities.cyclic()",
+    "a BigInt": "oddities.bigint()",
+    "a Map": "oddities.map()",
+    "a Map as message": "new Map([['type', 'MCP_MESSAGE']])",
+    "a Set": "({ type: 'MCP_MESSAGE', payload: new Set() })",
+    "a Date": "({ type: 'MCP_MESSAGE', payload: new Date() })",
+    "an Error": "({ type: 'MCP_MESSAGE', payload: new Error('x') })",
+    "bytes": "({ type: 'MCP_MESSAGE', payload: new Uint8Array(9) })",
+    "a boxed text": "({ type: new String('MCP_MESSAGE'), payload: {} })",
+    "not a number": "({ type: 'MCP_MESSAGE', payload: { jsonrpc: '2.0', id: NaN, method: 'ping' } })",
+}
+UNCLONEABLE = {
+    "a function": "({ type: 'MCP_MESSAGE', payload: () => 1 })",
+    "a function inside": "({ type: 'MCP_MESSAGE', payload: { jsonrpc: '2.0', method: 'x', params: { f() {} } } })",
+    "a symbol": "({ type: 'MCP_MESSAGE', payload: Symbol('x') })",
+    "a node": "({ type: 'MCP_MESSAGE', payload: document.body })",
+    "a proxy of a window": "({ type: 'MCP_MESSAGE', payload: parent })",
+}
+
+
+async def test_what_is_no_message_reaches_nobody(outer: Outer, origins: Origins, record_property: Record) -> None:
+    await outer.open(f"{origins.bundle}/page.html?inner", limits=LIMITS)
+    frame = await outer.inner()
+    for name, expression in UNSPEAKABLE.items():
+        await frame.evaluate(f"parent.postMessage({expression}, '*')")
+        assert (await outer.call(still=name))["result"] == {"still": name}
+    for name, expression in UNCLONEABLE.items():
+        error = await frame.evaluate(
+            f"(() => {{ try {{ parent.postMessage({expression}, '*') }} catch ({{ name }}) {{ return name }} }})()"
+        )
+        assert error == "DataCloneError", name
+        assert (await outer.call(still=name))["result"] == {"still": name}
+    assert set(await outer.rest()) <= {"refused"}
+    record_property("lines", len(UNSPEAKABLE) + len(UNCLONEABLE))
+
+
+# Redirects
+
+
+def redirecting(to: str) -> Callable[[Route], Any]:
+    async def redirect(route: Route) -> None:
+        await route.fulfill(status=302, headers={"location": to})
+
+    return redirect
+
+
+async def test_a_redirect_elsewhere_before_the_session_is_told_nothing(
+    context: BrowserContext, outer: Outer, origins: Origins
+) -> None:
+    await context.route("**/moved.html", redirecting(f"{origins.stranger}/page.html?inner"))
+    await outer.connect(f"{origins.bundle}/moved.html", deadlines={"handshake": 3})
+    refused = await outer.next("refused")
+    assert refused["error"] == "UnexpectedOrigin"
+    assert origins.stranger in refused["message"]
+    frame = await outer.inner()
+    for message in (REPLY | {"type": "MCP_TRANSPORT_ACCEPTED"}, example("MCP_MESSAGE"), example("MCP_SETUP_HANDSHAKE")):
+        await say(frame, message)
+    assert (await outer.next("closed"))["error"] == "HandshakeTimeout"
+    assert await frame.evaluate("heard") == []
+
+
+async def test_a_redirect_elsewhere_before_the_setup_is_told_nothing(
+    context: BrowserContext, outer: Outer, origins: Origins
+) -> None:
+    await context.route("**/moved.html", redirecting(f"{origins.stranger}/page.html?inner"))
+    await outer.set_up(f"{origins.bundle}/moved.html", deadlines={"handshake": 3})
+    assert (await outer.next("refused"))["error"] == "UnexpectedOrigin"
+    iframe = await outer.page.wait_for_selector("iframe", state="attached")
+    frame = await iframe.content_frame()
+    assert frame is not None
+    assert await frame.evaluate("location.hash") == "#setup"
+    assert await frame.evaluate("heard") == []
+    assert (await outer.next("setup failed"))["error"] == "HandshakeTimeout"
+
+
+async def test_a_redirect_within_the_origin_works(context: BrowserContext, outer: Outer, origins: Origins) -> None:
+    await context.route("**/moved.html", redirecting(f"{origins.bundle}/page.html?inner"))
+    await outer.open(f"{origins.bundle}/moved.html")
+    assert (await outer.call(still="here"))["result"] == {"still": "here"}
+
+
+async def test_a_page_that_sends_itself_elsewhere_ends_its_session(outer: Outer, origins: Origins) -> None:
+    await outer.open(f"{origins.bundle}/page.html?inner")
+    frame = await outer.inner()
+    await outer.send({"jsonrpc": "2.0", "id": "pending", "method": "silence"})
+    await frame.evaluate("url => { location.replace(url) }", f"{origins.stranger}/page.html?inner")
+    answer = (await outer.next("received"))["payload"]
+    assert (answer["id"], answer["error"]["code"]) == ("pending", -32000)
+    assert (await outer.next("closed"))["error"] == "PeerGone"
+    await frame.wait_for_function("() => location.search === '?inner' && typeof say === 'function'", polling=POLL)
+    assert await frame.evaluate("heard") == []
+
+
+# Many at once
+
+
+async def test_fifty_frames_at_once_with_host_js(host_page: Page, origins: Origins) -> None:
+    answers = await host_page.evaluate(
+        """async ([url, count]) => {
+            const { FrameTransport } = await import("./host.js");
+            const one = async (number) => {
+                const iframe = document.body.appendChild(document.createElement("iframe"));
+                const transport = new FrameTransport({ iframe, url });
+                const answer = new Promise((resolve) => (transport.onmessage = resolve));
+                await transport.start();
+                await transport.send({ jsonrpc: "2.0", id: 1, method: "echo", params: { number } });
+                const { result } = await answer;
+                await transport.close();
+                iframe.remove();
+                return result.number;
+            };
+            return Promise.all(Array.from({ length: count }, (_, number) => one(number)));
+        }""",
+        [f"{origins.bundle}/page.html?inner", 50],
+    )
+    assert answers == list(range(50))
+
+
+async def test_fifty_frames_at_once_with_python(host_page: Page, origins: Origins) -> None:
+    place = PlaywrightPlace(host_page)
+    ids = set()
+
+    async def one() -> None:
+        outer = OuterFrame(f"{origins.bundle}/page.html?inner")
+        async with outer.connect(place):
+            assert outer.session is not None
+            ids.add(outer.session.id)
+            assert outer.session.origin == origins.bundle
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(50):
+                tasks.start_soon(one)
+    assert len(ids) == 50
+    assert await host_page.evaluate("document.querySelectorAll('iframe').length") == 0
+
+
+async def test_two_hosts_and_three_bundles_at_once(
+    context: BrowserContext, origins: Origins, everything: Bundle
+) -> None:
+    """Two pages frame the same bundle, one of them twice: each session has its own id, and its own answers."""
+    outers, clients = [], []
+    with anyio.fail_after(2 * BOOT_PATIENCE):
+        async with AsyncExitStack() as stack:
+            for page in (await new_host(context, origins), await new_host(context, origins)):
+                for _ in range(2 if not outers else 1):
+                    outer = OuterFrame(everything.url, options=Options(handshake_timeout=BOOT_PATIENCE))
+                    outers.append(outer)
+                    clients.append(await stack.enter_async_context(Client(outer.connect(PlaywrightPlace(page)))))
+            for number, client in enumerate(clients):
+                assert (await client.call_tool("echo", {"text": str(number)})).structured_content == {
+                    "result": str(number)
+                }
+            assert outers[0].session is not None
+            outers[0].session.close()
+            for client in clients[1:]:
+                assert await client.list_tools()
+    assert len({outer.session_id for outer in outers}) == 3
+
+
+async def new_host(context: BrowserContext, origins: Origins) -> Page:
+    page = await context.new_page()
+    await page.goto(f"{origins.host}/page.html")
+    return page
+
+
+# The back/forward cache
+
+
+@pytest.fixture
+async def caching(origins: Origins) -> AsyncIterator[tuple[Page, Troubles]]:
+    """A page in a Chromium whose back/forward cache works, as Playwright's does not by itself."""
+    async with async_playwright() as playwright:
+        ignored = ["--disable-back-forward-cache"]
+        browser = await playwright.chromium.launch(**launch_options(ensure_chromium()), ignore_default_args=ignored)
+        async with new_context(browser) as (context, troubles):
+            yield await context.new_page(), troubles
+        await browser.close()
+
+
+async def test_a_host_page_that_comes_back_goes_on(caching: tuple[Page, Troubles], origins: Origins) -> None:
+    page, _ = caching
+    await page.goto(f"{origins.host}/host.html")
+    await page.wait_for_function("() => window.lab")
+    await page.evaluate("addEventListener('pageshow', (event) => (window.restored = event.persisted))")
+    await page.evaluate("url => lab.connect({ url })", f"{origins.bundle}/page.html?inner")
+    await page.evaluate("lab.next('opened')")
+    await page.goto(f"{origins.stranger}/page.html")
+    await page.evaluate("history.back()")
+    await page.wait_for_url("**/host.html", wait_until="commit")  # there is no load event: it was loaded before
+    await page.wait_for_function("() => window.lab")
+    assert await page.evaluate("window.restored") is True, "Chromium did not keep the page: the line proves nothing"
+    await page.evaluate('lab.send(\'{"jsonrpc":"2.0","id":1,"method":"echo","params":{"still":"here"}}\')')
+    with anyio.fail_after(PATIENCE):
+        received = await page.evaluate("lab.next('received')")
+    assert received["payload"]["result"] == {"still": "here"}
+
+
+# A real bundle in bad company
+
+
+async def test_damaged_replies_open_nothing_in_a_bundle(
+    context: BrowserContext, origins: Origins, everything: Bundle, record_property: Record
+) -> None:
+    host = await framing(context, origins.host, everything)
+    await host.hears("MCP_TRANSPORT_HANDSHAKE")
+    lines = list(damaged("MCP_TRANSPORT_HANDSHAKE_REPLY"))
+    lines = [line for line in lines if "too large" not in line[0]]  # the bundle's limit is 64 MiB
+    for _, message in lines:
+        await host.say(message)
+    await host.works()
+    assert await host.hears("MCP_TRANSPORT_ACCEPTED") == [ACCEPTED]
+    record_property("lines", len(lines))
+
+
+async def test_damaged_messages_leave_a_bundle_open(
+    context: BrowserContext, origins: Origins, everything: Bundle, record_property: Record
+) -> None:
+    host = await framing(context, origins.host, everything)
+    await host.hears("MCP_TRANSPORT_HANDSHAKE")
+    await host.works()
+    lines = [line for line in damaged("MCP_MESSAGE") if "too large" not in line[0]]
+    others = (
+        "MCP_SETUP_HANDSHAKE",
+        "MCP_SETUP_COMPLETE",
+        "MCP_TRANSPORT_HANDSHAKE",
+        "MCP_TRANSPORT_ACCEPTED",
+        "MCP_SETUP_REQUIRED",
+        "MCP_SETUP_HANDSHAKE_REPLY",
+    )
+    for message in (*(message for _, message in lines), *map(example, others)):
+        await host.say(message)
+    for expression in (*UNSPEAKABLE.values(),):
+        await host.page.evaluate(f"origin => frames[0].postMessage({expression}, origin)", everything.origin)
+    await host.say(mcp({"jsonrpc": "2.0", "id": "last", "method": "ping"}))
+    await host.page.wait_for_function(
+        "() => heard.some(({ data }) => data.payload?.id === 'last')", timeout=BOOT_PATIENCE * 1000
+    )
+    answers = {str(message["payload"].get("id")): message["payload"] for message in await host.hears("MCP_MESSAGE")}
+    assert answers.pop("last")["result"] == {}
+    assert "result" in answers.pop("first")
+    assert all("error" in answer for answer in answers.values())
+    record_property("lines", len(lines) + len(others) + len(UNSPEAKABLE))
+
+
+async def test_damaged_setup_replies_set_nothing_up_in_a_bundle(
+    context: BrowserContext, origins: Origins, everything: Bundle, record_property: Record
+) -> None:
+    host = await framing(context, origins.host, everything, "#setup")
+    await host.hears("MCP_SETUP_HANDSHAKE")
+    lines = [line for line in damaged("MCP_SETUP_HANDSHAKE_REPLY") if "too large" not in line[0]]
+    for _, message in lines:
+        await host.say(message)
+    await host.say(example("MCP_TRANSPORT_HANDSHAKE_REPLY"))
+    assert await host.heard_types() == {"MCP_SETUP_HANDSHAKE"}
+    await host.say(example("MCP_SETUP_HANDSHAKE_REPLY"))
+    assert len(await host.hears("MCP_SETUP_COMPLETE")) == 1
+    record_property("lines", len(lines) + 1)
+
+
+@pytest.mark.parametrize("origin", ["host", "stranger"])
+async def test_the_parent_of_the_parent_is_not_heard_by_a_bundle(
+    context: BrowserContext,
+    origins: Origins,
+    bare: Bundle,
+    origin: str,
+) -> None:
+    page = await context.new_page()
+    await page.goto(f"{getattr(origins, origin)}/page.html?top")
+    await page.evaluate("url => embed(url)", f"{origins.host}/page.html?middle")
+    (middle,) = page.main_frame.child_frames
+    await middle.wait_for_function("() => typeof embed === 'function'")
+    await middle.evaluate("url => embed(url)", bare.url)
+    await middle.wait_for_function("() => heard.length", timeout=BOOT_PATIENCE * 1000)
+    texts = [json.dumps(message) for message in ({**REPLY, "sessionId": "the top's"}, mcp(INITIALIZE))]
+    await page.evaluate("texts => texts.forEach((text) => say(text, frames[0].frames[0]))", texts)
+    await middle.evaluate("text => say(text, frames[0])", json.dumps(REPLY))
+    await middle.wait_for_function("() => heard.some(({ data }) => data.type === 'MCP_TRANSPORT_ACCEPTED')")
+    accepted = [m["data"] for m in await middle.evaluate("heard") if m["data"]["type"] == "MCP_TRANSPORT_ACCEPTED"]
+    assert accepted == [ACCEPTED]
+    assert await page.evaluate("heard") == []
+
+
+async def test_a_message_of_its_own_page_is_not_heard_by_a_bundle(
+    context: BrowserContext, origins: Origins, everything: Bundle
+) -> None:
+    host = await framing(context, origins.host, everything)
+    await host.hears("MCP_TRANSPORT_HANDSHAKE")
+    (frame,) = host.page.main_frame.child_frames
+    for message in ({**REPLY, "sessionId": "its own"}, mcp(INITIALIZE)):
+        await frame.evaluate("text => window.postMessage(JSON.parse(text), '*')", json.dumps(message))
+    await host.works()
+    assert await host.hears("MCP_TRANSPORT_ACCEPTED") == [ACCEPTED]
+
+
+async def test_a_host_that_reloads_gets_a_new_session_of_a_new_bundle(
+    context: BrowserContext, origins: Origins, everything: Bundle
+) -> None:
+    host = await framing(context, origins.host, everything)
+    await host.hears("MCP_TRANSPORT_HANDSHAKE")
+    await host.works()
+    await host.page.reload()
+    await host.page.evaluate("url => embed(url)", everything.url)
+    await host.hears("MCP_TRANSPORT_HANDSHAKE")
+    assert "MCP_MESSAGE" not in await host.heard_types()
+    await host.works()

@@ -1,0 +1,104 @@
+"""The outer frame in Pyodide: a bundle's page that frames others itself, as iframes and as popups."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from playwright.async_api import Page
+
+from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.roles import Options
+from mcpframe.kit.bundle import build
+from mcpframe.kit.playwright_window import PlaywrightPlace
+from mcpframe.kit.serve import serve_folder
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import SERVERS, Bundle, Origins, new_context
+
+
+@pytest.fixture(scope="module")
+def hosting(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+    """The bundle of `servers/hosting`."""
+    folder = tmp_path_factory.mktemp("hosting")
+    built = build(SERVERS / "hosting", folder, allowed_origins=[origins.host])
+    with serve_folder(folder) as served:
+        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+
+
+@pytest.fixture(scope="module")
+async def client(hosting: Bundle, origins: Origins, browser: Any) -> AsyncIterator[Client]:
+    """A client of that bundle."""
+    async with new_context(browser) as (context, troubles):
+        troubles.expect("does not match the recipient window's origin")
+        page: Page = await context.new_page()
+        await page.goto(f"{origins.host}/page.html")
+        outer = OuterFrame(hosting.url, sandbox="popups", options=Options(handshake_timeout=BOOT_PATIENCE))
+        async with Client(outer.connect(PlaywrightPlace(page), visible=True)) as client:
+            yield client
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> Any:
+    with anyio.fail_after(60):
+        result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    content = result.structured_content
+    return content["result"] if content and set(content) == {"result"} else content
+
+
+@pytest.mark.parametrize("popup", [False, True], ids=["iframe", "popup"])
+async def test_both_phases(client: Client, origins: Origins, popup: bool) -> None:
+    got = await call(client, "set_up_and_call", url=f"{origins.stranger}/page.html?inner", popup=popup)
+    assert got["title"] == "A page"
+    assert got["answer"] == {"jsonrpc": "2.0", "id": "one", "result": {"text": "Ünïcödé 🐍"}}
+    assert got["left"] == 0
+    phases = ["SetupStarted", "SetupCompleted", "Closed", "Opened"]
+    shown = [] if popup else ["VisibilityChanged"] * 2
+    assert got["events"] == [*phases, *shown, "Closed"]
+    assert got["shown"] == ([] if popup else [True, False])
+    if not popup:
+        assert got["attributes"] == {
+            "sandbox": "allow-scripts allow-same-origin allow-forms allow-downloads",
+            "allow": "",
+            "title": origins.stranger,
+        }
+
+
+async def test_permissions_are_granted_by_name(client: Client, origins: Origins) -> None:
+    url = f"{origins.stranger}/page.html?inner&ask=camera&ask=microphone"
+    got = await call(client, "permissions", url=url, grants=["camera", "microphone"])
+    assert got == {"asked": ["camera", "microphone"], "allowed": ["camera; microphone"], "error": None, "left": 0}
+    got = await call(client, "permissions", url=url, grants=["camera"])
+    assert got == {"asked": ["camera", "microphone"], "allowed": [], "error": "PermissionsDenied", "left": 0}
+
+
+@pytest.mark.parametrize("how", ["removed", "moved", "reloaded", "closed"])
+async def test_a_page_that_is_lost_in_mid_call_fails_the_call_and_can_be_framed_again(
+    client: Client, origins: Origins, how: str
+) -> None:
+    got = await call(client, "lose", url=f"{origins.stranger}/page.html?inner", how=how)
+    assert got["failed"]["error"]["code"] == -32000
+    assert "session is over" in got["failed"]["error"]["message"]
+    assert got["answer"]["result"] == {"text": "again"}
+
+
+async def test_a_server_outside_and_a_client_inside(client: Client, origins: Origins) -> None:
+    assert await call(client, "serve_client", url=f"{origins.stranger}/page.html?client") == "Hello, the page"
+
+
+async def test_fifty_at_once(client: Client, origins: Origins) -> None:
+    got = await call(client, "many", url=f"{origins.stranger}/page.html?inner", count=50)
+    assert got == [str(number) for number in range(50)]
+
+
+@pytest.mark.parametrize(
+    ("url", "selector", "hint"),
+    [
+        ("data:text/html,hi", "body", "OriginError"),
+        ("javascript:alert(1)", "body", "OriginError"),
+        ("http://user:secret@stranger.localhost/", "body", "OriginError"),
+        ("http://stranger.localhost/", "#nowhere", "no element '#nowhere'"),
+    ],
+)
+async def test_what_cannot_be_framed(client: Client, url: str, selector: str, hint: str) -> None:
+    assert hint in await call(client, "refused", url=url, selector=selector)

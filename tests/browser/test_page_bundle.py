@@ -1,0 +1,44 @@
+"""A bundle of `kind = "page"`, opened as any page is. (As client and host: test_architectures.py.)"""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from playwright.async_api import BrowserContext, expect
+
+from mcpframe.kit.bundle import build
+from mcpframe.kit.serve import serve_folder
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import SERVERS, Bundle, Troubles
+
+
+@pytest.fixture(scope="module")
+def paged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+    """The bundle of `servers/paged`."""
+    folder = tmp_path_factory.mktemp("paged")
+    built = build(SERVERS / "paged", folder)
+    assert built.warnings == ()
+    with serve_folder(folder) as served:
+        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+
+
+async def test_its_main_function_runs_and_keeps_values(
+    context: BrowserContext, paged: Bundle, troubles: Troubles
+) -> None:
+    page = await context.new_page()
+    for visit in (1, 2):
+        await page.goto(paged.url)
+        await expect(page.locator("#visits")).to_have_text(f"{visit} visits", timeout=BOOT_PATIENCE * 1000)
+    await expect(page.locator("#mcpframe-page")).to_be_hidden()
+    assert await page.evaluate("Object.keys(localStorage)") == ["mcpframe:1:page paged:visits"]
+    troubles.expect("as told")
+    await page.click("#fail")
+    await expect(page.locator("#mcpframe-error-title")).to_have_text("The page stopped: LookupError: as told")
+    await expect(page.locator("#mcpframe-error-detail")).to_contain_text("main.py")
+
+
+def test_its_manifest_says_what_it_is(paged: Bundle) -> None:
+    manifest = json.loads((paged.folder / paged.path / "manifest.json").read_text())
+    assert (manifest["kind"], manifest["tools"], manifest["allowed_origins"]) == ("page", None, [])
+    assert "frame-src 'self'" in manifest["csp"]
+    assert "frame-ancestors 'self'" in manifest["csp"]

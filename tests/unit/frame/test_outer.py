@@ -1,0 +1,355 @@
+"""The outer frame over fake windows: its phases, what it grants, what it refuses, and both MCP roles on it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.server.mcpserver import MCPServer
+from mcp.shared.exceptions import MCPError
+
+from mcpframe.frame.connection import Connection, Options, parse_allowed_origins
+from mcpframe.frame.errors import HandshakeTimeout, OriginError, PeerGone, PermissionsDenied, StateError
+from mcpframe.frame.events import (
+    Closed,
+    Departure,
+    Opened,
+    Permission,
+    SetupCompleted,
+    SetupErrorCode,
+    SetupReason,
+    SetupRequired,
+    SetupResult,
+    SetupStarted,
+    Visibility,
+)
+from mcpframe.frame.outer import POPUP, OuterFrame
+from mcpframe.frame.places import SANDBOX, Framing, VisibilityChanged
+from mcpframe.frame.protocols import sep
+from mcpframe.frame.server import serve
+from mcpframe.frame.session import open_session, transport
+from tests.support.fake_place import FakePlace
+from tests.support.fake_window import FakeWindow
+from tests.support.sep import FRAME, HOST
+
+URL = f"{FRAME}/pi/"
+CAMERA = Permission("camera", ("setup",), required=True, purpose="Scan a code")
+CLIPBOARD = Permission("clipboard-read", ("transport",))
+
+
+@pytest.fixture(autouse=True)
+async def bounded() -> AsyncIterator[None]:
+    with anyio.fail_after(10):
+        yield
+
+
+class Inner:
+    """A framed page: a server that adds, with a setup that ends as it is told."""
+
+    def __init__(self, result: SetupResult | None = None, **facts: Any) -> None:
+        self.result = result
+        self.facts = facts
+        self.ids: list[str] = []
+        self.setups = 0
+        self.started = anyio.Event()
+        self.server = MCPServer("inner")
+        self.server.add_tool(lambda a, b: a + b, name="add", description="add", structured_output=False)
+        self.server.add_tool(self.forever, name="forever", description="wait")
+
+    async def forever(self) -> str:
+        self.started.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def __call__(self, window: FakeWindow, framing: Framing) -> None:
+        allowed = parse_allowed_origins([HOST])
+        if sep.phase_of(framing.url.partition("#")[2]) == "setup":
+            async with open_session(Connection(sep.INNER_SETUP, allowed, facts=self.facts), window) as session:
+                self.setups += 1
+                self.ids.append(session.id)
+                if self.result:
+                    session.complete_setup(self.result)
+                await session.ended()
+            return
+        async with open_session(Connection(sep.INNER_TRANSPORT, allowed), window) as self.session:
+            self.ids.append(self.session.id)
+            await serve(self.server, *self.session.streams)
+
+
+def result(**more: Any) -> SetupResult:
+    return SetupResult("Pi", Visibility.REQUIRED, ephemeral_message="Ready", **more)
+
+
+async def test_a_setup_then_a_session_in_fresh_windows_with_one_id() -> None:
+    inner = Inner(result())
+    place = FakePlace(HOST, inner)
+    events: list[Any] = []
+    outer = OuterFrame(f"{URL}#setup,dark", on_event=events.append)
+    async with outer.setup(place) as setup:
+        assert not setup.requires_visible
+        assert await setup.result() == result()
+    assert (outer.title, outer.visibility) == ("Pi", Visibility.REQUIRED)
+    async with Client(outer.connect(place)) as client:
+        assert outer.visible
+        assert (await client.call_tool("add", {"a": 1, "b": 2})).content[0].text == "3"  # type: ignore[union-attr]
+    first, second = place.windows
+    assert (first.framing.url, second.framing.url) == (f"{URL}#setup,dark", f"{URL}#dark")
+    assert (first.framing.visible, second.framing.visible) == (False, True)
+    assert first.framing.name != second.framing.name
+    assert (first.framing.title, second.framing.title) == (FRAME, "Pi")
+    assert first.framing.sandbox == SANDBOX["standard"]
+    assert first.removed
+    assert second.removed
+    assert inner.ids == [outer.session_id] * 2
+    assert {target for window in place.windows for _, target in window.posted} == {FRAME}
+    kinds = [type(event) for event in events]
+    assert kinds == [SetupStarted, SetupCompleted, Closed, Opened, Closed]
+    assert not outer.visible
+
+
+async def test_a_page_that_needs_to_be_seen_is_shown_and_can_be_given_up() -> None:
+    place = FakePlace(HOST, Inner(requires_visible_setup=True))
+    events: list[Any] = []
+    outer = OuterFrame(URL, on_event=events.append)
+    async with outer.setup(place) as setup:
+        assert setup.requires_visible
+        assert outer.visible
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await setup.result()
+    assert VisibilityChanged(True) in events
+    (window,) = place.windows
+    assert window.shown == [True]
+    assert window.removed
+    assert (outer.title, outer.setup_required) == ("", None)
+
+
+async def test_a_setup_that_fails_says_so_and_changes_nothing() -> None:
+    failed = result(error_code=SetupErrorCode.AUTH_FAILED, error_message="Wrong password")
+    outer = OuterFrame(URL)
+    async with outer.setup(FakePlace(HOST, Inner(failed))) as setup:
+        got = await setup.result()
+    assert (got.error_code, got.error_message) == (SetupErrorCode.AUTH_FAILED, "Wrong password")
+    assert (outer.title, outer.visibility) == ("", Visibility.HIDDEN)
+
+
+async def test_a_setup_whose_page_is_gone_raises() -> None:
+    place = FakePlace(HOST, Inner())
+    async with OuterFrame(URL).setup(place) as setup:
+        place.windows[0].depart(Departure.REMOVED)
+        with pytest.raises(PeerGone):
+            await setup.result()
+
+
+async def test_a_page_that_never_speaks_runs_into_the_deadline() -> None:
+    async def silent(window: FakeWindow, framing: Framing) -> None:
+        await anyio.sleep_forever()
+
+    place = FakePlace(HOST, silent)
+    outer = OuterFrame(URL, options=Options(handshake_timeout=0.01))
+    for phase in (outer.setup, outer.connect):
+        with pytest.raises(HandshakeTimeout):
+            async with phase(place):
+                raise AssertionError
+    assert all(window.removed for window in place.windows)
+
+
+async def test_showing_and_hiding_are_told_once() -> None:
+    place = FakePlace(HOST, Inner())
+    events: list[Any] = []
+    outer = OuterFrame(URL, on_event=events.append)
+    for call in (outer.show, outer.hide):
+        with pytest.raises(StateError, match="Nothing is framed"):
+            call()
+    async with outer.connect(place):
+        assert not outer.visible
+        outer.show()
+        outer.show()
+        assert outer.visible
+        outer.hide()
+    changes = [event.visible for event in events if isinstance(event, VisibilityChanged)]
+    assert changes == [True, False]
+    assert place.windows[0].shown == [True, True, False]
+
+
+async def test_one_phase_at_a_time() -> None:
+    place = FakePlace(HOST, Inner())
+    outer = OuterFrame(URL)
+    async with outer.connect(place):
+        for phase in (outer.setup, outer.connect):
+            with pytest.raises(StateError, match="already framed"):
+                async with phase(place):
+                    raise AssertionError
+    async with outer.connect(place):
+        pass
+    assert len(place.windows) == 2
+
+
+@pytest.mark.parametrize("departure", list(Departure))
+async def test_a_frame_that_goes_away_in_mid_call_fails_the_call(departure: Departure) -> None:
+    inner = Inner()
+    place = FakePlace(HOST, inner)
+    outer = OuterFrame(URL)
+    async with Client(outer.connect(place)) as client:
+        call = asyncio.create_task(client.call_tool("forever", {}))
+        await inner.started.wait()
+        place.windows[0].depart(departure)
+        with pytest.raises(MCPError, match="session is over"):
+            await call
+    async with Client(outer.connect(place)) as client:
+        assert await client.list_tools()
+
+
+# Permissions: only what was granted, and only for its phase
+
+
+async def set_up(outer: OuterFrame, place: FakePlace) -> tuple[Permission, ...]:
+    async with outer.setup(place) as setup:
+        await setup.result()
+        return setup.permissions
+
+
+async def test_what_was_granted_beforehand_is_allowed_at_once_and_for_its_phase_only() -> None:
+    place = FakePlace(HOST, Inner(result(), permissions=(CAMERA, CLIPBOARD)))
+    outer = OuterFrame(URL, permissions=["camera", "clipboard-read"])
+    assert await set_up(outer, place) == (CAMERA, CLIPBOARD)
+    async with outer.connect(place):
+        pass
+    assert [window.framing.allow for window in place.windows] == ["camera; clipboard-read", "clipboard-read"]
+
+
+async def test_the_host_decides_before_the_page_learns_anything() -> None:
+    inner = Inner(result(), permissions=(CAMERA, CLIPBOARD))
+    place = FakePlace(HOST, inner)
+    asked: list[tuple[Permission, ...]] = []
+
+    async def decide(wanted: tuple[Permission, ...]) -> Iterable[str]:
+        assert place.windows[-1].removed
+        assert place.windows[-1].posted == []
+        asked.append(wanted)
+        return ["camera"]
+
+    events: list[Any] = []
+    outer = OuterFrame(URL, on_permissions=decide, on_event=events.append)
+    await set_up(outer, place)
+    await set_up(outer, place)
+    assert asked == [(CAMERA, CLIPBOARD)]
+    assert outer.permissions == {"camera"}
+    assert [window.framing.allow for window in place.windows] == ["", "camera", "camera"]
+    assert inner.setups == 2
+    assert [type(event) for event in events] == [SetupStarted, SetupCompleted, Closed] * 2
+
+
+async def test_nothing_is_granted_where_nobody_is_asked() -> None:
+    place = FakePlace(HOST, Inner(result(), permissions=(CLIPBOARD,)))
+    outer = OuterFrame(URL)
+    await set_up(outer, place)
+    async with outer.connect(place):
+        pass
+    assert [window.framing.allow for window in place.windows] == ["", ""]
+
+
+@pytest.mark.parametrize("decide", [None, lambda wanted: [], lambda wanted: ["clipboard-read"]])
+async def test_a_required_permission_that_is_denied_ends_the_setup(decide: Any) -> None:
+    inner = Inner(result(), permissions=(CAMERA, CLIPBOARD))
+    place = FakePlace(HOST, inner)
+    outer = OuterFrame(URL, on_permissions=decide)
+    with pytest.raises(PermissionsDenied, match="camera") as raised:
+        await set_up(outer, place)
+    assert raised.value.permissions == (CAMERA,)
+    assert (inner.setups, len(place.windows), outer.permissions) == (0, 1, set())
+    assert place.windows[0].posted == []
+
+
+async def test_what_was_not_asked_for_is_not_granted() -> None:
+    outer = OuterFrame(URL, on_permissions=lambda wanted: ["camera", "microphone"])
+    with pytest.raises(StateError, match="microphone"):
+        await set_up(outer, FakePlace(HOST, Inner(result(), permissions=(CAMERA,))))
+    assert outer.permissions == set()
+
+
+async def test_a_page_cannot_smuggle_a_permission_into_the_name_of_another() -> None:
+    name = "camera *; microphone *"
+    sly = Permission(name, ("setup",), required=True)
+    outer = OuterFrame(URL, on_permissions=lambda wanted: [p.name for p in wanted])
+    with pytest.raises(OriginError, match="not the name of a permission"):
+        await set_up(outer, FakePlace(HOST, Inner(result(), permissions=(sly,))))
+    assert outer.permissions == set()
+
+
+async def test_a_page_that_asks_for_more_each_time_is_stopped() -> None:
+    inner = Inner(result())
+
+    async def page(window: FakeWindow, framing: Framing) -> None:
+        inner.facts = {"permissions": (Permission(f"feature-{len(place.windows)}"),)}
+        await inner(window, framing)
+
+    place = FakePlace(HOST, page)
+    outer = OuterFrame(URL, on_permissions=lambda wanted: [p.name for p in wanted])
+    with pytest.raises(PermissionsDenied, match="whenever it is loaded"):
+        await set_up(outer, place)
+    assert inner.setups == 0
+    assert len(place.windows) == 3
+
+
+# The setup that is needed again
+
+
+@pytest.mark.parametrize("can_continue", [True, False])
+async def test_a_session_may_need_its_setup_again(can_continue: bool) -> None:
+    wanted = SetupRequired(SetupReason.AUTH_EXPIRED, "Sign in again.", can_continue)
+    inner = Inner(result())
+    place = FakePlace(HOST, inner)
+    asked = anyio.Event()
+    outer = OuterFrame(URL, on_event=lambda event: asked.set() if event == wanted else None)
+    async with Client(outer.connect(place)) as client:
+        inner.session.require_setup(wanted)
+        await asked.wait()
+        assert outer.setup_required == wanted
+        assert await client.list_tools()  # what is under way may end
+    if can_continue:
+        async with outer.connect(place):
+            pass
+    else:
+        with pytest.raises(StateError, match="Sign in again"):
+            async with outer.connect(place):
+                raise AssertionError
+    await set_up(outer, place)
+    assert outer.setup_required is None
+    async with outer.connect(place):
+        pass
+
+
+# The inverted architecture: the server is outside, the client inside
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_a_server_outside_serves_a_client_inside(mode: Any) -> None:
+    answers: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def copilot(window: FakeWindow, framing: Framing) -> None:
+        connection = Connection(sep.INNER_TRANSPORT, parse_allowed_origins([HOST]))
+        async with Client(transport(connection, window), mode=mode) as client:
+            got = await client.call_tool("get_current_user", {})
+            answers.set_result(got.content[0].text)  # type: ignore[union-attr]
+            await anyio.sleep_forever()
+
+    server = MCPServer("dashboard")
+    server.add_tool(lambda: "Ada", name="get_current_user", description="user", structured_output=False)
+    async with OuterFrame(URL).connect(FakePlace(HOST, copilot)) as streams, anyio.create_task_group() as tasks:
+        tasks.start_soon(lambda: serve(server, *streams))
+        assert await answers == "Ada"
+        tasks.cancel_scope.cancel()
+
+
+async def test_places_that_cannot_work() -> None:
+    with pytest.raises(StateError, match="PlaywrightPlace"):
+        async with OuterFrame(URL).connect("#tools"):
+            raise AssertionError
+    with pytest.raises(OriginError, match="popup"):
+        async with OuterFrame(URL, sandbox="strict", opaque=True).connect(POPUP):
+            raise AssertionError
