@@ -13,9 +13,13 @@ from typing import Any, Literal
 
 from mcpframe import FrameServer, OuterFrame, serve
 from mcpframe.frame.errors import McpFrameError, OriginError, SessionError, UnexpectedOrigin
+from mcpframe.frame.roles import Options
 
 MOST_IDLE = 3
 """How many sessions may end in a row without a single call until the person has to start the next one."""
+
+START_PATIENCE = 60.0
+"""How long the copilot may take until it speaks, in seconds: its page has a Python to load first."""
 
 Stage = Literal["connecting", "connected", "stopped"]
 
@@ -110,7 +114,8 @@ class Copilot:
             if isinstance(error, UnexpectedOrigin) and not wrong.done():
                 wrong.set_result(error)
 
-        frame = OuterFrame(self._address, title="Copilot", on_event=note)
+        options = Options(handshake_timeout=START_PATIENCE)
+        frame = OuterFrame(self._address, title="Copilot", options=options, on_event=note)
         serving = asyncio.ensure_future(self._connect(frame))
         try:
             await asyncio.wait([serving, wrong], return_when=asyncio.FIRST_COMPLETED)

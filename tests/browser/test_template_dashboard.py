@@ -14,6 +14,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from playwright.async_api import BrowserContext, FrameLocator, Locator, Page, expect
 
 from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.roles import Options
 from mcpframe.frame.server import serve
 from mcpframe.kit.data import checkout_dir, static_dir
 from mcpframe.kit.host_page import HOST_MODULES, bundle_module
@@ -22,10 +23,12 @@ from mcpframe.kit.playwright_window import PlaywrightPlace
 from mcpframe.kit.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import PAGES, Troubles
+from tests.browser.outers import PATIENCE
 from tests.browser.pairs import Chat, build_copilot, build_dashboard
 from tests.browser.playing import POLL
 
 BOOT = BOOT_PATIENCE * 1000
+expect.set_options(timeout=PATIENCE * 1000)  # Playwright's own 5 s are little where the machine is busy
 PAST_PATIENCE = 50_000
 """In milliseconds: longer than the copilot waits for an answer."""
 
@@ -110,7 +113,7 @@ class Dashboard:
 
     async def open(self, url: str) -> None:
         await self.page.goto(url)
-        await expect(self.page.get_by_role("heading", name="Dashboard")).to_be_visible(timeout=BOOT)
+        await expect(self.copilot).to_be_visible(timeout=BOOT)
 
     async def connected(self) -> None:
         await expect(self.chat.status).to_have_text("Connected to Dashboard.", timeout=BOOT)
@@ -349,7 +352,7 @@ class Serving:
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
         self.url = url
-        self.outer = OuterFrame(url)
+        self.outer = OuterFrame(url, options=Options(handshake_timeout=BOOT_PATIENCE))
 
     path = "page.html"
 

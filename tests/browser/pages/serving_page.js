@@ -50,7 +50,8 @@ window.lab = {
     document.querySelector("iframe")?.remove();
     const iframe = document.body.appendChild(document.createElement("iframe"));
     iframe.title = "Copilot";
-    this.transport = new FrameTransport({ iframe, url, sessionId: this.sessionId, visibility: "required" });
+    const { sessionId } = this;
+    this.transport = new FrameTransport({ iframe, url, sessionId, visibility: "required", timeout: { handshake: 90_000 } });
   },
 
   async setUp(url) {
