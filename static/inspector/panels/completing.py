@@ -1,0 +1,42 @@
+"""Completions of a server for the fields of a form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mcp_types as types
+from forms import Form
+from mcp.shared.exceptions import MCPError
+
+from connection import Connection
+
+
+def offer_completions(
+    connection: Connection,
+    form: Form,
+    reference: types.PromptReference | types.ResourceTemplateReference,
+    names: Sequence[str],
+) -> None:
+    """Offer what the server completes, where it completes anything.
+
+    Args:
+        connection: the connection to the server.
+        form: the form.
+        reference: what the form is for.
+        names: the fields.
+    """
+    client = connection.client
+    if client is None or client.server_capabilities.completions is None:
+        return
+
+    async def complete(name: str, typed: str) -> list[str]:
+        if connection.client is None:
+            return []
+        try:
+            result = await connection.client.complete(reference, {"name": name, "value": typed})
+        except MCPError:
+            return []  # a completion is an offer: the field takes any text
+        return list(result.completion.values)
+
+    for name in names:
+        form.complete(name, lambda typed, name=name: complete(name, typed))
