@@ -26,6 +26,8 @@ from updates import Updates
 
 INFO = types.Implementation(name="mcpframe-inspector", title="mcpframe inspector", version="0.1.0")
 
+_SHOWN_ELSEWHERE = ("notifications/message", "notifications/progress")
+
 
 class Watcher(Protocol):
     """What wants to know how a connection is doing."""
@@ -244,7 +246,7 @@ class Connection:
 
     async def _on_message(self, message: Any) -> None:
         method = getattr(message, "method", "")
-        if method and method != "notifications/message":
+        if method and method not in _SHOWN_ELSEWHERE:
             params = getattr(message, "params", None)
             told = params.model_dump(mode="json", by_alias=True) if params else {}
             self._watcher.notified(method, told)

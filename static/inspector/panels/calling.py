@@ -23,18 +23,26 @@ class Calling:
     """A form with a button that asks the server.
 
     Attributes:
-        form: the form.
+        form: the form; None where there is nothing to fill in.
     """
 
     def __init__(
-        self, page: Page, place: Element, schema: dict[str, Any], verb: str, ask: Ask, *, label: str, read: Read | None
+        self,
+        page: Page,
+        place: Element,
+        schema: dict[str, Any] | None,
+        verb: str,
+        ask: Ask,
+        *,
+        label: str,
+        read: Read | None,
     ) -> None:
         """Build it.
 
         Args:
             page: the page.
             place: where to.
-            schema: of what is asked for.
+            schema: of what is asked for; None where nothing is.
             verb: what is on the button.
             ask: asks the server, and gives its result as it crosses the wire.
             label: what the form is for.
@@ -45,7 +53,7 @@ class Calling:
         self._read = read
         self._scope: anyio.CancelScope | None = None
         outside = place.add("form", class_="insp-call", novalidate=True, aria_label=label)
-        self.form = Form(page, outside.add("div"), schema, label=label)
+        self.form = None if schema is None else Form(page, outside.add("div"), schema, label=label)
         row = outside.add("div", class_="insp-row")
         self._button = row.add("button", verb, type="submit", class_="main")
         self._cancel = row.add("button", "Cancel", type="button", hidden=True)
@@ -60,7 +68,7 @@ class Calling:
         if self._scope is not None:
             return
         try:
-            value = self.form.value()
+            value = self.form.value() if self.form else None
         except FormProblem:
             return  # the form says what is wrong, and has the focus there
         self._begin()

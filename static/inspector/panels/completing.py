@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import mcp_types as types
-from forms import Form
 from mcp.shared.exceptions import MCPError
+from panels.calling import Calling
 
 from connection import Connection
 
 
 def offer_completions(
     connection: Connection,
-    form: Form,
+    calling: Calling,
     reference: types.PromptReference | types.ResourceTemplateReference,
     names: Sequence[str],
 ) -> None:
@@ -21,12 +21,12 @@ def offer_completions(
 
     Args:
         connection: the connection to the server.
-        form: the form.
+        calling: has the form.
         reference: what the form is for.
         names: the fields.
     """
-    client = connection.client
-    if client is None or client.server_capabilities.completions is None:
+    client, form = connection.client, calling.form
+    if client is None or client.server_capabilities.completions is None or form is None:
         return
 
     async def complete(name: str, typed: str) -> list[str]:

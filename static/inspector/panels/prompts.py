@@ -51,7 +51,7 @@ class Prompts:
         label = f"Arguments of {item.name}"
         calling = Calling(self._page, place, schema, "Get", get, label=label, read=self._read)
         reference = types.PromptReference(type="ref/prompt", name=item.name)
-        offer_completions(self._connection, calling.form, reference, list(schema["properties"]))
+        offer_completions(self._connection, calling, reference, list(schema["properties"]))
 
 
 def schema_of(arguments: list[dict[str, Any]]) -> dict[str, Any]:

@@ -18,8 +18,6 @@ from panels.paging import all_pages
 from results import json_tree
 from telling import wire
 
-_NO_FORM: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
-
 
 class Resources:
     """The panel of resources and of their templates."""
@@ -64,7 +62,7 @@ class Resources:
             return await self.read(uri)
 
         self._show_following(uri, place)
-        Calling(self._page, place, _NO_FORM, "Read", read, label=f"Read {uri}", read=self.read)
+        Calling(self._page, place, None, "Read", read, label=f"Read {uri}", read=self.read)
 
     def _show_following(self, uri: str, place: Element) -> None:
         row = place.add("div", class_="insp-row")
@@ -110,7 +108,7 @@ class Resources:
         }
         calling = Calling(self._page, place, schema, "Read", read, label=f"Variables of {text}", read=self.read)
         reference = types.ResourceTemplateReference(type="ref/resource", uri=text)
-        offer_completions(self._connection, calling.form, reference, names)
+        offer_completions(self._connection, calling, reference, names)
 
 
 def _item(one: types.Resource | types.ResourceTemplate, uri: str, kind: str) -> Item:
