@@ -292,6 +292,7 @@ class _Builder:
             self.field(properties.get(name, {}), name=name, required=name in wanted, refs=refs, depth=depth + 1)
             for name in dict.fromkeys([*names, *wanted])
         ]
+        members = [each if each.title.strip() else replace(each, title=json.dumps(each.name)) for each in members]
         others = schema.get("additionalProperties", True)
         patterns = schema.get("patternProperties")
         if isinstance(patterns, Mapping) and patterns:
@@ -343,27 +344,26 @@ def _is_automatic(title: str, name: str) -> bool:
 def _choice(schema: Mapping[str, Any], values: list[Any], names: Any) -> Field:
     types = schema.get("type")
     allowed = types if isinstance(types, list) else [types] if isinstance(types, str) else None
+    named = [
+        (value, names[at] if isinstance(names, list) and at < len(names) else None)
+        for at, value in enumerate(values)
+        if allowed is None or any(_has_type(value, each) for each in allowed)
+    ]
+    if len(named) > MAX_CHOICES:
+        return Field(kind="json", schema=schema)
+    plain = all(isinstance(value, str) for value, _ in named)
     kept: list[Choice] = []
-    for at, value in enumerate(values):
-        if allowed is not None and not any(_has_type(value, each) for each in allowed):
-            continue
-        if len(values) <= MAX_CHOICES and any(same(value, choice.value) for choice in kept):
-            continue
-        name = names[at] if isinstance(names, list) and at < len(names) else None
-        kept.append(Choice(value, name if isinstance(name, str) and name else _shown(value, values)))
+    for value, name in named:
+        if not any(same(value, choice.value) for choice in kept):
+            kept.append(Choice(value, name if isinstance(name, str) and name else _shown(value, plain=plain)))
     if not kept:
         raise Unfit
-    if len(kept) > MAX_CHOICES:
-        return Field(kind="json", schema=schema)
     return Field(kind="choice", schema=schema, choices=tuple(kept))
 
 
-def _shown(value: Any, values: list[Any]) -> str:
-    """A value as a person reads it; a text that reads like another value is put in quotes."""
-    text = json.dumps(value, ensure_ascii=False)
-    if isinstance(value, str) and value.strip() and all(isinstance(each, str) for each in values):
-        return value
-    return text
+def _shown(value: Any, *, plain: bool) -> str:
+    """A value as a person reads it: a text as it is where there are only texts, anything else as JSON."""
+    return value if plain and value.strip() else json.dumps(value, ensure_ascii=False)
 
 
 def _has_type(value: Any, name: Any) -> bool:
