@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from mcpframe.frame.places import SANDBOX, parse_address
+from mcpframe.frame.places import parse_address
 
 ERAS: Final = {
     "auto": "Newest",
@@ -23,6 +23,9 @@ ERAS: Final = {
 
 PLACES: Final = {"iframe": "Frame in this page", "popup": "Window of its own"}
 """Where a page is put, and what that is called."""
+
+SANDBOXES: Final = {"standard": "Standard", "popups": "With popups"}
+"""The presets of `mcpframe.frame.places.SANDBOX` that leave a page its origin, and what they are called."""
 
 VISIBILITIES: Final = ("required", "optional", "hidden")
 
@@ -46,7 +49,7 @@ class Server:
         shown: for `optional`, whether the person has it shown.
         era: one of `ERAS`.
         place: one of `PLACES`.
-        sandbox: one of the presets of `mcpframe.frame.places.SANDBOX` that leave the page its origin.
+        sandbox: one of `SANDBOXES`.
         timeout: how long to wait for the page's handshake, in seconds.
     """
 
@@ -147,7 +150,7 @@ def _read(entry: Any) -> Server | None:
     known = {item.name: entry[item.name] for item in fields(Server) if _like(entry.get(item.name), blank[item.name])}
     if not known.get("session_id"):
         return None
-    choices = {"era": ERAS, "place": PLACES, "visibility": VISIBILITIES, "sandbox": SANDBOX}
+    choices = {"era": ERAS, "place": PLACES, "visibility": VISIBILITIES, "sandbox": SANDBOXES}
     for name, allowed in choices.items():
         if known.get(name) not in allowed:
             known.pop(name, None)

@@ -9,7 +9,7 @@ from mcpframe import Page
 from mcpframe.frame.errors import OriginError, StorageError
 from mcpframe.frame.places import parse_address
 from server_view import ServerView
-from servers import ERAS, PLACES, TIMEOUT, Example, Server, Servers, read_examples
+from servers import ERAS, PLACES, SANDBOXES, TIMEOUT, Example, Server, Servers, read_examples
 from toasts import Toasts
 
 _KEY = "servers"
@@ -29,10 +29,12 @@ class Shell:
         self._url = page.element("#insp-url")
         self._problem = page.element("#insp-url-problem")
         self._place = page.element("#insp-place")
+        self._sandbox = page.element("#insp-sandbox")
         self._timeout = page.element("#insp-timeout")
         self._clear = page.element("#insp-clear")
-        for value, text in PLACES.items():
-            self._place.add("option", text, value=value)
+        for select, choices in ((self._place, PLACES), (self._sandbox, SANDBOXES)):
+            for value, text in choices.items():
+                select.add("option", text, value=value)
         self._timeout.value = f"{TIMEOUT:g}"
         page.element("#insp-origin").text = self._origin
         page.element("#insp-add").on("submit", self._on_add)
@@ -57,13 +59,20 @@ class Shell:
 
     # Adding
 
-    async def add(self, url: str, *, era: str = "auto") -> None:
-        """Add a server, set it up and connect to it."""
+    async def add(self, url: str, *, title: str = "", era: str = "auto") -> None:
+        """Add a server, set it up and connect to it.
+
+        Args:
+            url: its address.
+            title: what to call it until its setup says better.
+            era: one of `ERAS`.
+        """
         server = Server(
             url=url,
+            title=title,
             era=era,
             place=self._place.value,
-            sandbox=self._page.element("#insp-sandbox").value,
+            sandbox=self._sandbox.value,
             timeout=self._chosen_timeout(),
         )
         self._servers.add(server)
@@ -82,6 +91,10 @@ class Shell:
         self._tell("")
         self._url.value = ""
         await self.add(url)
+
+    async def _add_example(self, example: Example) -> None:
+        url = str(self._page.js.defaultView.URL.new(example.url, self._page.js.baseURI).href)
+        await self.add(url, title=example.title)
 
     def _tell(self, problem: str) -> None:
         self._problem.text = problem
@@ -125,10 +138,6 @@ class Shell:
             button = place.add("li").add("button", example.title, type="button", title=example.url)
             button.on("click", lambda example=example: self._add_example(example))
         self._page.element("#insp-examples").hidden = not examples
-
-    async def _add_example(self, example: Example) -> None:
-        self._url.value = str(self._page.js.defaultView.URL.new(example.url, self._page.js.baseURI).href)
-        await self._on_add()
 
     # The list
 
