@@ -51,6 +51,7 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
     inside = [name for name in names if not metadata.match(name)]
     assert all(name.startswith("mcpframe/") for name in inside), inside
     assert {"mcpframe/_data/static/loader.js", "mcpframe/_data/static/host.js"} <= set(inside)
+    assert {"mcpframe/_data/static/inspector/main.py", "mcpframe/_data/static/inspector/mcpframe.lock"} <= set(inside)
     assert "mcpframe/_data/templates/pi-calculator/server.py" in inside
     unwanted = re.compile(r"(^|/)(conftest\.py|__pycache__|node_modules|dist|\.[^/]+)(/|$)|\.pyc$")
     assert not [name for name in inside if unwanted.search(name)]
