@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from checks import MISSING, problem, same, wanted
+from checks import MISSING, fits, problem, same, wanted
 from jsontext import NotJson, read_json, write_json
 from mcpframe.frame.ui import Element, Page
 from schema import Field
@@ -179,7 +179,10 @@ class JsonText(Control):
                 read_json(text)
         except NotJson as error:
             return str(error)
-        return super().wrong(value)
+        wrong = super().wrong(value)
+        if wrong or value is MISSING or fits(self.field, value):
+            return wrong
+        return "has a part that the schema does not allow"
 
 
 class Text(Control):

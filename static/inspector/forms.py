@@ -16,7 +16,7 @@ from checks import MISSING
 from controls import Maker, Text, Trouble, Widget
 from groups import ObjectGroup, make
 from jsontext import NotJson, read_json, write_json
-from mcpframe.frame.ui import Element, Page
+from mcpframe.frame.ui import Element, Page, PageEvent
 from schema import fields_of, initial
 
 __all__ = ["Complete", "Form", "FormProblem"]
@@ -75,6 +75,7 @@ class Form:
         self._switch.on("click", self._toggle)
         self.box.on("input", self._changed)
         self.box.on("change", self._changed)
+        self.box.on("keydown", self._on_key)
         self._widget: Widget
         start = initial(self.field)
         self._build(start)
@@ -155,6 +156,8 @@ class Form:
         self._told = []
         self._body.clear()
         maker = Maker(self._page, self._changed)
+        if value is MISSING and self.field.kind == "object":
+            value = {}
         self._widget = make(maker, self.field, self._body, self._label, value)
         if isinstance(self._widget, ObjectGroup):
             self._widget.become_root()
@@ -206,6 +209,14 @@ class Form:
             if trouble.widget not in self._told:
                 trouble.widget.tell(trouble.message)
                 self._told.append(trouble.widget)
+
+    def _on_key(self, event: PageEvent) -> None:
+        """Submit the form around, from fields where Enter makes a new line, too."""
+        if event.key == "Enter" and (event.js.ctrlKey or event.js.metaKey):
+            around = self.box.js.closest("form")
+            if around:
+                event.js.preventDefault()
+                around.requestSubmit()
 
     def _changed(self) -> None:
         """Look again at what was wrong, once it was said."""

@@ -68,7 +68,7 @@ def _is_close(option: Field, value: Any) -> bool:
 
 
 class Group(Widget):
-    """A fieldset with a legend, which may be left out where it is optional."""
+    """A fieldset with a legend; what is in it may be missing as a whole."""
 
     noun = ""
 
@@ -91,7 +91,7 @@ class Group(Widget):
         self.adder = self._button(line, "Add", "Add {}", self._enter)
         self.dropper = self._button(line, "Leave out", "Leave out {}", self._leave)
         self.own_buttons = line
-        self.present = field.required or value is not MISSING
+        self.present = value is not MISSING
         self._built = False
         if self.present:
             self._build(value)
@@ -145,8 +145,8 @@ class Group(Widget):
         self.box.classes.set("invalid", bool(message))
 
     def focus(self) -> None:
-        """Move the keyboard's focus to the group."""
-        self.box.focus()
+        """Move the keyboard's focus to the group, or to what adds it."""
+        (self.box if self.present else self.adder).focus()
 
     def rename(self, title: str) -> None:
         """Change the title."""
@@ -154,6 +154,10 @@ class Group(Widget):
         self.legend.text = title
         for button, name in self._buttons:
             button.set("aria-label", name.format(title))
+
+    def _check_missing(self, troubles: list[Trouble]) -> Any:
+        self._check_whole(MISSING, troubles)
+        return MISSING
 
     def _check_whole(self, value: Any, troubles: list[Trouble]) -> None:
         if wrong := problem(self.field, value):
@@ -312,7 +316,7 @@ class ListGroup(_Rows):
     def check(self, troubles: list[Trouble]) -> Any:
         """Give the items, and add what is wrong with them."""
         if not self.present:
-            return MISSING
+            return self._check_missing(troubles)
         before = len(troubles)
         parts = self._parts(lambda widget: widget.check(troubles))
         filled = [widget.draft() is not MISSING for widget in self.members]
@@ -390,7 +394,7 @@ class ObjectGroup(_Rows):
     def check(self, troubles: list[Trouble]) -> Any:
         """Give the properties, and add what is wrong with them."""
         if not self.present:
-            return MISSING
+            return self._check_missing(troubles)
         before = len(troubles)
         named = {widget.field.name for widget in self.members}
         parts = {widget.field.name: widget.check(troubles) for widget in self.members}
@@ -428,7 +432,7 @@ class Choices(Group):
 
     def focus(self) -> None:
         """Move the keyboard's focus to the first."""
-        (self.boxes[0] if self._built and self.boxes else self.box).focus()
+        (self.boxes[0] if self.present and self.boxes else self.adder).focus()
 
     def draft(self) -> Any:
         """Give the chosen values."""
@@ -441,8 +445,7 @@ class Choices(Group):
     def check(self, troubles: list[Trouble]) -> Any:
         """Give the chosen values, and add what is wrong with them."""
         value = self.draft()
-        if value is not MISSING:
-            self._check_whole(value, troubles)
+        self._check_whole(value, troubles)
         return value
 
 
@@ -475,8 +478,8 @@ class Union(Widget):
         return f"Kind of {self.title}"
 
     def _is_null(self, at: int) -> bool:
-        choices = self.field.options[at].choices
-        return len(choices) == 1 and choices[0].value is None
+        option = self.field.options[at]
+        return option.kind == "choice" and len(option.choices) == 1 and option.choices[0].value is None
 
     def _make(self, at: int, value: Any) -> None:
         if self._is_null(at):

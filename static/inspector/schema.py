@@ -307,7 +307,8 @@ class _Builder:
             places, items = items, schema.get("additionalItems", True)
         if not isinstance(places, list):
             raise Unfit
-        least = schema.get("minItems", 0)
+        least = schema.get("minItems")
+        least = least if isinstance(least, int) else 0
         members = [
             self.field(place, name=str(at + 1), required=at < least, refs=refs, depth=depth + 1)
             for at, place in enumerate(places)
@@ -371,7 +372,7 @@ def _has_type(value: Any, name: Any) -> bool:
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return is_number and (name == "number" or value == int(value))
     kinds = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}
-    return isinstance(value, kinds.get(name, ()))
+    return isinstance(value, kinds.get(name, ()) if isinstance(name, str) else ())
 
 
 def _told_apart(fields: list[Field]) -> tuple[Field, ...]:

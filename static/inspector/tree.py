@@ -32,7 +32,7 @@ def json_tree(page: Page, place: Element, value: Any, *, label: str = "JSON") ->
     """
     box = place.add("div", class_="tree", role="group", aria_label=label)
     add_copy(page, box, lambda: write_json(value), label)
-    _node(box, None, value, is_open=True)
+    _node(page, box, None, value, is_open=True)
     return box
 
 
@@ -66,7 +66,7 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def _node(place: Element, key: str | None, value: Any, *, is_open: bool = False) -> None:
+def _node(page: Page, place: Element, key: str | None, value: Any, *, is_open: bool = False) -> None:
     if not isinstance(value, (dict, list)) or not value:
         _leaf(place, key, value)
         return
@@ -77,19 +77,19 @@ def _node(place: Element, key: str | None, value: Any, *, is_open: bool = False)
     pairs = iter(value.items()) if isinstance(value, dict) else ((str(at), part) for at, part in enumerate(value))
     body = node.add("div", class_="tree-parts")
     if node.get("open") is not None:
-        _more(body, pairs, len(value), 0)
+        _more(page, body, pairs, len(value), 0)
         return
 
     def fill() -> None:
         stop()
-        _more(body, pairs, len(value), 0)
+        _more(page, body, pairs, len(value), 0)
 
     stop = node.on("toggle", fill)
 
 
-def _more(body: Element, pairs: Iterator[tuple[str, Any]], total: int, shown: int) -> None:
+def _more(page: Page, body: Element, pairs: Iterator[tuple[str, Any]], total: int, shown: int) -> None:
     for key, part in islice(pairs, STEP):
-        _node(body, key, part)
+        _node(page, body, key, part)
     shown = min(shown + STEP, total)
     if shown < total:
         button = body.add("button", f"Show more ({total - shown:,} left)", type="button", class_="small")
@@ -97,9 +97,12 @@ def _more(body: Element, pairs: Iterator[tuple[str, Any]], total: int, shown: in
         def more() -> None:
             before = len(body.js.children) - 1
             button.remove()
-            _more(body, pairs, total, shown)
-            added = Element(body.js.children[before], body._page)
-            added.set("tabindex", "-1")
+            _more(page, body, pairs, total, shown)
+            added = Element(body.js.children[before], page)
+            if added.js.tagName == "DETAILS":
+                added = added.element("summary")
+            else:
+                added.set("tabindex", "-1")
             added.focus()
 
         button.on("click", more)
