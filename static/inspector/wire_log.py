@@ -338,23 +338,29 @@ def _weight(entry: Entry) -> int:
 
 
 def _look_at(text: str) -> tuple[Any, dict[str, Any] | None]:
-    """Give what a text says, and the MCP message in it; of a long one only the outline of that."""
-    if len(text) > _PARSED:
-        if not text.startswith(_ENVELOPE):
-            return None, None
-        inside = text[len(_ENVELOPE) : -1]
-        outline = jsonrpc.outline(inside)
-        method = _METHOD.search(inside[:1024]) or _METHOD.search(inside[-1024:])
-        if outline is None:
-            return None, {"method": method[1]} if method else {}
-        kind, id_ = outline
-        return None, {"id": id_, "method": method[1] if method else "?"} if kind == "request" else {"id": id_}
+    """Give what a text says, and the MCP message in it; of a long one, if it can be, only the outline of that."""
+    if len(text) > _PARSED and (payload := _outline(text)):
+        return None, payload
     try:
         message = parse(text)
     except ValueError:
         return None, None
     payload = message.get("payload") if isinstance(message, dict) and message.get("type") == "MCP_MESSAGE" else None
     return message, payload if isinstance(payload, dict) else None
+
+
+def _outline(text: str) -> dict[str, Any] | None:
+    if not text.startswith(_ENVELOPE):
+        return None
+    inside = text[len(_ENVELOPE) : -1]
+    method = _METHOD.search(inside[:256])
+    outline = jsonrpc.outline(inside)
+    if outline is None:
+        return None
+    kind, id_ = outline
+    if kind == "response":
+        return {"id": id_}
+    return {"id": id_, "method": method[1]} if method else None
 
 
 def _describe(entry: Entry, message: Any, payload: dict[str, Any] | None) -> None:
