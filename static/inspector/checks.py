@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from schema import Field
 
-MAX_MATCHED = 256
+MAX_MATCHED = 128
 """How long a text may be for its pattern to be tried: a stranger's pattern may take for ever."""
 
 
@@ -36,6 +36,15 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     return bool(one == other)
+
+
+def identity(value: Any) -> Any:
+    """Give something hashable that is equal for values that are the same."""
+    if isinstance(value, list):
+        return ("list", *map(identity, value))
+    if isinstance(value, dict):
+        return ("dict", frozenset((key, identity(part)) for key, part in value.items()))
+    return (isinstance(value, bool), value)
 
 
 def problem(field: Field, value: Any) -> str | None:
@@ -123,8 +132,8 @@ def _count(schema: Mapping[str, Any], count: int, least: str, most: str, unit: t
 
 def _number(field: Field, value: Any) -> str | None:
     whole = field.kind == "integer"
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    if not is_number or (whole and value != value // 1):
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or (isinstance(value, float) and not math.isfinite(value)) or (whole and value != value // 1):
         return "must be a whole number" if whole else "must be a number"
     schema = field.schema
     low, high = _bound(schema, "minimum"), _bound(schema, "maximum")
@@ -160,7 +169,7 @@ def _array(field: Field, value: Any) -> str | None:
 
 
 def _repeats(items: list[Any]) -> bool:
-    return any(same(item, other) for at, item in enumerate(items) for other in items[:at])
+    return len({identity(item) for item in items}) < len(items)
 
 
 # Texts

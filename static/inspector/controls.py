@@ -106,7 +106,8 @@ class Control(Widget):
         if not field.required:
             line.add("span", "optional", class_="mark")
         self.body = self.box.add("div", class_="field-body")
-        hints = ". ".join(part.strip().rstrip(".") for part in (field.description, self.hint()) if part.strip())
+        said = field.description.strip()
+        hints = f"{said}{'' if not said or said[-1] in '.!?' else '.'} {self.hint()}".strip() if self.hint() else said
         self.hints = self.box.add("small", hints, id=f"{self.id}-hint") if hints else None
         self.error = self.box.add("p", id=f"{self.id}-error", class_="field-error", hidden=True)
 

@@ -17,7 +17,8 @@ MAX_ROWS = 200
 
 def make(maker: Maker, field: Field, place: Element, title: str, value: Any) -> Widget:
     """Put a field into the page, filled with a value; as JSON where its own control can't show that."""
-    if maker.left > 0 and _holds(field, value):
+    parts = len(field.members) + len(field.choices) + len(field.options)
+    if maker.left > parts and _holds(field, value):
         match field.kind:
             case "object":
                 return ObjectGroup(maker, field, place, title, value)

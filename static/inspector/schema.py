@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from checks import MISSING, fits, same
+from checks import MISSING, fits, identity
 from merging import Unfit, merge
 
 __all__ = ["MISSING", "Choice", "Field", "Kind", "fields_of", "initial"]
@@ -25,7 +25,7 @@ Kind = Literal["object", "array", "text", "file", "number", "integer", "boolean"
 MAX_FIELDS = 2000
 MAX_DEPTH = 20
 MAX_CHOICES = 1000
-MAX_STARTING_ITEMS = 50
+MAX_STARTING_PARTS = 100
 
 _SCALARS = ("text", "file", "number", "integer", "boolean", "choice")
 _KINDS: dict[str, Kind] = {"string": "text", "number": "number", "integer": "integer", "boolean": "boolean"}
@@ -128,8 +128,9 @@ def initial(field: Field) -> Any:
         items = [initial(member) for member in field.members]
         while items and items[-1] is MISSING:
             items.pop()
-        if field.more and not field.members and isinstance(wanted, int) and wanted <= MAX_STARTING_ITEMS:
-            items += [initial(field.more)] * wanted
+        if field.more and not field.members and isinstance(wanted, int) and 0 < wanted <= MAX_STARTING_PARTS:
+            item = initial(field.more)
+            items += [item] * (wanted if wanted * _size(item) <= MAX_STARTING_PARTS else 0)
         return [] if MISSING in items else items
     if field.kind == "choices":
         return []
@@ -140,6 +141,12 @@ def initial(field: Field) -> Any:
     if field.kind == "union":
         return initial(field.options[0])
     return MISSING
+
+
+def _size(value: Any) -> int:
+    """How many parts a value has, itself included."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(map(_size, inner))
 
 
 def _completed(field: Field, value: Any) -> Any:
@@ -250,6 +257,8 @@ class _Builder:
         raise Unfit
 
     def _any_of(self, base: dict[str, Any], options: list[Any], refs: tuple[str, ...], depth: int) -> Field:
+        if len(options) > MAX_CHOICES:
+            raise Unfit
         flat: list[tuple[dict[str, Any], tuple[str, ...]]] = []
         for option in options:
             if option is False:
@@ -286,7 +295,9 @@ class _Builder:
         listed = schema.get("required", [])
         if not isinstance(properties, Mapping):
             raise Unfit
-        wanted = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+        wanted = dict.fromkeys(name for name in listed if isinstance(name, str)) if isinstance(listed, list) else {}
+        if len(properties) + len(wanted) > MAX_FIELDS:
+            raise Unfit
         names = [name for name in properties if properties[name] is not False or name in wanted]
         members = [
             self.field(properties.get(name, {}), name=name, required=name in wanted, refs=refs, depth=depth + 1)
@@ -305,7 +316,7 @@ class _Builder:
         places = schema.get("prefixItems", [])
         if isinstance(items, list):  # as drafts before 2020-12 wrote tuples
             places, items = items, schema.get("additionalItems", True)
-        if not isinstance(places, list):
+        if not isinstance(places, list) or len(places) > MAX_FIELDS:
             raise Unfit
         least = schema.get("minItems")
         least = least if isinstance(least, int) else 0
@@ -353,13 +364,13 @@ def _choice(schema: Mapping[str, Any], values: list[Any], names: Any) -> Field:
     if len(named) > MAX_CHOICES:
         return Field(kind="json", schema=schema)
     plain = all(isinstance(value, str) for value, _ in named)
-    kept: list[Choice] = []
+    kept: dict[Any, Choice] = {}
     for value, name in named:
-        if not any(same(value, choice.value) for choice in kept):
-            kept.append(Choice(value, name if isinstance(name, str) and name else _shown(value, plain=plain)))
+        title = name if isinstance(name, str) and name else _shown(value, plain=plain)
+        kept.setdefault(identity(value), Choice(value, title))
     if not kept:
         raise Unfit
-    return Field(kind="choice", schema=schema, choices=tuple(kept))
+    return Field(kind="choice", schema=schema, choices=tuple(kept.values()))
 
 
 def _shown(value: Any, *, plain: bool) -> str:

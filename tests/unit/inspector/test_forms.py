@@ -277,6 +277,15 @@ def test_no_form_fits() -> None:
     assert person.form.value() == {"a": 1}
 
 
+def test_a_form_of_very_many_fields_is_cut() -> None:
+    member = {"type": "object", "properties": {str(at): {"type": "string"} for at in range(100)}}
+    person = Person({"properties": {f"p{at}": member for at in range(15)}, "required": [f"p{at}" for at in range(15)]})
+    assert len(person.all("textarea")) < 1600
+    assert person.form.draft() == {f"p{at}": {} for at in range(15)}
+    person = Person({"properties": {str(at): {} for at in range(1900)}})
+    assert len(person.all("textarea")) == 2
+
+
 def test_nothing_to_fill_in() -> None:
     person = Person({"type": "object", "properties": {}})
     assert person.form.value() == {}

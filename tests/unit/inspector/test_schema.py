@@ -396,6 +396,21 @@ def test_patterns_that_may_take_for_ever_are_not(pattern: str) -> None:
     assert problem(fields_of({"type": "string", "pattern": pattern}), "a" * 60 + "!") is None
 
 
+def test_large_schemas_are_cut_and_stay_quick() -> None:
+    many = [str(at) for at in range(200_000)]
+    assert fields_of({"properties": dict.fromkeys(many, True)}).kind == "json"
+    assert fields_of({"type": "object", "required": many}).kind == "json"
+    assert fields_of({"prefixItems": many}).kind == "json"
+    assert fields_of({"anyOf": [{"const": each} for each in many]}).kind == "json"
+    unique = fields_of({"type": "array", "uniqueItems": True, "items": {}, "default": many})
+    assert initial(unique) == many
+    nested: dict[str, Any] = {"type": "boolean"}
+    for _ in range(15):
+        nested = {"type": "array", "items": nested, "minItems": 50}
+    assert len(json.dumps(initial(fields_of(nested)))) < 1000
+    assert problem(fields_of({"type": "number"}), 10**1000) is None
+
+
 def test_a_schema_that_grows_without_end_is_cut() -> None:
     definitions = {
         f"d{at}": {"properties": {"a": {"$ref": f"#/$defs/d{at + 1}"}, "b": {"$ref": f"#/$defs/d{at + 1}"}}}
