@@ -17,7 +17,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from asking import elicit, sample
 from mcpframe import POPUP, OuterFrame, Page
 from mcpframe.frame.elements import Element
-from mcpframe.frame.events import SetupRequired, Visibility
+from mcpframe.frame.events import SetupRequired, Visibility, Wire
 from mcpframe.frame.roles import Options
 from servers import Server
 from setting_up import SetupGivenUp, ask_for_permissions, set_up
@@ -49,6 +49,12 @@ class Watcher(Protocol):
 
     def list_changed(self, which: str) -> None:
         """Its "tools", "prompts" or "resources" are others."""
+
+    def framing(self) -> None:
+        """Its page is about to be framed for a session."""
+
+    def wired(self, message: Wire) -> None:
+        """A message crosses the wire, or was refused."""
 
     def roots(self) -> list[str]:
         """Give the URIs that the client offers as roots."""
@@ -162,6 +168,7 @@ class Connection:
             on_permissions=lambda asked: ask_for_permissions(self._page, server.name, asked),
             options=Options(handshake_timeout=server.timeout),
             on_event=self._on_event,
+            on_wire=self._watcher.wired,
         )
         if before is not None:
             outer.setup_required = before.setup_required
@@ -183,6 +190,7 @@ class Connection:
 
     async def _connect(self, outer: OuterFrame) -> None:
         self._become("connecting")
+        self._watcher.framing()
         popup = self.server.place == "popup"
         streams = outer.connect(POPUP if popup else self._place, visible=popup or self.server.visible)
         async with Client(
@@ -196,6 +204,9 @@ class Connection:
             logging_callback=self._on_log,
             message_handler=self._on_message,
         ) as client:
+            if self.server.era in MODERN_PROTOCOL_VERSIONS:  # which the client takes for granted, and asks nothing
+                told = await client.session.send_discover(self.server.era)
+                client.session.adopt(types.DiscoverResult.model_validate(told))
             self.client = client
             self.updates.begin(client)
             try:

@@ -11,6 +11,7 @@ from mcp import Client
 
 from connection import Connection
 from mcpframe import Page
+from mcpframe.frame.events import Wire
 from panels.about import About
 from panels.logs import Logs
 from panels.prompts import Prompts
@@ -19,6 +20,10 @@ from panels.tools import Tools
 from servers import ERAS, Server
 from tabs import Tabs
 from telling import sentence
+from timeline import Timeline
+from timeline_view import TimelineView
+from wire_log import WireLog
+from wire_view import WireView
 
 _STATES = {
     "idle": "Not connected",
@@ -62,6 +67,8 @@ class ServerView:
         self._page = page
         self._changed = changed
         self._toast = toast
+        self._wire = WireLog()
+        self._timeline = Timeline(self._wire)
         self._view = view = page.element("#insp-views").add("section", class_="insp-server", hidden=True)
         head = view.add("header", class_="insp-head")
         names = head.add("div", class_="insp-names")
@@ -103,6 +110,8 @@ class ServerView:
             "prompts": Prompts(page, self._panels["prompts"], connection, self._resources.read),
         }
         self._logs = Logs(page, tabs.add("Logs"), connection)
+        WireView(page, tabs.add("Wire"), self._wire, name=lambda: self.server.name)
+        TimelineView(page, tabs.add("Timeline"), self._timeline, self._wire)
         self._about = About(page, tabs.add("About"), connection)
 
     # What others do with it
@@ -167,6 +176,14 @@ class ServerView:
         """Ask for a list anew."""
         if which in self._lists:
             self._page.run(lambda: self._refresh(which), f"Asking for {which}")
+
+    def framing(self) -> None:
+        """Begin the timeline anew."""
+        self._timeline.begin()
+
+    def wired(self, message: Wire) -> None:
+        """Log a message."""
+        self._wire.record(message)
 
     def roots(self) -> list[str]:
         """Give the roots."""
