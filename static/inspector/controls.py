@@ -110,6 +110,13 @@ class Control(Widget):
         hints = f"{said}{'' if not said or said[-1] in '.!?' else '.'} {self.hint()}".strip() if self.hint() else said
         self.hints = self.box.add("small", hints, id=f"{self.id}-hint") if hints else None
         self.error = self.box.add("p", id=f"{self.id}-error", class_="field-error", hidden=True)
+        self._beside: list[tuple[Element, str]] = []
+
+    def add_beside(self, place: Element, name: str, **attributes: str | bool | None) -> Element:
+        """Add an input whose accessible name holds the title."""
+        made = place.add("input", **attributes, aria_label=name.format(self.title))
+        self._beside.append((made, name))
+        return made
 
     def hint(self) -> str:
         """Say in a few words what may be given."""
@@ -149,6 +156,8 @@ class Control(Widget):
         """Change the title."""
         self.title = title
         self.label.text = title
+        for element, name in self._beside:
+            element.set("aria-label", name.format(title))
 
 
 class JsonText(Control):
@@ -211,7 +220,7 @@ class Text(Control):
         self.null = _add_null(self, value) if field.nullable else None
 
     def _add_picker(self, kind: str) -> None:
-        self.picker = self.body.add("input", type=kind, aria_label=f"Pick {self.title}", class_="picker")
+        self.picker = self.add_beside(self.body, "Pick {}", type=kind, class_="picker")
         if kind == "time":
             self.picker.set("step", "1")
         if kind == "color" and re.fullmatch("#[0-9A-Fa-f]{6}", self.input.value):
@@ -303,7 +312,7 @@ class FileText(Control):
         super().__init__(maker, field, place, title)
         self.input = self.body.add("textarea", **self.attributes(), rows="1", spellcheck="false", class_="json")
         self.null = _add_null(self, value) if field.nullable else None
-        self.picker = self.body.add("input", type="file", aria_label=f"Choose a file for {title}")
+        self.picker = self.add_beside(self.body, "Choose a file for {}", type="file")
         self.picker.on("change", self._choose)
         self._held = ""
         self._hold("" if value in (MISSING, None) else value)
@@ -336,7 +345,7 @@ class FileText(Control):
 def _add_null(control: Text | FileText, value: Any) -> Element:
     """Add the choice of null beside a control."""
     line = control.body.add("label", class_="null")
-    null = line.add("input", type="checkbox", aria_label=f"{control.title} is null")
+    null = control.add_beside(line, "{} is null", type="checkbox")
     line.add("span", "null")
     null.checked = value is None
 

@@ -235,16 +235,17 @@ class _Completion:
     def __init__(self, page: Page, callback: Complete) -> None:
         self._page = page
         self._callback = callback
-        self._asking = False
 
     def attach(self, widget: Text) -> None:
         """Offer them in a widget."""
         widget.offer([])
+        asking = False
 
         async def ask() -> None:
-            if self._asking:
+            nonlocal asking
+            if asking:
                 return  # what is typed meanwhile is asked next
-            self._asking = True
+            asking = True
             try:
                 asked = None
                 while asked != widget.input.value and widget.input.js.isConnected:
@@ -253,7 +254,7 @@ class _Completion:
                     if asked == widget.input.value:
                         widget.offer(values)
             finally:
-                self._asking = False
+                asking = False
 
         widget.input.on("input", ask)
         widget.input.on("focus", ask)

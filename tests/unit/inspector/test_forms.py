@@ -268,6 +268,24 @@ def test_properties_that_the_schema_has_not() -> None:
     assert person.form.draft() == {"a": "x", "a (again)": "y", "a (again) (again)": "z"}
 
 
+def test_names_follow_when_an_item_is_removed() -> None:
+    inner = {"type": "object", "properties": {"at": {"type": ["string", "null"]}}}
+    items = {"anyOf": [{"type": ["string", "null"]}, {"type": "array", "items": inner}]}
+    person = Person({"properties": {"list": {"type": "array", "items": items}}})
+    person.form.fill({"list": ["a", "b", [{"at": "c"}]]})
+    person.press("Remove list 1")
+    assert person.labelled("Kind of list 2")
+    (group, *_) = (each for each in person.all("legend") if each.textContent.startswith("list 2"))
+    assert group.textContent == "list 2: list of object"
+    person.press("Remove list 2: list of object 1")
+    assert person.form.value() == {"list": ["b", []]}
+    person = Person({"type": "array", "items": {"type": ["string", "null"]}})
+    person.form.fill(["a", "b"])
+    person.press("Remove Arguments 1")
+    person.check("Arguments 1 is null")
+    assert person.form.value() == [None]
+
+
 def test_no_form_fits() -> None:
     person = Person({"$ref": "#/nowhere"})
     assert person.form.raw
