@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from schema import Field
+    from fields import Field
 
 MAX_MATCHED = 128
 """How long a text may be for its pattern to be tried: a stranger's pattern may take for ever."""

@@ -12,15 +12,14 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from checks import MISSING, fits, problem, same, wanted
-from jsontext import NotJson, read_json, write_json
+from fields import Field
+from jsontext import MAX_DIGITS, NotJson, as_number, read_json, write_json
 from mcpframe.frame.ui import Element, Page
-from schema import Field
 
 _forms = itertools.count(1)
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _UNTYPED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _INPUT_MODES = {"email": "email", "uri": "url", "url": "url", "number": "decimal", "integer": "numeric"}
 _PICKERS = {"date": "date", "time": "time", "date-time": "datetime-local", "color": "color", "colour": "color"}
@@ -28,7 +27,6 @@ _HELD_BYTES = 64 * 1024
 """How much of a file's base64 is still shown as text."""
 
 MAX_WIDGETS = 1500
-MAX_DIGITS = 1000
 
 
 @dataclass
@@ -39,6 +37,13 @@ class Trouble:
     message: str
 
 
+class Make(Protocol):
+    """Puts a field into the page, filled with a value."""
+
+    def __call__(self, maker: Maker, field: Field, place: Element, title: str, value: Any, /) -> Widget:
+        """Make it at the end of an element."""
+
+
 @dataclass
 class Maker:
     """What all parts of one form share.
@@ -47,10 +52,12 @@ class Maker:
         page: the page they are in.
         left: how many more controls the form may have; what is over is JSON.
         changed: told where something was changed by other means than typing.
+        make: puts a field into the page.
     """
 
     page: Page
     changed: Callable[[], None]
+    make: Make
     left: int = MAX_WIDGETS
     prefix: str = field(default_factory=lambda: f"form-{next(_forms)}")
     _ids: Any = field(default_factory=lambda: itertools.count(1))
@@ -355,21 +362,6 @@ def _add_null(control: Text | FileText, value: Any) -> Element:
     null.on("change", switch)
     switch()
     return null
-
-
-def as_number(text: str, *, whole: bool) -> Any:
-    """Give the number that a text stands for, `MISSING` for none, or the text where it is no number."""
-    plain = text.strip()
-    if not plain:
-        return MISSING
-    if not _NUMBER.fullmatch(plain) or len(plain) > MAX_DIGITS:
-        return text
-    if re.fullmatch(r"[+-]?\d+", plain, re.ASCII):
-        return int(plain)
-    number = float(plain)
-    if number in (float("inf"), float("-inf")):
-        return text
-    return int(number) if whole and number.is_integer() else number
 
 
 def is_shown(field: Field, value: Any) -> bool:

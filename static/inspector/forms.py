@@ -14,10 +14,12 @@ from typing import Any
 
 from checks import MISSING
 from controls import Maker, Text, Trouble, Widget
-from groups import ObjectGroup, make
+from fields import initial
 from jsontext import NotJson, read_json, write_json
 from mcpframe.frame.ui import Element, Page, PageEvent
-from schema import fields_of, initial
+from rows import ObjectGroup
+from schema import fields_of
+from unions import make_widget
 
 __all__ = ["Complete", "Form", "FormProblem"]
 
@@ -64,7 +66,7 @@ class Form:
         self.box = place.add("div", class_="form", role="group", aria_label=label)
         self._body = self.box.add("div", class_="form-body")
         self._raw_box = self.box.add("div", class_="form-raw", hidden=True)
-        raw_id = f"{Maker(page, self._changed).prefix}-raw"
+        raw_id = f"{Maker(page, self._changed, make_widget).prefix}-raw"
         self._raw_box.add("label", f"{label} as JSON", for_=raw_id)
         self._text = self._raw_box.add(
             "textarea", id=raw_id, class_="json", spellcheck="false", rows="6", aria_describedby=f"{raw_id}-error"
@@ -155,10 +157,10 @@ class Form:
     def _build(self, value: Any) -> None:
         self._told = []
         self._body.clear()
-        maker = Maker(self._page, self._changed)
+        maker = Maker(self._page, self._changed, make_widget)
         if value is MISSING and self.field.kind == "object":
             value = {}
-        self._widget = make(maker, self.field, self._body, self._label, value)
+        self._widget = make_widget(maker, self.field, self._body, self._label, value)
         if isinstance(self._widget, ObjectGroup):
             self._widget.become_root()
             if not self.field.members and not self.field.is_free:

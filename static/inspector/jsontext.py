@@ -6,6 +6,11 @@ import json
 import re
 from typing import Any
 
+from checks import MISSING
+
+MAX_DIGITS = 1000
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _ODD = re.compile(r"[\ud800-\udfff]")
 
 
@@ -55,3 +60,18 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key in keys if keys.count(key) > 1)
         raise NotJson(f"has the key {json.dumps(twice, ensure_ascii=False)} twice in one object")
     return made
+
+
+def as_number(text: str, *, whole: bool) -> Any:
+    """Give the number that a text stands for, `MISSING` for none, or the text where it is no number."""
+    plain = text.strip()
+    if not plain:
+        return MISSING
+    if not _NUMBER.fullmatch(plain) or len(plain) > MAX_DIGITS:
+        return text
+    if re.fullmatch(r"[+-]?\d+", plain, re.ASCII):
+        return int(plain)
+    number = float(plain)
+    if number in (float("inf"), float("-inf")):
+        return text
+    return int(number) if whole and number.is_integer() else number

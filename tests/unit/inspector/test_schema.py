@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from checks import MISSING, fits, is_quick, problem, same, wanted
+from fields import Field, initial
 from jsontext import NotJson, read_json, write_json
-from schema import MAX_FIELDS, Field, fields_of, initial
+from schema import MAX_FIELDS, fields_of
 from tests.unit.inspector.schemas import JSON, any_schemas, sound_schemas
 
 
