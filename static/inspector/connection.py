@@ -96,6 +96,7 @@ class Connection:
         self._watcher = watcher
         self._task: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
+        self._changing = asyncio.Lock()
 
     @property
     def setup_required(self) -> SetupRequired | None:
@@ -123,12 +124,17 @@ class Connection:
 
     async def run(self, *, setup: bool = False) -> None:
         """End what is running, then set the server up, where asked to or where it never was, and connect."""
-        await self.stop()
-        self._stop = asyncio.Event()
-        self._task = asyncio.ensure_future(self._run(setup or not self.server.set_up))
+        async with self._changing:
+            await self._end()
+            self._stop = asyncio.Event()
+            self._task = asyncio.ensure_future(self._run(setup or not self.server.set_up))
 
     async def stop(self) -> None:
         """End what is running, and wait for its end."""
+        async with self._changing:
+            await self._end()
+
+    async def _end(self) -> None:
         task = self._task
         if task is None:
             return

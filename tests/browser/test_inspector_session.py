@@ -247,6 +247,17 @@ async def test_tabs_by_the_keyboard(everything: ServerPart) -> None:
     assert [await one.get_attribute("tabindex") for one in await tab.all()].count("0") == 1
 
 
+async def test_lists_by_the_keyboard(everything: ServerPart) -> None:
+    await everything.choose("Tools", "echo")
+    listed = everything.view.get_by_role("navigation", name="Tools").get_by_role("button")
+    await listed.nth(0).press("ArrowDown")
+    await expect(listed.nth(1)).to_be_focused()
+    await expect(listed.nth(1)).to_have_attribute("aria-current", "true")
+    await expect(everything.view.get_by_role("heading", name="weather")).to_be_visible()
+    await listed.nth(1).press("ArrowUp")
+    await expect(listed.nth(0)).to_be_focused()
+
+
 async def test_lists_that_change_are_shown_anew(everything: ServerPart) -> None:
     await everything.call("grow", name="grown")
     await everything.answers("grown")

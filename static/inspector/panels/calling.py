@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
-from forms import Form, FormProblem
 from mcp.shared.dispatcher import ProgressFnT
 
+from forms import Form, FormProblem
 from mcpframe import Page
 from mcpframe.frame.elements import Element
 from results import show_result

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
-from panels.calling import Calling
 
 from connection import Connection
+from panels.calling import Calling
 
 
 def offer_completions(
@@ -39,4 +40,4 @@ def offer_completions(
         return list(result.completion.values)
 
     for name in names:
-        form.complete(name, lambda typed, name=name: complete(name, typed))
+        form.complete(name, partial(complete, name))

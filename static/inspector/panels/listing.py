@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcpframe.frame.elements import Element
+from mcpframe.frame.elements import Element, PageEvent
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Listing:
         self._root = place.add("div", class_="insp-listing")
         side = self._root.add("nav", aria_label=label)
         self._list = side.add("ul")
+        self._list.on("keydown", self._on_key)
         self._nothing = side.add("p", nothing, class_="quiet")
         self._detail = self._root.add("div", class_="insp-detail")
 
@@ -71,6 +72,16 @@ class Listing:
             self._chosen = key
             self._mark()
             self._open()
+
+    def _on_key(self, event: PageEvent) -> None:
+        """Go up and down the list by arrows; Tab goes through it as well."""
+        step = {"ArrowUp": -1, "ArrowDown": 1}.get(event.key)
+        keys = list(self._items)
+        if step and event.target and (key := event.target.get("data-key")) in keys:
+            event.js.preventDefault()
+            to = keys[(keys.index(key) + step) % len(keys)]
+            self.choose(to)
+            next(button for button in self._list.elements("button") if button.get("data-key") == to).focus()
 
     def _mark(self) -> None:
         for button in self._list.elements("button"):
