@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import mcp_types as types
-from forms import Form, FormProblem
 
 from dialogs import Dialog
+from forms import Form, FormProblem
 from mcpframe import Page
 from results import json_tree, show_result
 from telling import wire
@@ -65,10 +65,8 @@ async def sample(
         more = dialog.body.add("details")
         more.add("summary", "The whole request")
         json_tree(page, more.add("div"), wire(params))
-        dialog.body.add("label", "Answer of the model", for_="insp-sampling-answer")
-        answer = dialog.body.add("textarea", id="insp-sampling-answer", rows="4")
-        dialog.body.add("label", "Name of the model", for_="insp-sampling-model")
-        model = dialog.body.add("input", id="insp-sampling-model", value="a-person")
+        answer = dialog.body.add("label", "Answer of the model", class_="insp-field").add("textarea", rows="4")
+        model = dialog.body.add("label", "Name of the model", class_="insp-field").add("input", value="a-person")
         dialog.button("Refuse", "cancel")
         dialog.button("Send answer", "send", main=True)
         dialog.show()

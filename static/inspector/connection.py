@@ -20,7 +20,7 @@ from mcpframe.frame.elements import Element
 from mcpframe.frame.events import SetupRequired, Visibility, Wire
 from mcpframe.frame.roles import Options
 from servers import Server
-from setting_up import SetupGivenUp, ask_for_permissions, set_up
+from setting_up import SetupGivenUp, ask_for_permissions, reason_of, set_up
 from telling import Told, not_reached, sentence
 from updates import Updates
 
@@ -143,6 +143,9 @@ class Connection:
             task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
+        if self._task is task:  # it was cancelled before it began
+            self._task = None
+            self._become("idle")
 
     async def _run(self, setup: bool) -> None:
         self.problem, after = "", "failed"
@@ -184,8 +187,7 @@ class Connection:
         self._become("setting up")
         result = await set_up(self._page, outer, self.server)
         if result.error_code is not None:
-            reason = result.error_message or result.error_code.value
-            raise SetupGivenUp(f"The setup ended with {result.error_code.value}: {reason}")
+            raise SetupGivenUp(reason_of(result))
         server = self.server
         server.title = result.title
         server.visibility = result.visibility.value

@@ -7,7 +7,7 @@ from typing import Any
 
 from dialogs import Dialog
 from mcpframe import POPUP, OuterFrame, Page, Permission
-from mcpframe.frame.events import SetupResult
+from mcpframe.frame.events import SetupErrorCode, SetupResult
 from servers import Server
 from telling import Told
 
@@ -53,14 +53,23 @@ async def set_up(page: Page, outer: OuterFrame, server: Server) -> SetupResult:
                     future.cancel()
 
 
+def reason_of(result: SetupResult) -> str:
+    """Say why a setup was not completed, as its page reported it."""
+    told = result.error_message or "It gives no reason."
+    if result.error_code in (None, SetupErrorCode.USER_CANCELLED):
+        return told
+    return f"The setup ended with {result.error_code}: {told}"
+
+
 async def ask_for_permissions(page: Page, name: str, permissions: tuple[Permission, ...]) -> list[str]:
     """Let the person say which permissions a page gets; without an answer it gets none."""
     with Dialog(page, f"{name} asks for permissions") as dialog:
         boxes = []
-        for number, permission in enumerate(permissions):
+        for permission in permissions:
             row = dialog.body.add("div", class_="insp-check")
-            box = row.add("input", type="checkbox", id=f"insp-permission-{number}", checked=permission.required)
-            label = row.add("label", permission.name, for_=f"insp-permission-{number}")
+            label = row.add("label")
+            box = label.add("input", type="checkbox", checked=permission.required)
+            label.add("span", permission.name)
             if permission.required:
                 label.add("span", " (it cannot do without)", class_="quiet")
             if permission.purpose:
