@@ -216,8 +216,8 @@ class Connection:
                 told = await client.session.send_discover(self.server.era)
                 client.session.adopt(types.DiscoverResult.model_validate(told))
             self.client = client
-            self.updates.begin(client)
             try:
+                await self.updates.begin(client)
                 await self._watcher.connected(client)
                 self._become("connected")
                 await self._end_of(outer)
@@ -269,5 +269,4 @@ class Connection:
             params = getattr(message, "params", None)
             told = params.model_dump(mode="json", by_alias=True) if params else {}
             self._watcher.notified(method, told)
-            if self.client is not None and self.client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-                self.updates.note(method, told.get("uri", ""))
+            self.updates.note(method, told.get("uri", ""))

@@ -23,6 +23,9 @@ from telling import sentence
 
 _LISTS = {ToolsListChanged: "tools", PromptsListChanged: "prompts", ResourcesListChanged: "resources"}
 
+PATIENCE = 5.0
+"""How long a server may take to agree that it tells of its lists, in seconds; it is of use before, too."""
+
 
 class Updates:
     """What is followed at one server, for as long as a session lasts."""
@@ -45,7 +48,7 @@ class Updates:
     def _modern(self) -> bool:
         return self._client is not None and self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
 
-    def begin(self, client: Client) -> None:
+    async def begin(self, client: Client) -> None:
         """Use a client that has just connected, and follow its lists."""
         self._client = client
         has = client.server_capabilities
@@ -56,7 +59,9 @@ class Updates:
             listening = client.listen(
                 tools_list_changed=tools, prompts_list_changed=prompts, resources_list_changed=resources
             )
-            self._lists = asyncio.ensure_future(self._listen_to_lists(listening))
+            begun = asyncio.get_running_loop().create_future()
+            self._lists = asyncio.ensure_future(self._listen_to_lists(listening, begun))
+            await asyncio.wait([begun], timeout=PATIENCE)  # what changes from now on is told
 
     async def end(self) -> None:
         """Follow nothing any more."""
@@ -118,7 +123,9 @@ class Updates:
                 self._problems[uri] = sentence(error)
 
     def note(self, method: str, uri: str) -> None:
-        """Take a notification of the handshake era."""
+        """Take a notification. In the modern era it is not needed: what is followed tells by itself."""
+        if self._modern:
+            return
         if method == "notifications/resources/updated":
             self._updated(uri)
         elif method.endswith("/list_changed"):
@@ -129,14 +136,20 @@ class Updates:
         if tell := self._told.get(uri):
             tell()
 
-    async def _listen_to_lists(self, listening: AbstractAsyncContextManager[Subscription]) -> None:
+    async def _listen_to_lists(
+        self, listening: AbstractAsyncContextManager[Subscription], begun: asyncio.Future[None]
+    ) -> None:
         try:
             async with listening as events:
+                begun.set_result(None)
                 async for event in events:
                     if type(event) in _LISTS:
                         self._list_changed(_LISTS[type(event)])
         except (MCPError, SubscriptionLost, RuntimeError):
-            return  # the session is over, or the server does not tell: its lists are asked for anew on request
+            return  # the session is over, or the server does not tell
+        finally:
+            if not begun.done():
+                begun.set_result(None)
 
     async def _listen_to(self, client: Client, uri: str, begun: asyncio.Future[None]) -> None:
         try:
