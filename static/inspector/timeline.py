@@ -31,6 +31,8 @@ _STEPS: Final = {
 }
 """What is told in words of the marks that a mcpframe page sends; others are shown under their own names."""
 
+_FIRST_LIST: Final = "First list answered"
+_FIRST_CALL: Final = "First call answered"
 _MOST_MARKS: Final = 50
 _MOST_MILLISECONDS: Final = 3_600_000
 _HANDSHAKE: Final = {
@@ -47,7 +49,8 @@ class Step:
     Attributes:
         name: what was done.
         side: `HOST` or `FRAME`: who timed it.
-        start: when the step before it, on the same side, was done; in ms since the frame was made.
+        start: when it began, in ms since the frame was made: when the step before it on the same side was done; of the
+            first list and call, when they were asked for.
         end: when it was done.
     """
 
@@ -70,6 +73,7 @@ class Timeline:
         self._log = log
         self._begun: float | None = None
         self._host: dict[str, float] = {}
+        self._asked: dict[str, float] = {}
         self._frame: dict[str, float] = {}
         log.observers.append(self._on_entry)
 
@@ -77,6 +81,7 @@ class Timeline:
         """A frame is made now, for a session."""
         self._begun = self._log.now()
         self._host.clear()
+        self._asked.clear()
         self._frame.clear()
         self.how = ""
 
@@ -89,7 +94,7 @@ class Timeline:
         for side, marks in ((HOST, self._host), (FRAME, self._frame)):
             before = 0.0
             for name, at in sorted(marks.items(), key=lambda mark: mark[1]):
-                steps.append(Step(name, side, before, at))
+                steps.append(Step(name, side, self._asked.get(name, before) if side == HOST else before, at))
                 before = at
         return sorted(steps, key=lambda step: step.end)
 
@@ -103,6 +108,8 @@ class Timeline:
                 self._take_marks(message)
         if name is not None and name not in self._host:
             self._host[name] = (entry.time - self._begun) * 1000
+            if name in (_FIRST_LIST, _FIRST_CALL) and entry.took is not None:
+                self._asked[name] = self._host[name] - entry.took * 1000
 
     def _take_marks(self, message: Any) -> None:
         told: Any = message
@@ -118,9 +125,16 @@ class Timeline:
                 self._frame[_STEPS.get(name) or shown(name)] = float(at)
 
 
+def span(steps: list[Step]) -> float:
+    """Give how many ms the bars of these steps stand for. A call that a person made later on is beyond them."""
+    start_up = max((step.end for step in steps if step.name != _FIRST_CALL), default=0.0)
+    call = max((step.end for step in steps if step.name == _FIRST_CALL), default=0.0)
+    return max(start_up, call) if call <= 1.5 * start_up else start_up
+
+
 def _name_of_answer(method: str) -> str | None:
     if method in ("initialize", "server/discover"):
         return "Initialized"
     if method == "tools/call":
-        return "First call answered"
-    return "First list answered" if method.endswith("/list") else None
+        return _FIRST_CALL
+    return _FIRST_LIST if method.endswith("/list") else None

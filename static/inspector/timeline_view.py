@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from mcpframe import Page
 from mcpframe.frame.elements import Element
-from timeline import FRAME, Step, Timeline
+from timeline import FRAME, Step, Timeline, span
 from wire_log import WireLog
 
 _COLUMNS: Final = ("Step", "Timed by", "Done after", "Took", "")
@@ -60,14 +60,16 @@ class TimelineView:
         self._table.hidden = not steps
         self._about.text = _about(steps, self._timeline.how)
         self._body.clear()
-        total = max((step.end for step in steps), default=0.0) or 1.0
+        total = span(steps) or 1.0
         for step in steps:
             row = self._body.add("tr", class_="timeline-frame" if step.side == FRAME else None)
             row.add("th", step.name, scope="row")
             row.add("td", step.side)
             row.add("td", f"{step.end:,.1f} ms", class_="timeline-number")
             row.add("td", f"{step.end - step.start:,.1f} ms", class_="timeline-number")
-            self._bar(row.add("td", aria_hidden="true", class_="timeline-bars"), step, total)
+            cell = row.add("td", aria_hidden="true", class_="timeline-bars")
+            if step.end <= total:
+                self._bar(cell, step, total)
 
     def _bar(self, cell: Element, step: Step, total: float) -> None:
         bar: Any = cell.add("div", class_="timeline-bar").js

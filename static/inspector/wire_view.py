@@ -289,7 +289,9 @@ class WireView:
         self._value.clear()
         if entry.text is not None:
             try:
-                json_tree(self._page, self._value, entry.value, label="The message")
+                value = entry.value
+                mcp = isinstance(value, dict) and value.get("type") == "MCP_MESSAGE" and len(value) == 2
+                json_tree(self._page, self._value, value.get("payload") if mcp else value, label="The message")
             except ValueError:
                 self._value.add("pre", entry.text[:10_000], tabindex="0")
         self._detail.hidden = False

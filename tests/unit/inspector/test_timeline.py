@@ -9,7 +9,7 @@ import pytest
 
 from mcpframe.frame.boot import BOOT_CAPABILITY
 from mcpframe.frame.events import Wire
-from timeline import CAPABILITY, FRAME, HOST, Timeline
+from timeline import CAPABILITY, FRAME, HOST, Timeline, span
 from wire_log import WireLog
 
 PAGE = "https://tools.example"
@@ -74,7 +74,7 @@ def test_the_steps_of_both_sides(method: str) -> None:
         ("Session accepted", (HOST, 501.0, 505.0)),
         ("Initialized", (HOST, 505.0, 525.0)),
         ("First list answered", (HOST, 525.0, 535.0)),
-        ("First call answered", (HOST, 535.0, 560.0)),
+        ("First call answered", (HOST, 545.0, 560.0)),
     ]
 
 
@@ -129,3 +129,19 @@ def test_a_page_cannot_fill_the_table() -> None:
     assert len(rig.timeline.steps) == 52
     assert all(len(step.name) <= 300 for step in rig.timeline.steps)
     assert len(rig.timeline.how) <= 300
+
+
+def test_a_call_takes_from_its_request_on_and_a_late_one_is_beyond_the_bars() -> None:
+    rig = Rig()
+    rig.timeline.begin()
+    rig.shake_hands()
+    rig.ask(20, "initialize", {"result": {}})
+    rig.time += 60_000
+    rig.ask(15, "tools/call", {"result": {}}, 2)
+    assert rig.steps["First call answered"] == (HOST, 60_525.0, 60_540.0)
+    assert round(span(rig.timeline.steps), 3) == 525.0
+    rig.timeline.begin()
+    rig.shake_hands()
+    rig.ask(15, "tools/call", {"result": {}}, 2)
+    assert round(span(rig.timeline.steps), 3) == 520.0
+    assert span([]) == 0.0
