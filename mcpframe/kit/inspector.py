@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
 from starlette.responses import JSONResponse
@@ -89,7 +90,13 @@ def serve_inspector(
         served = _serve(stack, app, port, _PAGE_PORT)
         servers: dict[str, str] = {}
         if projects:
-            folder = _folder(projects, served.origin)
+            # What is built for a port that was just free is of no use to the next run.
+            kept = served.port in (port, _PAGE_PORT)
+            folder = (
+                _folder(projects, served.origin)
+                if kept
+                else Path(stack.enter_context(TemporaryDirectory(prefix="mcpframe-inspected-")))
+            )
             built = [build(item, folder, allowed_origins=[served.origin], progress=progress) for item in projects]
             theirs = _serve(stack, Site(folder), 0, _SERVERS_PORT)
             for result in built:

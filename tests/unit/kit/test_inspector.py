@@ -78,11 +78,25 @@ def test_alone_it_offers_nothing(built: list[tuple[str, Path, Any]]) -> None:
 
 
 def test_projects_of_the_same_name_are_kept_apart(built: list[tuple[str, Path, Any]], tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     for folder in ("here", "there"):
-        with serve_inspector([project(tmp_path / folder / "pi")]):
+        with serve_inspector([project(tmp_path / folder / "pi")], port=port):
             pass
     here, there = (out for name, out, _ in built if name == "pi")
     assert here != there
+    assert here.exists()
+
+
+def test_what_is_built_for_a_port_that_was_just_free_is_not_kept(
+    built: list[tuple[str, Path, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve_inspector() as first:
+        monkeypatch.setattr(inspector, "_PAGE_PORT", int(first.origin.rpartition(":")[2]))
+        with serve_inspector([project(tmp_path / "pi")]) as second:
+            assert get(second.servers["pi"]) == "pi"
+    (folder,) = (out for name, out, _ in built if name == "pi")
+    assert not folder.exists()
 
 
 def test_a_page_is_no_server(built: list[tuple[str, Path, Any]], tmp_path: Path) -> None:
