@@ -17,7 +17,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from asking import elicit, sample
 from mcpframe import POPUP, OuterFrame, Page
 from mcpframe.frame.elements import Element
-from mcpframe.frame.events import SetupRequired, Visibility, Wire
+from mcpframe.frame.events import Refused, SetupRequired, Visibility, Wire
 from mcpframe.frame.roles import Options
 from servers import Server
 from setting_up import SetupGivenUp, ask_for_permissions, reason_of, set_up
@@ -244,7 +244,8 @@ class Connection:
         self._watcher.changed()
 
     def _on_event(self, event: object) -> None:
-        self._watcher.changed()
+        if not isinstance(event, Refused):  # there may be any number of those, and they change nothing
+            self._watcher.changed()
 
     async def _on_elicitation(
         self, context: ClientRequestContext, params: types.ElicitRequestParams

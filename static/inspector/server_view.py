@@ -139,7 +139,8 @@ class ServerView:
         self._view.set("data-state", state)
         self._title.text = server.name
         version = f" · {connection.client.protocol_version}" if connection.client and state == "connected" else ""
-        self._state.text = _STATES[state] + version
+        if self._state.text != _STATES[state] + version:  # what is set is read out
+            self._state.text = _STATES[state] + version
         self._state.set("data-state", state)
         self._connect.text = "Disconnect" if connection.busy else "Connect"
         shown = bool(connection.outer and connection.outer.visible)
