@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from wire_log import RECEIVED, Entry, WireLog, shown
+from wire_entry import RECEIVED, Entry, shown
+from wire_log import WireLog
 
 HOST: Final = "This page"
 FRAME: Final = "Framed page"

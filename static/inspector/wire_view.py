@@ -18,7 +18,9 @@ from typing import Any, Final
 from mcpframe import Page
 from mcpframe.frame.elements import Element, PageEvent
 from results import json_tree
-from wire_log import KINDS, RECEIVED, SENT, Entry, Filter, Selection, WireLog
+from wire_entry import KINDS, RECEIVED, SENT, Entry
+from wire_filter import Filter, Selection
+from wire_log import WireLog
 
 ROWS: Final = 100
 """How many messages are shown at first, and with every "Show older"."""

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpframe.frame.events import Wire
-from wire_log import KINDS, RECEIVED, SENT, Entry, Filter, Selection, WireLog
+from wire_entry import KINDS, RECEIVED, SENT, Entry
+from wire_filter import Filter, Selection
+from wire_log import WireLog
 
 PAGE = "https://tools.example"
 STRANGER = "https://stranger.example"
