@@ -14,6 +14,9 @@ BOOT = BOOT_PATIENCE * 1000
 """How long a page may take to boot, in milliseconds, on a busy machine."""
 
 
+expect.set_options(timeout=PATIENCE * 1000)  # as a context's own, whose pages these are
+
+
 class InspectorPage:
     """The inspector in a page.
 
