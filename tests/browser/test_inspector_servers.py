@@ -195,13 +195,13 @@ async def test_servers_are_remembered_with_their_sessions_until_they_are_removed
 
 
 async def test_the_same_address_twice_is_two_sessions(inspector: InspectorPage) -> None:
-    for _ in range(2):
-        await inspector.add(inspector.site.servers["pi-calculator"])
-        await inspector.server("Pi calculator")
-    first, second = await inspector.servers.all()
     ids = set()
-    for entry in (first, second):
+    for number in (1, 2):
+        await inspector.add(inspector.site.servers["pi-calculator"])
+        await expect(inspector.servers).to_have_text([re.compile("Pi calculator, connected")] * number, timeout=BOOT)
+    for entry in await inspector.servers.all():
         await entry.get_by_role("button").click()
+        await expect(entry.get_by_role("button")).to_have_attribute("aria-current", "true")
         ids.add(await (await inspector.server("Pi calculator")).session_id())
     assert len(ids) == 2
 
