@@ -1,7 +1,7 @@
 """The front door of the repository.
 
     python3 build.py                     build every server in templates/ into dist/
-    python3 build.py demo [--once]       build one, serve it and a host page, and ask it through a real browser
+    python3 build.py demo [--once]       serve one, a host page and the inspector, and ask it through a real browser
     python3 build.py test [ARGUMENTS]    run the tests; arguments go to pytest
     python3 build.py check               lint and type checks
     python3 build.py bench [ARGUMENTS]   run the benchmark

@@ -56,6 +56,17 @@ export declare const SANDBOX: { readonly standard: string; readonly popups: stri
 
 export type Visibility = "required" | "optional" | "hidden";
 
+/** One message at the gate, as `onWire` is told of it. */
+export interface Wire {
+  direction: "sent" | "received";
+  /** Its JSON text; null where it was not read, as nothing of a stranger is, or is not JSON within the limits. */
+  text: string | null;
+  /** Where it came from, or the target origin that it was posted to. */
+  origin: string;
+  /** Why it did not pass, in a sentence; null where it did. */
+  refused: string | null;
+}
+
 interface FrameOptions {
   /** The http(s) address of the page; a `#setup` in it is left out. */
   url: string | URL;
@@ -68,6 +79,11 @@ interface FrameOptions {
   /** One number for the deadlines of both handshakes, or each; in milliseconds, `Infinity` for none. */
   timeout?: number | FrameTimeouts;
   limits?: FrameLimits;
+  /**
+   * Called with every message, in either phase, as it is sent, received or refused. It costs; for inspecting. Of what
+   * other windows post to this one, only the origin is told.
+   */
+  onWire?: (wire: Wire) => void;
 }
 
 interface IframeOptions extends FrameOptions {

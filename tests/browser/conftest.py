@@ -23,9 +23,11 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.chromium import ensure_chromium, launch_options
 from mcpframe.kit.data import checkout_dir, static_dir, templates_dir
 from mcpframe.kit.host_page import HOST_MODULES, bundle_client
+from mcpframe.kit.inspector import Inspecting, serve_inspector
 from mcpframe.kit.node import install_locked
 from mcpframe.kit.serve import serve_folder
 from tests.browser.hosts import Host, JavaScriptHost, PythonHost
+from tests.browser.inspecting import InspectorPage
 from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PythonOuter
 
 PAGES = Path(__file__).parent / "pages"
@@ -289,3 +291,18 @@ async def host(
     page = await context.new_page()
     await page.goto(f"{origins.host}/template.html")
     return kind(page, templates.url(template))
+
+
+@pytest.fixture(scope="session")
+def inspecting() -> Iterator[Inspecting]:
+    """The inspector, being served, with servers as its examples; built in the user's cache, once for all runs."""
+    servers = [SERVERS / name for name in ("everything", "authored", "inspected")]
+    templates = [templates_dir() / name for name in ("pi-calculator", "json-analyzer")]
+    with serve_inspector([*servers, *templates]) as served:
+        yield served
+
+
+@pytest.fixture
+async def inspector(context: BrowserContext, troubles: Troubles, inspecting: Inspecting) -> InspectorPage:
+    """The inspector in a fresh profile."""
+    return await InspectorPage.open(context, inspecting)

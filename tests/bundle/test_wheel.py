@@ -55,6 +55,7 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
         needed = {"pyproject.toml", "mcpframe.lock", "README.md"}
         assert {f"mcpframe/_data/templates/{template}/{name}" for name in needed} <= set(inside)
     assert "mcpframe/_data/templates/dashboard/copilot.json" in inside
+    assert {"mcpframe/_data/static/inspector/main.py", "mcpframe/_data/static/inspector/mcpframe.lock"} <= set(inside)
     unwanted = re.compile(r"(^|/)(conftest\.py|__pycache__|node_modules|dist|\.[^/]+)(/|$)|\.pyc$")
     assert not [name for name in inside if unwanted.search(name)]
     assert not [name for name in inside if name.startswith("mcpframe/tests/")]
