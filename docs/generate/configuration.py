@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from docs.generate.docstrings import attributes, table as as_table
-from docs.generate.protocol import shown_default
+from docs.generate.protocol import sentence, shown_default
 from mcpframe.frame.roles import Options
 from mcpframe.kit import config
 
@@ -30,7 +30,7 @@ def table(section: str) -> str:
     if model is config.OptionsConfig:
         meanings = attributes(Options) | meanings
     rows = [
-        [f"`{key}`", _kind(field.annotation), _default(section, key, field), _sentence(meanings[key])]
+        [f"`{key}`", _kind(field.annotation), _default(section, key, field), sentence(meanings[key])]
         for key, field in model.model_fields.items()
     ]
     return as_table(["key", "type", "by default", "meaning"], rows)
@@ -65,6 +65,3 @@ def _default(section: str, key: str, field: FieldInfo) -> str:
         return str(value).lower()
     return f'`"{value}"`' if isinstance(value, str) else f"{value:g}"
 
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -15,13 +15,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields as fields_of
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from docs.generate.docstrings import attributes, summary, table
 from mcpframe.frame.connection import Connection
 from mcpframe.frame.errors import MalformedMessage
 from mcpframe.frame.events import (
     Closed,
+    Event,
     Inbound,
     Output,
     Permission,
@@ -107,10 +108,14 @@ def _talk(phase: str, result: SetupResult = _DONE) -> Iterator[tuple[str, Send]]
 def _messages() -> dict[str, Json]:
     """Give one message of each type, with every field that is ever sent, in the order of the phases."""
     found: dict[str, Json] = {}
-    for _, sent in (*_talk("setup"), *_talk("setup", _FAILED), *_talk("transport")):
-        message = json.loads(sent.text)
+    for message in _sent():
         found[message["type"]] = message | found.get(message["type"], {})
     return found
+
+
+def _sent() -> list[Json]:
+    """Give what is sent in phases that go well, and in a setup that fails."""
+    return [json.loads(sent.text) for _, sent in (*_talk("setup"), *_talk("setup", _FAILED), *_talk("transport"))]
 
 
 # What is generated
@@ -173,14 +178,11 @@ def states(_: str) -> str:
 
 def events(_: str) -> str:
     """Say what a connection tells its session."""
-    import mcpframe.frame.events as module
-
-    kinds = [getattr(module, name.strip()) for name in "Opened Received SetupStarted SetupCompleted SetupRequired Refused Closed".split()]
     rows = []
-    for kind in kinds:
-        carried = attributes(kind)
-        names = [field.name for field in fields_of(kind)]
-        rows.append([f"`{kind.__name__}`", summary(kind), "; ".join(_carried(name, carried.get(name)) for name in names)])
+    for kind in get_args(Event):
+        meanings = attributes(kind)
+        carried = "; ".join(_carried(field.name, meanings.get(field.name)) for field in fields_of(kind))
+        rows.append([f"`{kind.__name__}`", summary(kind), carried])
     return table(["event", "meaning", "carries"], rows)
 
 
@@ -200,8 +202,9 @@ def fields(_: str) -> str:
             documents, meaning = _FIELDS[kind, name]
             rows.append([f"`{name}`", documents, _needed(next(iter(readers.values())), message, path), meaning])
         described = table(["field", "in", "needed", "meaning"], rows)
-        text = json.dumps(message, indent=2, ensure_ascii=False)
-        parts.append(f"### {kind}\n\n{side}\n\n{described}\n\nAs it is sent:\n\n```json\n{text}\n```")
+        different = dict.fromkeys(json.dumps(sent) for sent in _sent() if sent["type"] == kind)
+        blocks = [f"```json\n{json.dumps(json.loads(sent), indent=2)}\n```" for sent in different]
+        parts.append("\n\n".join([f"### {kind}", f"Direction: {side}.", described, "As it is sent:", *blocks]))
     return "\n\n".join(parts)
 
 
@@ -218,7 +221,7 @@ def deadlines(_: str) -> str:
             shown_default(field.name),
             _host_js(field.name),
             "; ".join(bounds.get(field.name, [])),
-            _sentence(meanings[field.name]),
+            sentence(meanings[field.name]),
         ]
         for field in fields_of(Options)
     ]
@@ -296,8 +299,8 @@ def _fenced(lines: list[str]) -> str:
     return "```mermaid\n" + "\n".join(lines) + "\n```"
 
 
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def sentence(text: str) -> str:
+    return text if text.startswith("npm") else text[:1].upper() + text[1:]
 
 
 # Fields of messages
@@ -324,8 +327,13 @@ def _needed(reader: Any, message: Json, path: _Path) -> str:
     if not _reads(reader, message, path):
         return "yes"
     beside = [other for other in _paths(message) if other[:-1] == path[:-1] and other != path]
-    instead = [f"`{other[-1]}`" for other in beside if _reads(reader, message, other) and not _reads(reader, message, path, other)]
-    return f"unless {' and '.join(instead)} is there" if instead else "no"
+    instead = [
+        f"`{other[-1]}`"
+        for other in beside
+        if _reads(reader, message, other) and not _reads(reader, message, path, other)
+    ]
+    verb = "is" if len(instead) == 1 else "are"
+    return f"unless {' and '.join(instead)} {verb} there" if instead else "no"
 
 
 def _reads(reader: Any, message: Json, *without: _Path) -> bool:
