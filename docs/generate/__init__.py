@@ -1,4 +1,4 @@
-"""Writes the generated parts of the pages in `docs`.
+"""Writes the generated parts of the pages in `docs`, and of the README.
 
     python3 build.py docs            write them, and build the site
     python3 build.py docs --check    complain where one is stale, and build the site
@@ -33,10 +33,15 @@ class UnknownPart(Exception):  # noqa: N818
     """A page asks for something that is not there."""
 
 
+def pages() -> list[Path]:
+    """Give the files that may have generated parts."""
+    return [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+
+
 def stale_pages(*, write: bool = False) -> list[Path]:
     """Give the pages with parts that are not as they should be; write them anew where wanted."""
     found = []
-    for path in sorted(DOCS.glob("*.md")):
+    for path in pages():
         text = path.read_text("utf-8")
         new = rendered(text)
         if new != text:
