@@ -189,10 +189,14 @@ def docs(*, check: bool) -> int:
     # The diagrams are drawn by a file of the npm package that a template has pinned.
     template = find_project(ROOT / "templates" / "mermaid-editor")
     mermaid = template.config.npm["mermaid"].model_copy(update={"files": ["dist/mermaid.min.js"]})
-    [script, *_] = [data for path, data in npm_files({"mermaid": mermaid}, str(template.file)).items() if path.endswith(".js")]
+    [script, *_] = [
+        data for path, data in npm_files({"mermaid": mermaid}, str(template.file)).items() if path.endswith(".js")
+    ]
     shutil.rmtree(ROOT / "site", ignore_errors=True)
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
-    status = subprocess.call([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], cwd=ROOT, env=environment)
+    status = subprocess.call(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], cwd=ROOT, env=environment
+    )
     if status == 0:
         (ROOT / "site" / "javascripts").mkdir(exist_ok=True)
         (ROOT / "site" / "javascripts" / "mermaid.min.js").write_bytes(script)

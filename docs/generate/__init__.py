@@ -20,7 +20,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from docs.generate import configuration, errors, protocol
+from docs.generate import configuration, errors, messages, protocol
 
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
@@ -29,7 +29,7 @@ _PART = re.compile(r"<!-- generated: (?P<what>[^\n]*?) -->\n.*?<!-- end generate
 _LANGUAGES = {".py": "python", ".toml": "toml", ".js": "js", ".ts": "ts", ".html": "html", ".css": "css"}
 
 
-class UnknownPart(Exception):  # noqa: N818
+class UnknownPart(Exception):
     """A page asks for something that is not there."""
 
 
@@ -100,8 +100,8 @@ _GENERATORS: dict[str, Callable[[str], str]] = {
     "diagram": protocol.diagram,
     "errors": errors.table,
     "events": protocol.events,
-    "fields": protocol.fields,
-    "sequence": protocol.sequence,
+    "fields": messages.fields,
+    "sequence": messages.sequence,
     "states": protocol.states,
     "tree": errors.tree,
     "transitions": protocol.transitions,

@@ -1,4 +1,4 @@
-"""`python -m docs.generate [--check]`: write the generated parts, or only compare them; status 1 where some are stale."""
+"""`python -m docs.generate [--check]`: write the generated parts, or only compare them."""
 
 import sys
 

@@ -8,8 +8,9 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from docs.generate.docstrings import attributes, table as as_table
-from docs.generate.protocol import sentence, shown_default
+from docs.generate.docstrings import attributes, sentence
+from docs.generate.docstrings import table as as_table
+from docs.generate.protocol import shown_default
 from mcpframe.frame.roles import Options
 from mcpframe.kit import config
 
@@ -64,4 +65,3 @@ def _default(section: str, key: str, field: FieldInfo) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return f'`"{value}"`' if isinstance(value, str) else f"{value:g}"
-

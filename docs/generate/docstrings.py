@@ -46,5 +46,15 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(map(cell, line))} |" for line in lines)
 
 
+def sentence(text: str) -> str:
+    """Give a text that begins as a sentence does; npm stays npm."""
+    return text if text.startswith("npm") else text[:1].upper() + text[1:]
+
+
+def fenced(language: str, lines: list[str]) -> str:
+    """Give lines as a fenced block."""
+    return "\n".join([f"```{language}", *lines, "```"])
+
+
 def _lines(of: object) -> list[str]:
     return (inspect.getdoc(of) or "").splitlines()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from types import ModuleType
 
-from docs.generate.docstrings import attributes, summary, table as as_table
+from docs.generate.docstrings import attributes, summary
+from docs.generate.docstrings import table as as_table
 from mcpframe.frame import errors as frame
 from mcpframe.kit import errors as kit
 

@@ -48,7 +48,7 @@ async def list_notes() -> list[str]:
 
 async def show_notes(session: FrameSession) -> None:
     page = session.page
-    page.element("h1").text = await session.storage.get("name", "Notes")
+    page.element("#title").text = await session.storage.get("name", "Notes")
     listed = page.element("#notes")
     listed.clear()
     for note in await session.storage.get("notes", []):

@@ -16,7 +16,10 @@ def test_a_term_has_a_meaning():
 
 
 def test_a_wrong_term_is_told_what_there_is():
-    assert asyncio.run(call("define", term="tab")) == "Error executing tool define: There is no term 'tab'; there are: origin, session."
+    assert (
+        asyncio.run(call("define", term="tab"))
+        == "Error executing tool define: There is no term 'tab'; there are: origin, session."
+    )
 
 
 def test_what_a_path_leads_to():
