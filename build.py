@@ -179,29 +179,8 @@ def check() -> int:
 
 
 def docs(*, check: bool) -> int:
-    """Bring the generated parts of docs/ up to date, or only compare them; then build the site, links checked."""
-    from mcpframe.kit.bundle.npm import npm_files
-    from mcpframe.kit.project import find_project
-
-    status = subprocess.call([sys.executable, "-m", "docs.generate", *(["--check"] if check else [])], cwd=ROOT)
-    if status:
-        return status
-    # The diagrams are drawn by a file of the npm package that a template has pinned.
-    template = find_project(ROOT / "templates" / "mermaid-editor")
-    mermaid = template.config.npm["mermaid"].model_copy(update={"files": ["dist/mermaid.min.js"]})
-    [script, *_] = [
-        data for path, data in npm_files({"mermaid": mermaid}, str(template.file)).items() if path.endswith(".js")
-    ]
-    shutil.rmtree(ROOT / "site", ignore_errors=True)
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
-    status = subprocess.call(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], cwd=ROOT, env=environment
-    )
-    if status == 0:
-        (ROOT / "site" / "javascripts").mkdir(exist_ok=True)
-        (ROOT / "site" / "javascripts" / "mermaid.min.js").write_bytes(script)
-        print(f"site: {len(list((ROOT / 'site').glob('*.html')))} pages")
-    return status
+    """Bring the generated parts of docs/ up to date, or only compare them; then build the site."""
+    return subprocess.call([sys.executable, "-m", "docs.generate", *(["--check"] if check else [])], cwd=ROOT)
 
 
 def lock() -> None:

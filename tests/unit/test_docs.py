@@ -58,6 +58,13 @@ def commands(text: str) -> list[str]:
     return [*blocks, *re.findall(r"`(mcpframe [a-z][^`]*)`", text)]
 
 
+def test_every_link_of_the_readme_leads_somewhere() -> None:
+    """Those between the pages of docs/ are checked where its site is built."""
+    links = re.findall(r"\]\(([^)#]+)", SHOWN["README.md"])
+    assert links
+    assert [link for link in links if "://" not in link and not (ROOT / link).exists()] == []
+
+
 @pytest.mark.parametrize("folder", sorted(EXAMPLES.glob("*/")), ids=lambda path: path.name)
 def test_every_example_is_shown(folder: Path) -> None:
     assert f"<!-- generated: example {folder.relative_to(ROOT).as_posix()}/" in "".join(SHOWN.values())
