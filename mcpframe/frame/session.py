@@ -198,7 +198,9 @@ class Session:
         self._due = deadline
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = None if deadline is None else self._loop.call_at(deadline, self._tick)
+        self._timer = None
+        if deadline is not None:  # Pyodide's loop raises where the time is past by then
+            self._timer = self._loop.call_later(max(0.0, deadline - self._loop.time()), self._tick)
 
 
 class Writer:

@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -37,20 +36,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("browser")
-
-
-_MATRIX = ("test_contract_", "test_matrix")
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say how many lines of the matrix of bad input and attacks have held; a test may hold several."""
-    held = [
-        dict(report.user_properties).get("lines", 1)
-        for report in terminalreporter.stats.get("passed", [])
-        if report.when == "call" and Path(report.fspath).name.startswith(_MATRIX)
-    ]
-    if held:
-        terminalreporter.write_line(f"bad input and attacks: {sum(held)} lines held, in {len(held)} tests")
 
 
 @pytest.fixture(scope="session")
