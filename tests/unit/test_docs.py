@@ -34,7 +34,7 @@ def test_a_part_that_cannot_be_generated_is_said() -> None:
 @pytest.mark.parametrize("name", SHOWN)
 def test_every_piece_of_code_is_a_file_that_a_test_runs(name: str) -> None:
     typed = re.findall(r"^```(\w*)", GENERATED.sub("", SHOWN[name]), flags=re.MULTILINE)
-    assert set(typed) <= {"", "console"}
+    assert set(typed) <= {"", "console", "json", "text"}
 
 
 @pytest.mark.parametrize("name", SHOWN)

@@ -35,7 +35,7 @@ export async function connect(added: Added, iframe: HTMLIFrameElement): Promise<
     if (error instanceof FrameError && error.name === "UnexpectedOrigin") console.warn(error.message);
   };
   await client.connect(transport);
-  if (visibility === "optional") transport.show();
+  if (visibility === "optional" && confirm(`Show ${added.title}?`)) transport.show();
   return client;
 }
 

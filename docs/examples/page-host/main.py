@@ -20,4 +20,4 @@ async def main(page: Page) -> None:
     page.element("#status").text = known["title"]
     async with Client(outer.connect("#frame", visible=known["visibility"] == "required")) as client:
         answer = await client.call_tool("add", {"a": 1, "b": 2})
-        page.element("#answer").text = answer.content[0].text  # type: ignore[union-attr]
+        page.element("#answer").text = answer.content[0].text

@@ -13,7 +13,7 @@ async def add(page: Page, url: str) -> str:
     """Call a tool of the server at `url`, framed in a page at an origin that the server allows."""
     async with Client(OuterFrame(url).connect(PlaywrightPlace(page))) as client:
         result = await client.call_tool("add", {"a": 1, "b": 2})
-        return str(result.content[0].text)  # type: ignore[union-attr]
+        return result.content[0].text
 
 
 async def main() -> None:
