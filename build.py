@@ -5,6 +5,7 @@
     python3 build.py test [ARGUMENTS]    run the tests; arguments go to pytest
     python3 build.py check               lint and type checks
     python3 build.py bench [ARGUMENTS]   run the benchmark
+    python3 build.py docs [--check]      write the generated parts of docs/ (or only compare them), and build its site
     python3 build.py lock                renew the lock files
 
 It needs Python 3.11 or newer and nothing else: the first run makes the environment .venv from the locks, later ones
@@ -52,6 +53,8 @@ def main(arguments: Sequence[str]) -> int:
     demo_options.add_argument("--page-port", type=int, default=0, help="port of the host page's origin (a free one)")
     verbs.add_parser("build", help="build templates/ into dist/ (the default)")
     verbs.add_parser("check", help="lint and type checks")
+    docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
+    docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
     verbs.add_parser("lock", help="renew the lock files")
     # Everything after these two belongs to pytest or to the benchmark, options included.
     verbs.add_parser("test", help="run the tests", add_help=False)
@@ -71,6 +74,8 @@ def main(arguments: Sequence[str]) -> int:
             return bench(rest)
         elif options.verb == "check":
             return check()
+        elif options.verb == "docs":
+            return docs(check=options.check)
         elif options.verb == "lock":
             lock()
         else:
@@ -175,6 +180,11 @@ def check() -> int:
     commands = (["ruff", "check"], ["ruff", "format", "--check"], ["mypy"])
     statuses = [subprocess.call([sys.executable, "-m", *command], cwd=ROOT) for command in commands]
     return int(any(statuses))
+
+
+def docs(*, check: bool) -> int:
+    """Bring the generated parts of docs/ up to date, or only compare them; then build the site."""
+    return subprocess.call([sys.executable, "-m", "docs.generate", *(["--check"] if check else [])], cwd=ROOT)
 
 
 def lock() -> None:
