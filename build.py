@@ -6,6 +6,7 @@
     python3 build.py check               lint and type checks
     python3 build.py bench [ARGUMENTS]   run the benchmark
     python3 build.py docs [--check]      write the generated parts of docs/ (or only compare them), and build its site
+    python3 build.py screenshots         take the README's pictures anew
     python3 build.py lock                renew the lock files
 
 It needs Python 3.11 or newer and nothing else: the first run makes the environment .venv from the locks, later ones
@@ -53,6 +54,7 @@ def main(arguments: Sequence[str]) -> int:
     demo_options.add_argument("--page-port", type=int, default=0, help="port of the host page's origin (a free one)")
     verbs.add_parser("build", help="build templates/ into dist/ (the default)")
     verbs.add_parser("check", help="lint and type checks")
+    verbs.add_parser("screenshots", help="the README's pictures, in docs/images/")
     docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
     docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
     verbs.add_parser("lock", help="renew the lock files")
@@ -74,6 +76,8 @@ def main(arguments: Sequence[str]) -> int:
             return bench(rest)
         elif options.verb == "check":
             return check()
+        elif options.verb == "screenshots":
+            return subprocess.call([sys.executable, "-m", "docs.generate.screenshots"], cwd=ROOT, env=set_up())
         elif options.verb == "docs":
             return docs(check=options.check)
         elif options.verb == "lock":
