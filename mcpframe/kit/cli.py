@@ -78,9 +78,16 @@ def build(
     _out.print(f"[green]{state}[/] {escape(str(result.folder))}")
     if result.tools is not None:
         _out.print(f"  tools        {escape(', '.join(tools)) or 'none'}")
-    _out.print(f"  embedded by  {escape(', '.join(result.manifest['allowed_origins'])) or 'opaque origins only'}")
+    _out.print(f"  embedded by  {escape(_embedders(result))}")
     _out.print(f"  first visit  {result.sizes['first_visit'] / 1e6:.1f} MB (gzip)")
     _out.print(f"  look at it   mcpframe serve {escape(str(out))}, then open {escape(result.url_path)}")
+
+
+def _embedders(result: BuildResult) -> str:
+    origins = ", ".join(result.manifest["allowed_origins"])
+    return origins or (
+        "nobody: it is a page of its own" if result.manifest["kind"] == "page" else "opaque origins only"
+    )
 
 
 def _described(result: BuildResult) -> dict[str, object]:
