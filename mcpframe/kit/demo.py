@@ -20,6 +20,7 @@ from mcpframe.kit.host_page import bundle_client, write_host_page
 from mcpframe.kit.inspector import serve_inspector
 from mcpframe.kit.node import install_locked
 from mcpframe.kit.progress import Progress, silent
+from mcpframe.kit.project import find_project
 from mcpframe.kit.serve import Served, serve_folder
 
 #: What is asked: the tool, and its argument.
@@ -70,7 +71,7 @@ def is_right(number: float | None, iterations: int) -> bool:
 def run_demo(*, once: bool = False, port: int = 0, page_port: int = 0, progress: Progress = silent) -> None:
     """Build the pi template, serve it and the host page, call its tool in Chromium, print the answer and the addresses.
 
-    Unless `once`, the inspector is served, too, with all templates as its examples; they are built for it then.
+    Unless `once`, the inspector is served, too, with the templates that are servers as its examples; they are built for it then.
 
     Needs a clone of the repository (the host page's npm packages are pinned there).
 
@@ -110,7 +111,8 @@ def run_demo(*, once: bool = False, port: int = 0, page_port: int = 0, progress:
             raise DemoError(f"The answer of {TOOL} is not near pi: {answer.text!r}.")
         if not once:
             templates = sorted(path.parent for path in templates_dir().glob("*/pyproject.toml"))
-            inspecting = stack.enter_context(serve_inspector(templates, progress=progress))
+            servers = [path for path in templates if find_project(path).config.kind == "server"]
+            inspecting = stack.enter_context(serve_inspector(servers, progress=progress))
             print(f"inspector: {inspecting.url}", flush=True)
             _wait_for_the_end()
 
