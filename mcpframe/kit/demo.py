@@ -71,7 +71,8 @@ def is_right(number: float | None, iterations: int) -> bool:
 def run_demo(*, once: bool = False, port: int = 0, page_port: int = 0, progress: Progress = silent) -> None:
     """Build the pi template, serve it and the host page, call its tool in Chromium, print the answer and the addresses.
 
-    Unless `once`, the inspector is served, too, with the templates that are servers as its examples; they are built for it then.
+    Unless `once`, the inspector is served, too, with the servers among the templates as its examples: they are built
+    for it then.
 
     Needs a clone of the repository (the host page's npm packages are pinned there).
 
