@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from mcpframe.frame.errors import McpFrameError
+from mcpframe.kit import commands_bridge
 
 if TYPE_CHECKING:
     from mcpframe.kit.bundle import BuildResult
@@ -28,6 +29,8 @@ app = typer.Typer(
 )
 _err = Console(stderr=True, highlight=False, soft_wrap=True)
 _out = Console(highlight=False, soft_wrap=True)
+
+commands_bridge.register(app)
 
 
 @app.callback()

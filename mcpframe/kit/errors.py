@@ -11,7 +11,12 @@
     │   └── PortTaken           another program listens on the port
     ├── ConfigError             an author's configuration, with file and key
     ├── BuildError              a bundle cannot be built
-    └── DemoError               the demo's page did not give the right answer
+    ├── DemoError               the demo's page did not give the right answer
+    ├── BridgeError             a framed server cannot be bridged
+    │   ├── BrowserGone         the bridge's browser has ended, or does not start
+    │   ├── PageFailed          the framed page cannot be opened, or has ended
+    │   └── ProfileInUse        another bridge is using the profile folder
+    └── InstallError            a client's configuration cannot be changed
 
 Nothing half-written is left behind when one of them is raised.
 """
@@ -91,3 +96,23 @@ class BuildError(KitError):
 
 class DemoError(KitError):
     """The demo's page did not answer, or answered wrongly."""
+
+
+class BridgeError(KitError):
+    """A framed server cannot be bridged."""
+
+
+class BrowserGone(BridgeError):
+    """The bridge's browser has ended, does not start, or refuses a command."""
+
+
+class PageFailed(BridgeError):
+    """The framed page cannot be opened: it is not there, is no MCP server, or does not allow the bridge's origin."""
+
+
+class ProfileInUse(BridgeError):
+    """Another bridge is using the profile folder."""
+
+
+class InstallError(KitError):
+    """A client's configuration cannot be read or changed. It is as it was."""
