@@ -33,8 +33,10 @@ logger = logging.getLogger(__name__)
 IDLE_SECONDS = 30 * 60.0
 """How long a session without any request is kept; the SDK's own figure."""
 
-MOST_SESSIONS = 16
-"""How many sessions are kept: each has a Python of its own in a tab of the browser."""
+MOST_SESSIONS = 8
+"""How many sessions are kept: each has a Python of its own in a tab of the browser. Clients often leave without a word, so
+that the one that was silent for the longest makes room for a new one; its client would be answered with 404, and begin anew.
+"""
 
 Unanswered = Callable[[], Awaitable[None]]
 
@@ -70,7 +72,7 @@ class Sessions:
             if session is None:
                 await _error(404, INVALID_REQUEST, "Session not found")(scope, receive, send)
             else:
-                await session.transport.handle_request(scope, receive, send)
+                await session.handle(scope, receive, send)
             return
         body = await request.body()
         if request.method == "POST" and not _is_initialize(body):
@@ -78,10 +80,22 @@ class Sessions:
             await self._without_session(scope, _again(body, receive), send)
         elif request.method != "POST":
             await _error(400, INVALID_REQUEST, "Missing session ID")(scope, receive, send)
-        elif len(self._sessions) >= MOST_SESSIONS:
+        elif not self._make_room():
             await _error(503, INTERNAL_ERROR, f"{MOST_SESSIONS} sessions are open: end one first")(scope, receive, send)
         else:
             await self._begin(scope, _again(body, receive), send)
+
+    def _make_room(self) -> bool:
+        """Have room for one more session; no session with an open request has to go."""
+        if len(self._sessions) < MOST_SESSIONS:
+            return True
+        silent = [session for session in self._sessions.values() if not session.busy]
+        if not silent:
+            return False
+        oldest = min(silent, key=lambda session: session.last_heard)
+        del self._sessions[oldest.id]
+        oldest.scope.cancel()
+        return True
 
     async def _without_session(self, scope: Scope, receive: Receive, send: Send) -> None:
         transport = StreamableHTTPServerTransport("none", security_settings=self._settings)
@@ -101,7 +115,7 @@ class Sessions:
             await send(message)
 
         try:
-            await session.transport.handle_request(scope, receive, watched)
+            await session.handle(scope, receive, watched)
         finally:
             if not statuses or statuses[0] >= 400:
                 session.scope.cancel()
@@ -110,11 +124,17 @@ class Sessions:
         try:
             await session.serve(task_status)
         finally:
-            del self._sessions[session.id]
+            self._sessions.pop(session.id, None)
 
 
 class _Session:
-    """One client's session: the transport, the link, and what passes between them."""
+    """One client's session: the transport, the link, and what passes between them.
+
+    Attributes:
+        scope: cancelled to end it.
+        busy: how many HTTP requests are open, event streams included.
+        last_heard: when one was open last.
+    """
 
     def __init__(self, link: Link, settings: TransportSecuritySettings) -> None:
         self.id = uuid.uuid4().hex
@@ -122,11 +142,22 @@ class _Session:
             self.id, security_settings=settings, idle_timeout=IDLE_SECONDS
         )
         self.scope = anyio.CancelScope()
+        self.busy = 0
+        self.last_heard = anyio.current_time()
         self._link = link
         link.edge = self
         self._asked: dict[jsonrpc.RequestId, Asked] = {}
         self._unanswered: dict[jsonrpc.RequestId, Unanswered] = {}
         self._outgoing, self._to_send = anyio.create_memory_object_stream[SessionMessage](float("inf"))
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request."""
+        self.busy += 1
+        try:
+            await self.transport.handle_request(scope, receive, send)
+        finally:
+            self.busy -= 1
+            self.last_heard = anyio.current_time()
 
     async def serve(self, task_status: anyio.abc.TaskStatus[None]) -> None:
         """Pass messages until the client ends the session, or has not been heard of for a while."""
@@ -138,9 +169,10 @@ class _Session:
                 with self.scope, idle:
                     async with anyio.create_task_group() as tasks:
                         tasks.start_soon(self._send_all, write)
-                        async for item in read:
-                            if isinstance(item, SessionMessage):
-                                await self._from_client(item)
+                        with contextlib.suppress(anyio.ClosedResourceError):  # the client has ended the session
+                            async for item in read:
+                                if isinstance(item, SessionMessage):
+                                    await self._from_client(item)
                         tasks.cancel_scope.cancel()
             finally:
                 with anyio.CancelScope(shield=True):
