@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -44,6 +45,78 @@ def bridge(
         bridge_stdio(options)
 
 
+def install(
+    where: Where,
+    client: Annotated[
+        list[str] | None, typer.Option(help="The client; may be repeated. By default all that are found here.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="What the server is called there.")] = None,
+    project: Annotated[Path, typer.Option(help="The project, for clients that have a file in each.")] = Path(),
+    session: Annotated[str | None, typer.Option(help="As for mcpframe bridge.")] = None,
+    profile: Annotated[Path | None, typer.Option(help="As for mcpframe bridge.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")] = False,
+) -> None:
+    """Add a framed server to the configuration of MCP clients, after showing what changes.
+
+    Examples:
+
+        mcpframe install https://tools.example/pi-calculator/ --client claude-desktop
+
+        mcpframe install . --client vscode --name my-server --yes
+    """
+    from mcpframe.kit.clients import BY_NAME, CLIENTS, Places
+    from mcpframe.kit.errors import InstallError
+    from mcpframe.kit.install import plan
+
+    unknown = [each for each in client or () if each not in BY_NAME]
+    if unknown:
+        raise InstallError(f"{unknown[0]!r} is no client that is known here: choose of {', '.join(BY_NAME)}.")
+    places = Places.here(project)
+    chosen = [BY_NAME[each] for each in client or ()] or [each for each in CLIENTS if each.place(places).is_file()]
+    if not chosen:
+        raise InstallError(f"No client's configuration was found: name one with --client, of {', '.join(BY_NAME)}.")
+    command, usual = _bridge_command(where, session, profile)
+    changes = [plan(each, places, name or usual, command) for each in chosen]  # all or none
+    for change in changes:
+        if change.is_none:
+            typer.echo(f"{change.client.title}: {change.path} has it already.")
+            continue
+        typer.echo(change.difference(), nl=False)
+        if not yes and not _may_write(change.client.title):
+            typer.echo(f"{change.client.title}: nothing was changed.")
+            continue
+        change.write()
+        typer.echo(f"{change.client.title}: written. {change.client.after}")
+
+
+def _bridge_command(where: str, session: str | None, profile: Path | None) -> tuple[list[str], str]:
+    """What a client is to run, with nothing in it that depends on where it is run; and the server's usual name."""
+    from mcpframe.frame.places import parse_address
+    from mcpframe.kit.bridge.target import slug
+    from mcpframe.kit.errors import InstallError
+
+    if where.lower().startswith(("http:", "https:")):
+        where, origin = parse_address(where)
+        usual = slug(where.split("#")[0].split("?")[0].rstrip("/").rpartition("/")[2] or origin)
+    else:
+        path = Path(where).expanduser().absolute()
+        if not path.exists():
+            raise InstallError(f"{where!r} is neither an address (https://…) nor a folder or file on this machine.")
+        where, usual = str(path), slug(path.resolve().stem)
+    options = ["--session", session] if session else []
+    options += ["--profile", str(profile.expanduser().absolute())] if profile else []
+    return [sys.executable, "-m", "mcpframe", "bridge", where, *options], usual
+
+
+def _may_write(title: str) -> bool:
+    from mcpframe.kit.errors import InstallError
+
+    if not sys.stdin.isatty():
+        raise InstallError("Nobody can be asked here: look at the difference, and run this again with --yes.")
+    return typer.confirm(f"Write this for {title}?")
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     app.command()(bridge)
+    app.command()(install)

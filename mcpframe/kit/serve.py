@@ -117,7 +117,7 @@ def bind(host: str, port: int) -> socket.socket:
         raise ServeError(
             f"{host!r} is not a loopback address: previews are served on this machine only, say on 127.0.0.1."
         )
-    # With the protocol named, asyncio sets TCP_NODELAY: else the body of a small answer waits for the head's ACK, 40 ms.
+    # With the protocol named, asyncio sets TCP_NODELAY: else a small answer's body waits 40 ms for the head's ACK.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:

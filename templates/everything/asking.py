@@ -1,7 +1,7 @@
 """Tools that ask the client's user or model before they answer.
 
-The SDK asks in the way of the client's protocol revision: with a request of its own up to 2025-11-25, with an answer that
-requires input from 2026-07-28 on.
+The SDK asks in the way of the client's protocol revision: with a request of its own up to 2025-11-25, with an answer
+that requires input from 2026-07-28 on.
 """
 
 from typing import Annotated
@@ -59,7 +59,9 @@ class Choices(BaseModel):
     )
     titledMulti: list[str] = Field(  # noqa: N815
         description="Any of three, with titles",
-        json_schema_extra={"items": {"anyOf": titled(value1="First Choice", value2="Second Choice", value3="Third Choice")}},
+        json_schema_extra={
+            "items": {"anyOf": titled(value1="First Choice", value2="Second Choice", value3="Third Choice")}
+        },
     )
 
 

@@ -38,9 +38,7 @@ def test_multiple_content_types() -> list[TextContent | ImageContent | EmbeddedR
 
 def embedded(uri: str, mime_type: str, text: str) -> EmbeddedResource:
     """Put a text into a resource."""
-    return EmbeddedResource(
-        type="resource", resource=TextResourceContents(uri=uri, mime_type=mime_type, text=text)
-    )
+    return EmbeddedResource(type="resource", resource=TextResourceContents(uri=uri, mime_type=mime_type, text=text))
 
 
 def register(server: FrameServer) -> None:

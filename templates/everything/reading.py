@@ -16,7 +16,7 @@ def static_binary() -> bytes:
     return PNG
 
 
-def template_data(id: str) -> str:
+def template_data(id: str) -> str:  # noqa: A002  (the template's own name)
     """What there is about an id, as JSON."""
     return json.dumps({"id": id, "templateTest": True, "data": f"Data for ID: {id}"})
 

@@ -50,7 +50,7 @@ def json_schema_tool() -> Tool:
 
 def test_x_mcp_header(
     region: Annotated[str, Field(description="Where to ask", json_schema_extra={"x-mcp-header": "Region"})],
-    query: Annotated[str, Field(description="What to ask")] = "",
+    query: Annotated[str, Field(description="What to ask")] = "",  # noqa: PT028  (a tool)
 ) -> str:
     """Take an argument that HTTP clients repeat in a header, for what stands between them and the server."""
     return f"{query or 'Nothing'} was asked in {region}."

@@ -95,8 +95,8 @@ async def launch(
     Args:
         executable: its program.
         profile: the folder of its profile; no other Chromium may be using it.
-        addresses: host names that are served on this machine, each with the port that is meant by its port 80. So what a
-            page stores under its origin is found again, whatever port it is served on the next time.
+        addresses: host names that are served on this machine, each with the port that is meant by its port 80. So
+            what a page stores under its origin is found again, whatever port it is served on the next time.
         visible: with a window.
         app: the address that a visible window shows, without the bars of a browser.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import uvicorn
 from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
@@ -153,5 +153,6 @@ class _Server(uvicorn.Server):
     """uvicorn, leaving signals to the bridge."""
 
     @contextlib.contextmanager
-    def capture_signals(self) -> contextlib._GeneratorContextManager[None]:  # type: ignore[override, misc]
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
         yield

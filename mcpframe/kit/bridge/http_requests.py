@@ -4,7 +4,8 @@ Every request is a POST that is answered with JSON, or with an event stream wher
 answer or takes its time. A client cancels by closing the stream. What the specification asks of the HTTP edge is in
 `http_rules.py`: such requests never reach the server.
 
-Clients choose their ids without knowing of each other: an id or progress token that is taken is another one in the frame.
+Clients choose their ids without knowing of each other: an id or progress token that is taken is another one in the
+frame.
 """
 
 from __future__ import annotations
@@ -228,7 +229,10 @@ def _restored(said: Said, message: dict[str, Any], waiting: _Waiting) -> Said:
         params["progressToken"] = waiting.given_token
     elif waiting.asked.id != waiting.given_id:
         meta = meta_of(message)
-        replaced = {k: waiting.given_id if v == waiting.asked.id and k.endswith("/subscriptionId") else v for k, v in meta.items()}
+        replaced = {
+            k: waiting.given_id if v == waiting.asked.id and k.endswith("/subscriptionId") else v
+            for k, v in meta.items()
+        }
         if replaced == meta:
             return said
         params["_meta"] = replaced

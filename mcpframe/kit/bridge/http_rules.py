@@ -1,7 +1,7 @@
 """What an HTTP request of 2026-07-28 must be before a server sees it: pure, as a ladder of checks.
 
-The SDK has the rules of the envelope and its headers in `mcp.shared.inbound`; what is added is the order that its own HTTP
-entry has, and the answer as a status and a JSON-RPC error.
+The SDK has the rules of the envelope and its headers in `mcp.shared.inbound`; what is added is the order that its own
+HTTP entry has, and the answer as a status and a JSON-RPC error.
 
 Source: MCP specification 2026-07-28, basic/transports, "Streamable HTTP".
 """
@@ -15,9 +15,9 @@ from typing import Any
 
 from mcp.shared.inbound import (
     ERROR_CODE_HTTP_STATUS,
-    InboundLadderRejection,
     MCP_PARAM_HEADER_PREFIX,
     MCP_PROTOCOL_VERSION_HEADER,
+    InboundLadderRejection,
     classify_inbound_request,
     find_duplicated_routing_header,
     unsupported_protocol_version_rejection,
@@ -143,5 +143,5 @@ class _Lines(dict[str, str]):
         super().__init__(lines)
         self._lines = list(lines)
 
-    def items(self) -> Any:  # type: ignore[override]
+    def items(self) -> Any:
         return self._lines

@@ -1,7 +1,7 @@
 """Streamable HTTP up to 2025-11-25: sessions, each with a frame of its own.
 
-The SDK's `StreamableHTTPServerTransport` speaks HTTP: event streams, session ids, the checks of every header. It is joined
-to a link here, which the SDK's own session manager cannot be: that one serves a server object of this process.
+The SDK's `StreamableHTTPServerTransport` speaks HTTP: event streams, session ids, the checks of every header. It is
+joined to a link here, which the SDK's own session manager cannot be: that one serves a server object of this process.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ IDLE_SECONDS = 30 * 60.0
 """How long a session without any request is kept; the SDK's own figure."""
 
 MOST_SESSIONS = 8
-"""How many sessions are kept: each has a Python of its own in a tab of the browser. Clients often leave without a word, so
-that the one that was silent for the longest makes room for a new one; its client would be answered with 404, and begin anew.
-"""
+"""How many sessions are kept: each has a Python of its own in a tab of the browser. Clients often leave without a word,
+so that the one that was silent for the longest makes room; its client would be answered with 404, and begin anew."""
 
 Unanswered = Callable[[], Awaitable[None]]
 
@@ -138,9 +137,7 @@ class _Session:
 
     def __init__(self, link: Link, settings: TransportSecuritySettings) -> None:
         self.id = uuid.uuid4().hex
-        self.transport = StreamableHTTPServerTransport(
-            self.id, security_settings=settings, idle_timeout=IDLE_SECONDS
-        )
+        self.transport = StreamableHTTPServerTransport(self.id, security_settings=settings, idle_timeout=IDLE_SECONDS)
         self.scope = anyio.CancelScope()
         self.busy = 0
         self.last_heard = anyio.current_time()

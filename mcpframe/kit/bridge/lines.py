@@ -1,4 +1,4 @@
-"""Newline-delimited JSON-RPC, as MCP's stdio transport has it: bytes in, whole messages or the answer to broken ones out.
+"""Newline-delimited JSON-RPC, as MCP's stdio transport has it: bytes in; messages, or the answer to broken ones, out.
 
 Source: MCP specification, basic/transports, "stdio". Without I/O.
 """

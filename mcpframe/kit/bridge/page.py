@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -75,7 +74,7 @@ class Listener(Protocol):
         """A message of the server."""
 
     def on_gone(self, reason: str) -> None:
-        """The session is over: the framed page, the tab or the browser is gone. Said once, after `open` has succeeded."""
+        """The session is over: the framed page, the tab or the browser is gone. Said once, and only of an open one."""
 
     def on_note(self, text: str) -> None:
         """Something a person may want to read."""
@@ -238,7 +237,9 @@ class HostPage:
             case "error":
                 self._listener.on_note(f"{head['name']}: {head['message']}")
             case "setup required":
-                self._listener.on_note(f"The server asks for its setup (run this bridge with --setup): {head['message']}")
+                self._listener.on_note(
+                    f"The server asks for its setup (run this bridge with --setup): {head['message']}"
+                )
             case kind:
                 self._is_open = self._is_open or kind == "open"
                 self._told.put_nowait(head)

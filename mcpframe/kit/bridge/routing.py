@@ -1,8 +1,8 @@
 """Which HTTP response a message of the server belongs to: a frame has one stream for all, HTTP has one per request.
 
 - An answer belongs to its request, progress to the request with its token, a message of a subscription to that.
-- What a server asks or logs while it works on one request belongs to that request (2025-11-25, transports, "Listening for
-  Messages"). Of several the youngest is taken: nothing in the message says more.
+- What a server asks or logs while it works on one request belongs to that request (2025-11-25, transports, "Listening
+  for Messages"). Of several the youngest is taken: nothing in the message says more.
 - List changes and updated resources belong to nobody (up to 2025-11-25 they go to the client's GET stream).
 
 Without I/O.

@@ -1,4 +1,4 @@
-"""A server's setup phase in front of a person: a window of its own, with the profile that the bridge uses afterwards."""
+"""A server's setup phase in front of a person: in a window, with the profile that the bridge uses afterwards."""
 
 from __future__ import annotations
 

@@ -14,13 +14,13 @@ import sys
 import threading
 from collections.abc import AsyncIterator
 
-from mcpframe.kit.bridge.link import Link, OpenPage
 from mcpframe.kit.bridge.lines import Broken, Lines
+from mcpframe.kit.bridge.link import Link, OpenPage
 from mcpframe.kit.bridge.page import Said
 
 _CHUNK = 1 << 16
 _GRACE_SECONDS = 1.5
-"""How long answers are waited for after the client has closed its end: clients end a server that takes longer than 2."""
+"""How long answers are waited for after the client has closed its end: clients kill what takes longer than 2."""
 
 
 async def serve_stdio(open_page: OpenPage) -> None:
@@ -171,5 +171,3 @@ async def _standard_output() -> AsyncIterator[_Output]:
         sys.stdout.flush()
         os.dup2(descriptor, 1)
         os.close(descriptor)
-
-
