@@ -3,6 +3,7 @@
 import asyncio
 
 from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
 
 from mcpframe import FrameServer
 
@@ -37,7 +38,7 @@ async def test_tool_with_progress(ctx: Context) -> str:
 
 def test_error_handling() -> str:
     """Fail, with a message for the model."""
-    raise RuntimeError("This tool intentionally returns an error for testing")
+    raise ToolError("This tool intentionally returns an error for testing")
 
 
 def register(server: FrameServer) -> None:
