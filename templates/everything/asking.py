@@ -115,9 +115,12 @@ def outcome(answer: ElicitationResult[BaseModel]) -> str:
     return f"action={answer.action}, content={content}"
 
 
-async def test_missing_capability(
-    answer: Annotated[CreateMessageResult, Resolve(lambda: ask_the_model("Hello"))],
-) -> str:
+async def greet_the_model() -> Sample:
+    """Say hello."""
+    return await ask_the_model("Hello")
+
+
+async def test_missing_capability(answer: Annotated[CreateMessageResult, Resolve(greet_the_model)]) -> str:
     """Need the client's model: a client without one is refused."""
     return "The client can sample."
 

@@ -36,6 +36,14 @@ async def test_tool_with_progress(ctx: Context) -> str:
     return "Progress reported."
 
 
+async def test_reconnection(ctx: Context) -> str:
+    """Take a while, for clients that try what happens when their connection is lost meanwhile."""
+    await ctx.info("Before the pause")
+    await asyncio.sleep(PAUSE)
+    await ctx.info("After the pause")
+    return "Reconnection test completed"
+
+
 def test_error_handling() -> str:
     """Fail, with a message for the model."""
     raise ToolError("This tool intentionally returns an error for testing")
@@ -43,5 +51,11 @@ def test_error_handling() -> str:
 
 def register(server: FrameServer) -> None:
     """Add the tools."""
-    for tool in (test_tool_with_logging, test_logging_tool, test_tool_with_progress, test_error_handling):
+    for tool in (
+        test_tool_with_logging,
+        test_logging_tool,
+        test_tool_with_progress,
+        test_reconnection,
+        test_error_handling,
+    ):
         server.add_tool(tool)

@@ -23,7 +23,7 @@ from mcp.shared.inbound import (
     unsupported_protocol_version_rejection,
     validate_mcp_param_headers,
 )
-from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_REQUEST, PARSE_ERROR
+from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 
 from mcpframe.frame.errors import MessageError
 from mcpframe.frame.jsonrpc import RequestId, is_request, request_id
@@ -31,7 +31,8 @@ from mcpframe.frame.jsonrpc import RequestId, is_request, request_id
 Headers = Sequence[tuple[str, str]]
 """The lines of an HTTP head, names in lower case."""
 
-LISTEN = "subscriptions/listen"
+_OF_THE_OTHER_ERA = "initialize"
+"""A connection that begins with it is of the handshake era: it must not get to the frame that all requests share."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,11 @@ def _request(message: Mapping[str, Any], headers: Headers) -> InboundLadderRejec
     if duplicated is not None:
         return InboundLadderRejection(HEADER_MISMATCH, f"{duplicated} header appears more than once")
     verdict = classify_inbound_request(message, headers=dict(headers))
-    return verdict if isinstance(verdict, InboundLadderRejection) else None
+    if isinstance(verdict, InboundLadderRejection):
+        return verdict
+    if message["method"] == _OF_THE_OTHER_ERA:
+        return InboundLadderRejection(METHOD_NOT_FOUND, "Method not found", _OF_THE_OTHER_ERA)
+    return None
 
 
 def needs_schema(message: Mapping[str, Any], headers: Headers) -> bool:

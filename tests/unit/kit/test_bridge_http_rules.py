@@ -75,6 +75,12 @@ def test_what_is_refused(message: object, headers: dict[str, str], code: int) ->
     assert (refusal.status, found["error"]["code"]) == (400, code)
 
 
+def test_a_removed_method_is_not_found() -> None:
+    refusal = check_body(json.dumps(body("initialize")).encode(), list(head("initialize").items()))
+    assert isinstance(refusal, Refusal)
+    assert (refusal.status, refusal.code) == (404, -32601)
+
+
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"[" * 100_000])
 def test_what_is_no_json(data: bytes) -> None:
     refusal = check_body(data, [])
@@ -137,6 +143,8 @@ def test_headers_that_repeat_arguments(
         assert (refusal.status, refusal.code) == (400, -32020)
 
 
-@pytest.mark.parametrize(("code", "status"), [(-32601, 404), (-32602, 400), (-32021, 400), (-32603, 200), (-32000, 200)])
+@pytest.mark.parametrize(
+    ("code", "status"), [(-32601, 404), (-32602, 400), (-32021, 400), (-32603, 200), (-32000, 200)]
+)
 def test_statuses(code: int, status: int) -> None:
     assert status_of(code) == status

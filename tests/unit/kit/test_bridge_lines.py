@@ -80,7 +80,7 @@ def test_a_line_that_is_too_long_is_answered_by_its_id_and_not_kept() -> None:
     for chunk in [head, *[b"x" * 4096] * 1000]:
         assert list(lines.feed(chunk)) == []
         assert sum(map(len, lines._parts)) <= 10_000 + 4096
-    [line] = lines.feed(b"\"}}\n")
+    [line] = lines.feed(b'"}}\n')
     assert isinstance(line, Broken)
     found = json.loads(line.answer)
     assert (found["id"], found["error"]["code"]) == ("me", -32600)
