@@ -19,6 +19,7 @@ class BridgedClient:
     def __init__(self, where: Any, era: Literal["modern", "legacy"]) -> None:
         """Be a client of this server, which is an address or a transport."""
         self.era = era
+        self.over_http = isinstance(where, str)
         self.notes: list[tuple[str, Any]] = []
         self._changed = anyio.Event()
         self.client = Client(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-import anyio
 import pytest
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -78,7 +78,7 @@ async def client(
                 errlog=stack.enter_context((profile / "stderr.txt").open("w")),
             )
         bridged = BridgedClient(where, era)
-        with anyio.fail_after(PATIENCE):
+        async with asyncio.timeout(PATIENCE):  # anyio's scopes would have to end before the client does
             await bridged.open(stack)
         yield bridged
 

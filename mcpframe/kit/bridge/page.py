@@ -233,7 +233,8 @@ class HostPage:
                     text, self._pieces = "".join([*self._pieces, text]), []
                 self._listener.on_message(Said(text, head.get("id"), head.get("method")))
             case "closed":
-                self._end(PageFailed("The server's page has ended its session."))
+                if self._is_open:  # else "failed" follows, and says why
+                    self._end(PageFailed("The server's page has ended its session."))
             case "error":
                 self._listener.on_note(f"{head['name']}: {head['message']}")
             case "setup required":
