@@ -35,8 +35,12 @@ def bridge(
 
         mcpframe bridge . --http --port 8717
     """
-    from mcpframe.kit.bridge.run import BridgeOptions, bridge_http, bridge_stdio
+    from mcpframe.kit.errors import BridgeError
     from mcpframe.kit.progress import step
+
+    if sys.platform == "win32":  # a Chromium there is given its pipes in another way
+        raise BridgeError("The bridge runs on Linux and macOS: on Windows, run it in WSL.")
+    from mcpframe.kit.bridge.run import BridgeOptions, bridge_http, bridge_stdio
 
     options = BridgeOptions(where, session, profile, timeout, setup, step)
     if http:

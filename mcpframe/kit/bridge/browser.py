@@ -127,8 +127,10 @@ async def launch(
     try:
         async with asyncio.timeout(_START_SECONDS):
             await browser.devtools.command("Browser.getVersion")
-    except (BrowserGone, TimeoutError) as error:
+    except BaseException as error:
         await browser.close()
+        if not isinstance(error, BrowserGone | TimeoutError):
+            raise
         raise BrowserGone(
             f"Chromium ({executable}) does not start: run it once by hand to see why, or set MCPFRAME_CHROMIUM to "
             "another one."

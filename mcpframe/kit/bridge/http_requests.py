@@ -14,6 +14,7 @@ import asyncio
 import itertools
 import json
 import logging
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,6 +44,9 @@ _STREAM_HEADERS = [
 ]
 _MOST_PAGES = 100
 
+_MOST_LEFT = 1000
+"""How many ids are remembered of requests whose clients have left: a late answer must not go to the next one's."""
+
 
 @dataclass
 class _Waiting:
@@ -63,6 +67,7 @@ class Requests:
         self._security = TransportSecurityMiddleware(settings)
         self._link: Link | None = None
         self._waiting: dict[RequestId, _Waiting] = {}
+        self._left: deque[RequestId] = deque(maxlen=_MOST_LEFT)
         self._numbers = itertools.count(1)
 
     async def close(self) -> None:
@@ -110,7 +115,7 @@ class Requests:
         given_id, given_token = message["id"], meta_of(message).get("progressToken")
         tokens = [waiting.asked.meta.get("progressToken") for waiting in self._waiting.values()]
         changed: dict[str, Any] = {}
-        if given_id in self._waiting:
+        if given_id in self._waiting or given_id in self._left:
             changed["id"] = f"bridge-{next(self._numbers)}"
         if given_token is not None and given_token in tokens:
             meta = {**meta_of(message), "progressToken": f"bridge-{next(self._numbers)}"}
@@ -126,6 +131,7 @@ class Requests:
     def _forget(self, waiting: _Waiting) -> None:
         """Take note that nobody waits any more; the server is told where it has not answered."""
         del self._waiting[waiting.asked.id]
+        self._left.append(waiting.asked.id)
         assert self._link is not None
         params = {"requestId": waiting.asked.id, "reason": "The client has closed the response."}
         cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}

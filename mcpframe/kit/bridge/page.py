@@ -111,7 +111,7 @@ class HostPage:
         devtools.handle(session, self._on_event)
         devtools.closed.add_done_callback(self._on_browser_gone)
         devtools.post("Page.enable", session)
-        devtools.post("Network.enable", session)
+        devtools.post("Network.enable", session, maxTotalBufferSize=0, maxResourceBufferSize=0)
         devtools.post("Runtime.enable", session)
         devtools.post("Runtime.addBinding", session, name=_BINDING)
         # The framed page's process is watched as well: nobody in the host page is told when it crashes.
@@ -132,6 +132,7 @@ class HostPage:
         """
         self._call("bridge.open", framed.options())
         await self._next("open")
+        self._devtools.post("Network.disable", self._session)
 
     async def set_up(self, framed: Framed) -> dict[str, Any]:
         """Run a server's setup in front of a person; as `open` otherwise.
