@@ -115,3 +115,25 @@ def test_http_refuses(http_bridge: str, head: dict[str, str], message: object, s
     body = response.read()
     connection.close()
     assert (response.status, b"Traceback" in body) == (status, False)
+
+
+def test_a_session_that_was_ended_is_not_found(http_bridge: str) -> None:
+    address = urlsplit(http_bridge)
+    connection = HTTPConnection(address.netloc, timeout=PATIENCE)
+    head = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+
+    def ask(method: str, message: object = None) -> tuple[int, str | None, bytes]:
+        connection.request(method, address.path, None if message is None else json.dumps(message), head)
+        response = connection.getresponse()
+        return response.status, response.getheader("mcp-session-id"), response.read()
+
+    assert ask("GET")[0] == 400
+    initialize = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE}
+    status, session, body = ask("POST", initialize)
+    assert (status, b'"name":"everything"' in body) == (200, True)
+    assert session
+    head["mcp-session-id"] = session
+    assert ask("POST", {"jsonrpc": "2.0", "method": "notifications/initialized"})[0] == 202
+    assert ask("DELETE")[0] == 200
+    assert ask("POST", {"jsonrpc": "2.0", "id": 2, "method": "ping"})[0] == 404
+    connection.close()

@@ -126,22 +126,28 @@ async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, end)
-    framed: asyncio.Future[Framed] | None = None
+    framed = _begun(work)  # beside the start of the browser
 
     async def what() -> Framed:
         nonlocal framed
-        if framed is None or (framed.done() and framed.exception()):
-            framed = asyncio.ensure_future(work.framed())
+        if framed.done() and framed.exception():
+            framed = _begun(work)
         return await asyncio.shield(framed)
 
     pages = Pages(work.chromium, work.profile.chromium, work.addresses, what)
     try:
         if work.options.setup:
             await set_up(work.chromium, work.profile, work.addresses, work.target.key, await what())
-            framed = None
+            framed = _begun(work)
         await serve(pages)
     except asyncio.CancelledError:
         if not asked_to_end:
             raise
     finally:
         await pages.close()
+
+
+def _begun(work: _Work) -> asyncio.Task[Framed]:
+    framed = asyncio.get_running_loop().create_task(work.framed())
+    framed.add_done_callback(lambda done: done.cancelled() or done.exception())  # it may be that nobody asks
+    return framed
