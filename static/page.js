@@ -43,6 +43,18 @@ const STATES = {
   running: () => "Running.",
 };
 
+/** The performance marks that a host is told of, by the names it knows them under; in the order they are set. */
+const MARKS = {
+  loader: "Loading",
+  wasm: "wasm",
+  unpacked: "unpacked",
+  files: "files",
+  python: "python",
+  libraries: "libraries",
+  sdk: "Starting the server",
+  ready: "ready",
+};
+
 function add(parent, tag, text, attributes = {}) {
   const made = document.createElement(tag);
   if (text) made.textContent = text;
@@ -102,6 +114,16 @@ export const page = {
     element("error").hidden = true;
     show("ready");
     element("status").textContent = STATES[state](origin);
+  },
+
+  /** How this page came to be ready, for its host: JSON with milliseconds since it began to load. */
+  timing() {
+    const marks = {};
+    for (const [name, mark] of Object.entries(MARKS)) {
+      const at = performance.getEntriesByName(`mcpframe:${mark}`, "mark")[0]?.startTime;
+      if (at !== undefined) marks[name] = Math.round(at * 10) / 10;
+    }
+    return JSON.stringify({ start: "plain", marks });
   },
 
   fail(title, detail) {

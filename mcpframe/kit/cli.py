@@ -1,10 +1,11 @@
-"""The command line: `mcpframe build`, `mcpframe serve`."""
+"""The command line: `mcpframe build`, `mcpframe serve`, `mcpframe inspect`."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
+import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -80,9 +81,16 @@ def build(
     _out.print(f"[green]{state}[/] {escape(str(result.folder))}")
     if result.tools is not None:
         _out.print(f"  tools        {escape(', '.join(tools)) or 'none'}")
-    _out.print(f"  embedded by  {escape(', '.join(result.manifest['allowed_origins'])) or 'opaque origins only'}")
+    _out.print(f"  embedded by  {escape(_embedders(result))}")
     _out.print(f"  first visit  {result.sizes['first_visit'] / 1e6:.1f} MB (gzip)")
     _out.print(f"  look at it   mcpframe serve {escape(str(out))}, then open {escape(result.url_path)}")
+
+
+def _embedders(result: BuildResult) -> str:
+    origins = ", ".join(result.manifest["allowed_origins"])
+    return origins or (
+        "nobody: it is a page of its own" if result.manifest["kind"] == "page" else "opaque origins only"
+    )
 
 
 def _described(result: BuildResult) -> dict[str, object]:
@@ -113,6 +121,41 @@ def serve(
         if not pages:
             _out.print(f"{served.origin}/ (no bundle in it: build one with mcpframe build --out {escape(str(folder))})")
         _out.print("Ctrl-C stops it.")
+        while True:
+            time.sleep(3600)
+
+
+@app.command()
+def inspect(
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[URL|PATH]", help="The address of a server's page, or a project as for build, which is built."
+        ),
+    ] = None,
+    port: Annotated[int, typer.Option(help="The inspector's port; 0 takes the usual one, or a free one.")] = 0,
+    era: Annotated[
+        str, typer.Option(help="The protocol to speak: auto for the newest, 2026-07-28, or legacy for the handshake's.")
+    ] = "auto",
+    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
+) -> None:
+    """Look at a server as a host does: its setup, tools, resources, prompts, and every message. Until Ctrl-C."""
+    from mcpframe.kit.inspector import ERAS, address_or_path, serve_inspector
+
+    if era not in ERAS:
+        raise typer.BadParameter(f"{era!r} is none of {', '.join(ERAS)}.", param_hint="--era")
+    found = None if target is None else address_or_path(target)
+    with serve_inspector([found] if isinstance(found, Path) else [], port=port, progress=_step) as inspecting:
+        server = found if isinstance(found, str) else next(iter(inspecting.servers.values()), None)
+        address = inspecting.url_with(server, era) if server else inspecting.url
+        if server:
+            _out.print(f"server     {escape(server)}")
+        if isinstance(found, str):
+            _out.print(f"           it has to allow {inspecting.origin}")
+        _out.print(f"inspector  {escape(address)}")
+        _out.print("Ctrl-C stops it.")
+        if open_browser:
+            webbrowser.open(address)
         while True:
             time.sleep(3600)
 

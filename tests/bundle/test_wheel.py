@@ -51,7 +51,11 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
     inside = [name for name in names if not metadata.match(name)]
     assert all(name.startswith("mcpframe/") for name in inside), inside
     assert {"mcpframe/_data/static/loader.js", "mcpframe/_data/static/host.js"} <= set(inside)
-    assert "mcpframe/_data/templates/pi-calculator/server.py" in inside
+    for template in (path.parent.name for path in (ROOT / "templates").glob("*/pyproject.toml")):
+        needed = {"pyproject.toml", "mcpframe.lock", "README.md"}
+        assert {f"mcpframe/_data/templates/{template}/{name}" for name in needed} <= set(inside)
+    assert "mcpframe/_data/templates/dashboard/copilot.json" in inside
+    assert {"mcpframe/_data/static/inspector/main.py", "mcpframe/_data/static/inspector/mcpframe.lock"} <= set(inside)
     unwanted = re.compile(r"(^|/)(conftest\.py|__pycache__|node_modules|dist|\.[^/]+)(/|$)|\.pyc$")
     assert not [name for name in inside if unwanted.search(name)]
     assert not [name for name in inside if name.startswith("mcpframe/tests/")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tomllib
@@ -13,6 +14,8 @@ from mcpframe.kit.bundle.lock import read_lock
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted(path.parent for path in (ROOT / "templates").glob("*/pyproject.toml"))
+NOT_FRAMED = {"dashboard"}
+"""Pages that frame others, and that nobody is to frame."""
 
 
 @pytest.fixture(params=TEMPLATES, ids=lambda path: path.name)
@@ -35,7 +38,15 @@ def test_it_is_complete(template: Path) -> None:
     config = tomllib.loads((template / "pyproject.toml").read_text("utf-8"))
     assert config["project"]["name"] == template.name
     assert config["tool"]["mcpframe"]["title"]
-    assert config["tool"]["mcpframe"]["allowed_origins"] == ["http://localhost:8000"]
+    framed = template.name not in NOT_FRAMED
+    assert config["tool"]["mcpframe"]["allowed_origins"] == (["http://localhost:8000"] if framed else [])
     assert read_lock(template / "mcpframe.lock")
     assert "## Use it" in (template / "README.md").read_text("utf-8")
     assert list((template / "tests").glob("test_*.py"))
+
+
+def test_the_dashboard_and_the_copilot_fit_together() -> None:
+    dashboard = ROOT / "templates" / "dashboard"
+    config = tomllib.loads((dashboard / "pyproject.toml").read_text("utf-8"))
+    (origin,) = config["tool"]["mcpframe"]["csp"]["frame_src"]
+    assert json.loads((dashboard / "copilot.json").read_text("utf-8"))["url"] == f"{origin}/copilot/"
