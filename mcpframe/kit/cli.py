@@ -1,4 +1,4 @@
-"""The command line: `mcpframe build`, `mcpframe serve`, `mcpframe inspect`."""
+"""The command line: `mcpframe`. Its commands are in `commands`, but for `build`, `serve` and `inspect`."""
 
 from __future__ import annotations
 
@@ -6,30 +6,38 @@ import json
 import sys
 import time
 import webbrowser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from mcpframe.frame.errors import McpFrameError
 from mcpframe.kit import commands_bridge
+from mcpframe.kit.commands import call, check, dev, listing, new, testing
+from mcpframe.kit.commands.output import err as _err
+from mcpframe.kit.commands.output import out as _out
+from mcpframe.kit.commands.output import print_error
+from mcpframe.kit.commands.output import silently as _silently
+from mcpframe.kit.commands.output import step as _step
 
 if TYPE_CHECKING:
     from mcpframe.kit.bundle import BuildResult
 
 app = typer.Typer(
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Write an MCP server in Python, publish it as a static page that runs it in the browser.",
 )
-_err = Console(stderr=True, highlight=False, soft_wrap=True)
-_out = Console(highlight=False, soft_wrap=True)
+
+# One line a command; the name is that of the function unless it is given.
+app.command(epilog=new.EXAMPLES)(new.new)
+app.command(epilog=dev.EXAMPLES)(dev.dev)
+app.command("test", epilog=testing.EXAMPLES, context_settings=testing.SETTINGS)(testing.run_tests)
+app.command(epilog=check.EXAMPLES)(check.check)
+app.command("list", epilog=listing.EXAMPLES)(listing.list_server)
+app.command(epilog=call.EXAMPLES)(call.call)
 
 commands_bridge.register(app)
 
@@ -50,7 +58,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.command()
+@app.command(epilog="Examples:  mcpframe build  |  mcpframe build my-server --out public --json")
 def build(
     path: Annotated[Path, typer.Argument(help="A server's folder, its pyproject.toml, or its Python file.")] = Path(),
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to build into; bundles may share one.")] = Path(
@@ -106,7 +114,7 @@ def _described(result: BuildResult) -> dict[str, object]:
     }
 
 
-@app.command()
+@app.command(epilog="Examples:  mcpframe serve  |  mcpframe serve public --port 9000")
 def serve(
     folder: Annotated[Path, typer.Argument(help="A folder that was built.")] = Path("dist"),
     port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8765,
@@ -125,7 +133,7 @@ def serve(
             time.sleep(3600)
 
 
-@app.command()
+@app.command(epilog="Examples:  mcpframe inspect my-server  |  mcpframe inspect https://tools.example/pi/")
 def inspect(
     target: Annotated[
         str | None,
@@ -160,32 +168,12 @@ def inspect(
             time.sleep(3600)
 
 
-@contextmanager
-def _step(what: str) -> Iterator[None]:
-    """Show a step on a terminal while it lasts, and leave a line with its duration."""
-    start = time.monotonic()
-    if _err.is_terminal:
-        with _err.status(escape(what)):
-            yield
-    else:
-        yield
-    _err.print(f"[dim]{escape(what)}: {time.monotonic() - start:.1f} s[/]")
-
-
-@contextmanager
-def _silently(_what: str) -> Iterator[None]:
-    yield
-
-
 def main() -> None:
     """Run the command line. Exits with 0; 1 on an error, told in one sentence; 2 on wrong usage; 130 on Ctrl-C."""
     try:
         app(standalone_mode=True)
     except McpFrameError as error:
-        message, _, details = str(error).partition("\n")
-        _err.print(f"[bold red]error:[/] {escape(message)}")
-        if details:
-            _err.print(escape(details))
+        print_error(error)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -1,8 +1,9 @@
-"""Every template passes its own tests, in plain CPython, as its author would run them; and it is complete."""
+"""Every template passes its own tests, as its author would run them; and it is complete."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.bundle.lock import read_lock
+from mcpframe.kit.commands.testing import plugin_arguments
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted(path.parent for path in (ROOT / "templates").glob("*/pyproject.toml"))
@@ -27,9 +29,10 @@ def template(request: pytest.FixtureRequest) -> Path:
 def test_its_own_tests_pass(template: Path) -> None:
     # Each in a Python of its own: all templates have a module named server.
     command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider"]
-    environment = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    command += [*plugin_arguments(), "--mcpframe-memory"]  # `test_new` has the browser
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        command, cwd=template, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=template, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
 
