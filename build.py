@@ -5,6 +5,7 @@
     python3 build.py test [ARGUMENTS]    run the tests; arguments go to pytest
     python3 build.py check               lint and type checks
     python3 build.py bench [ARGUMENTS]   run the benchmark
+    python3 build.py conformance [ARGS]  run the official conformance suite against the bridge
     python3 build.py docs [--check]      write the generated parts of docs/ (or only compare them), and build its site
     python3 build.py screenshots         take the README's pictures anew
     python3 build.py lock                renew the lock files
@@ -58,11 +59,12 @@ def main(arguments: Sequence[str]) -> int:
     docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
     docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
     verbs.add_parser("lock", help="renew the lock files")
-    # Everything after these two belongs to pytest or to the benchmark, options included.
+    # Everything after these belongs to what they run, options included.
     verbs.add_parser("test", help="run the tests", add_help=False)
     verbs.add_parser("bench", help="run the benchmark", add_help=False)
+    verbs.add_parser("conformance", help="run the official conformance suite against the bridge", add_help=False)
     options, rest = parser.parse_known_args(arguments)
-    if rest and options.verb not in ("test", "bench"):
+    if rest and options.verb not in ("test", "bench", "conformance"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         ensure_environment()
@@ -74,6 +76,8 @@ def main(arguments: Sequence[str]) -> int:
             return test(rest)
         elif options.verb == "bench":
             return bench(rest)
+        elif options.verb == "conformance":
+            return conformance(rest)
         elif options.verb == "check":
             return check()
         elif options.verb == "screenshots":
@@ -179,6 +183,10 @@ def bench(arguments: Sequence[str]) -> int:
     return subprocess.call([sys.executable, "-m", "tests.benchmarks", *arguments], cwd=ROOT, env=set_up())
 
 
+def conformance(arguments: Sequence[str]) -> int:
+    return subprocess.call([sys.executable, "-m", "tests.conformance", *arguments], cwd=ROOT, env=set_up())
+
+
 def check() -> int:
     """Run every check, also after one has failed; return 1 if any has."""
     commands = (["ruff", "check"], ["ruff", "format", "--check"], ["mypy"])
@@ -215,10 +223,11 @@ def lock() -> None:
     ):
         with step(f"Locking {target}"):
             run_tool([*compiling, *sources, "--output-file", target], "uv", cwd=ROOT)
-    with step("Locking package-lock.json"):
-        options = ["--package-lock-only", "--omit-lockfile-registry-resolved", "--ignore-scripts", "--no-audit"]
-        find_node().npm("install", *options, cwd=ROOT)
-        path = ROOT / "package-lock.json"
+    for folder in (ROOT, ROOT / "tests" / "conformance"):
+        path = folder / "package-lock.json"
+        with step(f"Locking {path.relative_to(ROOT)}"):
+            options = ["--package-lock-only", "--omit-lockfile-registry-resolved", "--ignore-scripts", "--no-audit"]
+            find_node().npm("install", *options, cwd=folder)
         content = json.loads(path.read_text("utf-8"))
         for package in content["packages"].values():
             package.pop("funding", None)  # addresses that say nothing about what is installed

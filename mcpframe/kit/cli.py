@@ -14,6 +14,7 @@ import typer
 from rich.markup import escape
 
 from mcpframe.frame.errors import McpFrameError
+from mcpframe.kit import commands_bridge
 from mcpframe.kit.commands import call, check, dev, listing, new, testing
 from mcpframe.kit.commands.output import err as _err
 from mcpframe.kit.commands.output import out as _out
@@ -37,6 +38,8 @@ app.command("test", epilog=testing.EXAMPLES, context_settings=testing.SETTINGS)(
 app.command(epilog=check.EXAMPLES)(check.check)
 app.command("list", epilog=listing.EXAMPLES)(listing.list_server)
 app.command(epilog=call.EXAMPLES)(call.call)
+
+commands_bridge.register(app)
 
 
 @app.callback()

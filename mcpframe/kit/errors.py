@@ -15,7 +15,12 @@
     ├── SetupNotDone            a server's setup failed, or nobody said what to enter
     ├── NoFramedServer          a URL does not lead to a page that serves MCP to its host
     ├── CallError               a tool cannot be called so: no such tool, or not its arguments
-    └── DemoError               the demo's page did not give the right answer
+    ├── DemoError               the demo's page did not give the right answer
+    ├── BridgeError             a framed server cannot be bridged
+    │   ├── BrowserGone         the bridge's browser has ended, or does not start
+    │   ├── PageFailed          the framed page cannot be opened, or has ended
+    │   └── ProfileInUse        another bridge is using the profile folder
+    └── InstallError            a client's configuration cannot be changed
 
 Nothing half-written is left behind when one of them is raised.
 """
@@ -111,3 +116,23 @@ class CallError(KitError):
 
 class DemoError(KitError):
     """The demo's page did not answer, or answered wrongly."""
+
+
+class BridgeError(KitError):
+    """A framed server cannot be bridged."""
+
+
+class BrowserGone(BridgeError):
+    """The bridge's browser has ended, does not start, or refuses a command."""
+
+
+class PageFailed(BridgeError):
+    """The framed page cannot be opened: it is not there, is no MCP server, or does not allow the bridge's origin."""
+
+
+class ProfileInUse(BridgeError):
+    """Another bridge is using the profile folder."""
+
+
+class InstallError(KitError):
+    """A client's configuration cannot be read or changed. It is as it was."""

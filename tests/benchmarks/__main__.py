@@ -17,6 +17,7 @@ from mcpframe.kit.errors import KitError
 from mcpframe.kit.progress import step
 from tests import benchmarks
 from tests.benchmarks import report
+from tests.benchmarks.bridge import measure_bridge
 from tests.benchmarks.calls import measure_calls
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.machine import Setting, this_setting
@@ -25,7 +26,7 @@ from tests.benchmarks.rig import Rig
 from tests.benchmarks.sites import all_sites
 from tests.benchmarks.start import measure_start
 
-PARTS = ("start", "calls", "memory")
+PARTS = ("start", "calls", "memory", "bridge")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -94,6 +95,9 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
         if "memory" in parts:
             with step("Calling for memory"):
                 figures += measure_memory(rig, sites, 100 if options.quick else 1000)
+        if "bridge" in parts:
+            with step("Bridging"):
+                figures += measure_bridge(rig, sites, calls, starts)
     return figures, setting
 
 

@@ -1,0 +1,170 @@
+"""The bridge's Chromium: started, watched, and ended with the bridge whatever happens to either.
+
+Chromium is asked over pipes (`devtools.py`) and ends when they close, also when the bridge is killed. Should it hang
+instead, a watchdog that waits for the same end kills its process group a second later.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from mcpframe.kit.bridge.devtools import DevTools, connect_pipes
+from mcpframe.kit.chromium import launch_options
+from mcpframe.kit.errors import BrowserGone
+
+_START_SECONDS = 30.0
+_GOODBYE_SECONDS = 5.0
+
+_COMMANDS, _ANSWERS = 3, 4
+"""The descriptors that Chromium reads its commands from and answers on."""
+
+_WATCH = 'read -r _; sleep 1; kill -9 -- "-$1" 2>/dev/null'
+
+_ARGUMENTS = (
+    "--remote-debugging-pipe",
+    "--no-default-browser-check",
+    "--hide-crash-restore-bubble",
+    "--mute-audio",
+    "--password-store=basic",
+    "--use-mock-keychain",
+    # A connection's tab is never in front, and must not be slowed down for it.
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+)
+
+
+class Browser:
+    """A Chromium with a profile.
+
+    Attributes:
+        devtools: the way to ask it.
+        pid: its process id.
+    """
+
+    def __init__(self, pid: int, watchdog: subprocess.Popen[bytes], devtools: DevTools) -> None:
+        """Made by `launch`."""
+        self._watchdog = watchdog
+        self._first_tab = True
+        self.devtools = devtools
+        self.pid = pid
+
+    @property
+    def gone(self) -> bool:
+        """Whether it has ended."""
+        return self.devtools.closed.done()
+
+    async def new_tab(self) -> str:
+        """Open an empty tab, and give its target id. The first one is there already.
+
+        Raises:
+            BrowserGone: the browser has ended.
+        """
+        if self._first_tab:
+            self._first_tab = False
+            targets = (await self.devtools.command("Target.getTargets"))["targetInfos"]
+            for target in targets:
+                if target["type"] == "page":
+                    return str(target["targetId"])
+        created = await self.devtools.command("Target.createTarget", url="about:blank")
+        return str(created["targetId"])
+
+    async def close(self) -> None:
+        """End it, and wait until it has. What it keeps in its profile is written first."""
+        with contextlib.suppress(BrowserGone, TimeoutError):
+            async with asyncio.timeout(_GOODBYE_SECONDS):
+                await self.devtools.command("Browser.close")
+        await self.devtools.close()
+        await _ended(self.pid)
+        self._watchdog.kill()
+        self._watchdog.communicate()
+
+
+async def launch(
+    executable: Path, profile: Path, *, addresses: Mapping[str, int], visible: bool = False, app: str = ""
+) -> Browser:
+    """Start Chromium.
+
+    Args:
+        executable: its program.
+        profile: the folder of its profile; no other Chromium may be using it.
+        addresses: host names that are served on this machine, each with the port that is meant by its port 80. So
+            what a page stores under its origin is found again, whatever port it is served on the next time.
+        visible: with a window.
+        app: the address that a visible window shows, without the bars of a browser.
+
+    Raises:
+        BrowserGone: it does not start.
+    """
+    options = launch_options(executable)
+    rules = ", ".join(f"MAP {name}:80 127.0.0.1:{port}" for name, port in addresses.items())
+    command = [
+        str(executable),
+        *options["args"],
+        *_ARGUMENTS,
+        f"--user-data-dir={profile}",
+        f"--host-resolver-rules={rules}",
+        *([] if visible else ["--headless=new"]),
+        *([] if options["chromium_sandbox"] else ["--no-sandbox"]),
+        f"--app={app}" if app else "about:blank",
+    ]
+    pid, reading, writing = _start(command)
+    watchdog = subprocess.Popen(  # noqa: ASYNC220  (it is started, not waited for)
+        ["/bin/sh", "-c", _WATCH, "watchdog", str(pid)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    browser = Browser(pid, watchdog, await connect_pipes(reading, writing))
+    try:
+        async with asyncio.timeout(_START_SECONDS):
+            await browser.devtools.command("Browser.getVersion")
+    except BaseException as error:
+        await browser.close()
+        if not isinstance(error, BrowserGone | TimeoutError):
+            raise
+        raise BrowserGone(
+            f"Chromium ({executable}) does not start: run it once by hand to see why, or set MCPFRAME_CHROMIUM to "
+            "another one."
+        ) from error
+    return browser
+
+
+def _start(command: list[str]) -> tuple[int, int, int]:
+    """Start a program with its debugging pipes; give its process id, and our ends to read from and to write to."""
+    in_its, in_ours = os.pipe()
+    out_ours, out_its = os.pipe()
+    # Above the numbers that they become in the program, so that none is in another's way.
+    theirs = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 10) for number in (in_its, out_its)]
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    becomes = [(nowhere, 0), (nowhere, 1), (nowhere, 2), (theirs[0], _COMMANDS), (theirs[1], _ANSWERS)]
+    actions = [(os.POSIX_SPAWN_DUP2, ours, its) for ours, its in becomes]
+    try:
+        # A session of its own: a Ctrl-C in the terminal is the bridge's to handle.
+        pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions, setsid=True)
+    except OSError as error:
+        os.close(in_ours)
+        os.close(out_ours)
+        raise BrowserGone(f"Chromium cannot be started: {error}.") from error
+    finally:
+        for number in (in_its, out_its, nowhere, *theirs):
+            os.close(number)
+    return pid, out_ours, in_ours
+
+
+async def _ended(pid: int) -> None:
+    """Wait until the process has ended, and help it after a while."""
+    waiting = asyncio.create_task(asyncio.to_thread(os.waitpid, pid, 0))
+    done, _ = await asyncio.wait([waiting], timeout=_GOODBYE_SECONDS)
+    if not done:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+        await waiting

@@ -1,0 +1,123 @@
+"""Chromium's DevTools protocol over the two pipes of `--remote-debugging-pipe`: commands, their answers, and events.
+
+The pipes are the only way in: no port is opened, and Chromium ends when they close.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+from mcpframe.kit.errors import BrowserGone
+
+EventHandler = Callable[[str, dict[str, Any]], None]
+"""Called with an event's name and parameters."""
+
+_LONGEST = 1 << 28
+"""The longest message that is read, in bytes: far more than a message of MCP may have."""
+
+
+class DevTools:
+    """The protocol's client for one browser.
+
+    Attributes:
+        closed: done when the browser is gone.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.WriteTransport) -> None:
+        """Speak over the two ends; `connect_pipes` makes them."""
+        self._writer = writer
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._handlers: dict[str, EventHandler] = {}
+        self._last_id = 0
+        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._reading = asyncio.get_running_loop().create_task(self._read(reader))
+
+    async def command(self, method: str, session: str = "", /, **params: Any) -> dict[str, Any]:
+        """Give a command and wait for its result.
+
+        Args:
+            method: its name, such as `"Page.navigate"`.
+            session: the id of the target's session; empty for the browser itself.
+            params: its parameters.
+
+        Raises:
+            BrowserGone: the browser is gone, or refuses.
+        """
+        return await self.post(method, session, **params)
+
+    def post(self, method: str, session: str = "", /, **params: Any) -> asyncio.Future[dict[str, Any]]:
+        """Give a command, in order with the others, and return its result to come. As `command` otherwise."""
+        result: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        result.add_done_callback(_look_at_failure)
+        if self.closed.done():
+            result.set_exception(BrowserGone("The browser has ended."))
+            return result
+        self._last_id += 1
+        message: dict[str, Any] = {"id": self._last_id, "method": method, "params": params}
+        if session:
+            message["sessionId"] = session
+        self._waiting[self._last_id] = result
+        self._writer.write(json.dumps(message, separators=(",", ":")).encode() + b"\0")
+        return result
+
+    def handle(self, session: str, handler: EventHandler | None) -> None:
+        """Send the events of a session to a handler; None for nobody."""
+        if handler is None:
+            self._handlers.pop(session, None)
+        else:
+            self._handlers[session] = handler
+
+    async def close(self) -> None:
+        """Close the pipes, and so the browser."""
+        self._writer.close()
+        self._reading.cancel()
+        await asyncio.wait([self._reading])
+        self._end()
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        try:
+            while True:
+                message = json.loads((await reader.readuntil(b"\0"))[:-1])
+                if "id" in message:
+                    self._answer(message)
+                elif handler := self._handlers.get(message.get("sessionId", "")):
+                    asyncio.get_running_loop().call_soon(handler, message["method"], message["params"])
+        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
+            pass  # there is nobody left to read from
+        finally:
+            self._end()
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        waiting = self._waiting.pop(message["id"], None)
+        if waiting is None or waiting.done():
+            return
+        if "error" in message:
+            waiting.set_exception(BrowserGone(f"The browser refuses: {message['error'].get('message')}."))
+        else:
+            waiting.set_result(message["result"])
+
+    def _end(self) -> None:
+        if not self.closed.done():
+            self.closed.set_result(None)
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(BrowserGone("The browser has ended."))
+        self._waiting.clear()
+
+
+def _look_at_failure(result: asyncio.Future[dict[str, Any]]) -> None:
+    """Nobody has to wait for a command: then its failure is no complaint of the event loop's."""
+    if not result.cancelled():
+        result.exception()
+
+
+async def connect_pipes(reading: int, writing: int) -> DevTools:
+    """Make the protocol's client over two file descriptors, which become its own."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=_LONGEST)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), open(reading, "rb", 0))  # noqa: ASYNC230, SIM115
+    writer, _ = await loop.connect_write_pipe(asyncio.Protocol, open(writing, "wb", 0))  # noqa: ASYNC230, SIM115
+    return DevTools(reader, writer)

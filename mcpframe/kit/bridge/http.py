@@ -1,0 +1,158 @@
+"""The bridge's HTTP edge: Streamable HTTP on this machine, in both protocol eras.
+
+Up to 2025-11-25 a client's session has a frame of its own, and the SDK's transport speaks HTTP with it
+(`http_sessions.py`). From 2026-07-28 on there are no sessions: all requests share one frame (`http_requests.py`).
+The header `MCP-Protocol-Version` says which it is, as in the SDK's own session manager.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Iterator, Sequence
+
+import uvicorn
+from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from mcpframe.frame.origins import parse_allowed_origins
+from mcpframe.kit.bridge.http_requests import Requests
+from mcpframe.kit.bridge.http_sessions import Sessions
+from mcpframe.kit.bridge.lines import LIMITS
+from mcpframe.kit.bridge.link import Link, OpenPage
+from mcpframe.kit.serve import bind
+
+PATH = "/mcp"
+_HOST = "127.0.0.1"
+_NAMES = ("127.0.0.1", "localhost", "[::1]")
+
+
+class Spare:
+    """Links to new frames. One is opened before it is asked for, as opening takes a while."""
+
+    def __init__(self, open_page: OpenPage) -> None:
+        """Open pages with this function."""
+        self._open_page = open_page
+        self._spare: Link | None = None
+
+    async def open(self) -> None:
+        """Have one ready.
+
+        Raises:
+            BridgeError: it cannot be opened.
+        """
+        self._spare = Link(self._open_page)
+        await self._spare.open()
+
+    def take(self) -> Link:
+        """Give a link, which may still have to open."""
+        link, self._spare = self._spare, None
+        return link or Link(self._open_page)
+
+    async def close(self) -> None:
+        """Close the one that is ready."""
+        if self._spare is not None:
+            await self._spare.close()
+
+
+def security(port: int, allowed_origins: Sequence[str]) -> TransportSecuritySettings:
+    """Who may ask: this machine by one of its own names, and pages of these origins. Against DNS rebinding."""
+    hosts = [f"{name}:{port}" for name in _NAMES]
+    if port == 80:
+        hosts += _NAMES
+    own = [f"http://{host}" for host in hosts]
+    return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[*own, *allowed_origins])
+
+
+def make_app(spare: Spare, port: int, allowed_origins: Sequence[str]) -> tuple[Starlette, Sessions, Requests]:
+    """Make the application, and its two halves, which have to be closed at the end."""
+    settings = security(port, allowed_origins)
+    sessions = Sessions(spare.take, settings)
+    requests = Requests(spare.take, settings)
+
+    async def by_era(scope: Scope, receive: Receive, send: Send) -> None:
+        version = Request(scope).headers.get(MCP_PROTOCOL_VERSION_HEADER)
+        legacy = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
+        await (sessions if legacy else requests)(scope, receive, send)
+
+    limited = RequestBodyLimitMiddleware(by_era, LIMITS.max_message_bytes)
+    cors = Middleware(
+        CORSMiddleware,
+        allow_origins=list(allowed_origins),
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["*"],
+        expose_headers=["Mcp-Session-Id"],
+    )
+    app = Starlette(routes=[Route(PATH, _Endpoint(limited))], middleware=[cors] if allowed_origins else [])
+    return app, sessions, requests
+
+
+class _Endpoint:
+    """An ASGI application as a route's endpoint; a function would be given a Request instead."""
+
+    def __init__(self, app: RequestBodyLimitMiddleware) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+
+async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[str] = ()) -> None:
+    """Serve until cancelled.
+
+    Args:
+        open_page: opens a page with the server in it.
+        port: the port; 0 takes a free one.
+        allowed_origins: the origins of web pages that may ask.
+
+    Raises:
+        BridgeError: the server cannot be opened.
+        OriginError: an origin that can never match.
+        PortTaken: another program listens on the port.
+    """
+    origins = list(parse_allowed_origins(allowed_origins)) if allowed_origins else []
+    with bind(_HOST, port) as listener:
+        port = listener.getsockname()[1]
+        spare = Spare(open_page)
+        app, sessions, requests = make_app(spare, port, origins)
+        config = uvicorn.Config(
+            app,
+            lifespan="off",
+            ws="none",
+            http="h11",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+        server = _Server(config)
+        async with contextlib.AsyncExitStack() as stack:
+            stack.push_async_callback(spare.close)
+            await spare.open()
+            stack.push_async_callback(requests.close)
+            await stack.enter_async_context(sessions.run())
+            print(f"http://{_HOST}:{port}{PATH}", flush=True)
+            print("mcpframe bridge: Ctrl-C ends it.", file=sys.stderr, flush=True)
+            serving = asyncio.create_task(server.serve([listener]))
+            try:
+                await asyncio.shield(serving)
+            finally:
+                server.should_exit = True
+                await asyncio.wait([serving])
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, leaving signals to the bridge."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield

@@ -1,0 +1,152 @@
+"""What an HTTP request of 2026-07-28 must be before a server sees it: pure, as a ladder of checks.
+
+The SDK has the rules of the envelope and its headers in `mcp.shared.inbound`; what is added is the order that its own
+HTTP entry has, and the answer as a status and a JSON-RPC error.
+
+Source: MCP specification 2026-07-28, basic/transports, "Streamable HTTP".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mcp.shared.inbound import (
+    ERROR_CODE_HTTP_STATUS,
+    MCP_PARAM_HEADER_PREFIX,
+    MCP_PROTOCOL_VERSION_HEADER,
+    InboundLadderRejection,
+    classify_inbound_request,
+    find_duplicated_routing_header,
+    unsupported_protocol_version_rejection,
+    validate_mcp_param_headers,
+)
+from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
+
+from mcpframe.frame.errors import MessageError
+from mcpframe.frame.jsonrpc import RequestId, is_request, request_id
+
+Headers = Sequence[tuple[str, str]]
+"""The lines of an HTTP head, names in lower case."""
+
+_OF_THE_OTHER_ERA = "initialize"
+"""A connection that begins with it is of the handshake era: it must not get to the frame that all requests share."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The answer to what is refused: a status, and a JSON-RPC error unless there is no code."""
+
+    status: int
+    code: int | None = None
+    message: str = ""
+    id: RequestId | None = None
+    data: Any = None
+
+    def body(self) -> dict[str, Any] | None:
+        """The JSON-RPC error."""
+        if self.code is None:
+            return None
+        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.data is not None:
+            error["data"] = self.data
+        return {"jsonrpc": "2.0", "id": self.id, "error": error}
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What may pass: the body as text, and parsed."""
+
+    text: str
+    message: dict[str, Any]
+
+
+def check_head(method: str, accept: tuple[bool, bool]) -> Refusal | None:
+    """Check what is known before the body: the method, and whether the client takes JSON and event streams."""
+    if method != "POST":
+        return Refusal(405)
+    return None if all(accept) else Refusal(406)
+
+
+def check_body(body: bytes, headers: Headers) -> Accepted | Refusal:
+    """Check a request or a notification.
+
+    Args:
+        body: the body.
+        headers: the HTTP head.
+
+    Returns:
+        The message, or why it is refused.
+    """
+    try:
+        text = body.decode("utf-8")
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        return Refusal(400, PARSE_ERROR, "Parse error")
+    if not isinstance(message, dict):
+        return Refusal(400, INVALID_REQUEST, "The body must be one JSON-RPC request or notification.")
+    try:
+        request_id(message)
+    except MessageError as error:
+        return Refusal(400, INVALID_REQUEST, str(error))
+    if "method" not in message:
+        return Refusal(400, INVALID_REQUEST, "The body must be a request or a notification: nothing was asked here.")
+    rejection = _notification(headers) if not is_request(message) else _request(message, headers)
+    return Accepted(text, message) if rejection is None else refused(rejection, message.get("id"))
+
+
+def refused(rejection: InboundLadderRejection, id_: RequestId | None) -> Refusal:
+    """Give the SDK's rejection as an answer."""
+    return Refusal(status_of(rejection.code), rejection.code, rejection.message, id_, rejection.data)
+
+
+def status_of(code: int) -> int:
+    """The HTTP status that goes with a JSON-RPC error: 404 for a method that is not there, 200 for a server's own."""
+    return ERROR_CODE_HTTP_STATUS.get(code, 200)
+
+
+def _notification(headers: Headers) -> InboundLadderRejection | None:
+    return unsupported_protocol_version_rejection(dict(headers).get(MCP_PROTOCOL_VERSION_HEADER, ""))
+
+
+def _request(message: Mapping[str, Any], headers: Headers) -> InboundLadderRejection | None:
+    duplicated = find_duplicated_routing_header(headers)
+    if duplicated is not None:
+        return InboundLadderRejection(HEADER_MISMATCH, f"{duplicated} header appears more than once")
+    verdict = classify_inbound_request(message, headers=dict(headers))
+    if isinstance(verdict, InboundLadderRejection):
+        return verdict
+    if message["method"] == _OF_THE_OTHER_ERA:
+        return InboundLadderRejection(METHOD_NOT_FOUND, "Method not found", _OF_THE_OTHER_ERA)
+    return None
+
+
+def needs_schema(message: Mapping[str, Any], headers: Headers) -> bool:
+    """Whether the called tool's input schema decides about this request's `Mcp-Param-*` headers."""
+    if message["method"] != "tools/call":
+        return False
+    arguments = message["params"].get("arguments") or {}
+    if not isinstance(arguments, dict):
+        return False
+    prefix = MCP_PARAM_HEADER_PREFIX.lower()
+    return bool(arguments) or any(name.startswith(prefix) for name, _ in headers)
+
+
+def check_parameters(schema: Any, message: Mapping[str, Any], headers: Headers) -> Refusal | None:
+    """Check the `Mcp-Param-*` headers of a `tools/call` against its arguments."""
+    arguments = message["params"].get("arguments") or {}
+    rejection = validate_mcp_param_headers(schema, arguments, _Lines(headers))
+    return None if rejection is None else refused(rejection, message["id"])
+
+
+class _Lines(dict[str, str]):
+    """The head as a mapping that still shows a header that comes twice, as the SDK looks for it."""
+
+    def __init__(self, lines: Headers) -> None:
+        super().__init__(lines)
+        self._lines = list(lines)
+
+    def items(self) -> Any:
+        return self._lines

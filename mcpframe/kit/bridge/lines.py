@@ -1,0 +1,118 @@
+"""Newline-delimited JSON-RPC, as MCP's stdio transport has it: bytes in; messages, or the answer to broken ones, out.
+
+Source: MCP specification, basic/transports, "stdio". Without I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from mcpframe.frame import jsonrpc, payload
+from mcpframe.frame.errors import MalformedMessage, MessageError, MessageTooLarge
+from mcpframe.frame.roles import Options
+
+LIMITS = Options()
+"""The limits of a framed server's connection; what goes over them would be refused there."""
+
+PARSE_ERROR = -32700
+
+_ENDS = 1024
+"""How many bytes of either end of a line that is too long are kept: where a request's id is."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A message of the client: its text, and the same parsed."""
+
+    text: str
+    message: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A line that is no message: what to answer, as JSON text, and what is wrong with it."""
+
+    answer: str
+    error: str
+
+
+class Lines:
+    """Takes bytes as they come, and gives what the whole lines hold.
+
+    Args:
+        max_bytes: how long a line may be. Of a longer one no more than its ends is kept.
+        max_nesting: as in `frame.payload`.
+    """
+
+    def __init__(self, *, max_bytes: int = LIMITS.max_message_bytes, max_nesting: int = LIMITS.max_nesting) -> None:
+        self._max_bytes = max_bytes
+        self._max_nesting = max_nesting
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> Iterator[Line | Broken]:
+        """Take the next bytes; empty lines are nothing."""
+        *ended, rest = data.split(b"\n")
+        for part in ended:
+            self._keep(part)
+            parts, size = self._parts, self._size
+            self._parts, self._size = [], 0
+            if size > self._max_bytes:
+                yield self._too_long(b"".join(parts), size)
+            elif line := b"".join(parts).strip():
+                yield read_message(line, max_bytes=self._max_bytes, max_nesting=self._max_nesting)
+        self._keep(rest)
+
+    def end(self) -> Iterator[Line | Broken]:
+        """Take the end of the input: a last line need not have ended."""
+        yield from self.feed(b"\n")
+
+    def _keep(self, part: bytes) -> None:
+        if part:
+            self._parts.append(part)
+            self._size += len(part)
+        if self._size > self._max_bytes:
+            kept = b"".join(self._parts)
+            self._parts = [kept[:_ENDS], kept[max(_ENDS, len(kept) - _ENDS) :]]
+
+    def _too_long(self, kept: bytes, size: int) -> Broken:
+        text = kept.strip().decode("utf-8", "replace")
+        error = MessageTooLarge(f"The message has {size:,} bytes; the limit is {self._max_bytes:,}.")
+        found = jsonrpc.outline(text)
+        return broken(found[1] if found and found[0] == "request" else None, jsonrpc.INVALID_REQUEST, error)
+
+
+def read_message(line: bytes, *, max_bytes: int, max_nesting: int) -> Line | Broken:
+    """Read one JSON-RPC message.
+
+    Args:
+        line: its bytes.
+        max_bytes: as in `frame.payload`.
+        max_nesting: as in `frame.payload`.
+    """
+    try:
+        text = line.decode("utf-8")
+        message = payload.decode(text, max_bytes=max_bytes, max_nesting=max_nesting)
+    except (UnicodeDecodeError, MalformedMessage) as error:
+        return broken(None, PARSE_ERROR, error)
+    except MessageError as error:
+        found = jsonrpc.outline(text)
+        return broken(found[1] if found and found[0] == "request" else None, jsonrpc.INVALID_REQUEST, error)
+    if not isinstance(message, dict):
+        what = "a batch" if isinstance(message, list) else "no object"
+        return broken(None, jsonrpc.INVALID_REQUEST, f"The message is {what}: send one JSON-RPC object.")
+    try:
+        jsonrpc.request_id(message)
+    except MessageError as error:
+        id_ = message.get("id")
+        usable = isinstance(id_, str | int) and not isinstance(id_, bool) and "method" in message
+        return broken(id_ if usable else None, jsonrpc.INVALID_REQUEST, error)
+    return Line(text, message)
+
+
+def broken(id_: jsonrpc.RequestId | None, code: int, error: object) -> Broken:
+    """Give the answer to what is no message; without a known id it is null (JSON-RPC 2.0, section 5)."""
+    answer = {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": str(error)}}
+    return Broken(payload.encode(answer), str(error))

@@ -1,0 +1,231 @@
+"""One MCP connection to a framed server: its page is opened, and opened again when it crashes.
+
+Messages pass as they are. What is remembered of them is what an end needs: the requests that wait for an answer, which
+get an error, and how the client began (up to 2025-11-25), which is repeated to the next page: `initialize`,
+`notifications/initialized`, the log level and the subscribed resources. From 2026-07-28 on there is nothing to repeat.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+from mcpframe.frame import jsonrpc, payload
+from mcpframe.kit.bridge.page import HostPage, Said
+from mcpframe.kit.errors import BridgeError, PageFailed
+
+OpenPage = Callable[["Link"], Awaitable[HostPage]]
+"""Opens a page with the server in it, which tells the link what happens. Raises BridgeError."""
+
+
+class Edge(Protocol):
+    """The client's side of a link."""
+
+    def deliver(self, said: Said) -> None:
+        """Hand a message to the client."""
+
+    def note(self, text: str) -> None:
+        """Tell the person something."""
+
+
+class Link:
+    """A connection between one client and one framed server."""
+
+    def __init__(self, open_page: OpenPage, edge: Edge | None = None) -> None:
+        """Prepare a link; nothing is opened before `open` or `send`. The edge may be set later, before `send`."""
+        self.edge = edge
+        self._open_page = open_page
+        self._page: HostPage | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._closing = False
+        self._queue: list[str] = []
+        self._asked: dict[jsonrpc.RequestId, None] = {}
+        self._owed: dict[jsonrpc.RequestId, None] = {}
+        self._beginning = _Beginning()
+        self._repeated: dict[str, asyncio.Future[None]] = {}
+        self._numbers = itertools.count(1)
+
+    @property
+    def pending(self) -> int:
+        """How many requests of the client wait for an answer."""
+        return len(self._asked)
+
+    async def open(self) -> None:
+        """Open the page, unless it is open.
+
+        Raises:
+            BridgeError: it cannot be opened; the message says why. What waits for an answer has got an error.
+        """
+        if self._page is None:
+            await asyncio.shield(self._start_opening())
+
+    def send(self, text: str, message: Mapping[str, Any]) -> None:
+        """Send one message of the client; it waits where the page is not open yet.
+
+        Args:
+            text: the message as JSON text, which is what the server gets.
+            message: the same message, well-formed.
+        """
+        if "method" not in message:
+            if message.get("id") not in self._owed:
+                return  # an answer to a page that is no more
+            del self._owed[message["id"]]
+        elif "id" in message:
+            self._asked[message["id"]] = None
+        elif message["method"] == "notifications/cancelled":
+            self._asked.pop(message.get("params", {}).get("requestId"), None)
+        self._beginning.note(text, message)
+        if self._page is not None:
+            self._page.send(text)
+        else:
+            self._queue.append(text)
+            self._start_opening()
+
+    async def close(self) -> None:
+        """Close the page. Nothing is delivered from here on."""
+        self._closing = True
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.wait([self._opening])
+        if self._page is not None:
+            await self._page.close()
+
+    # What the page says
+
+    def on_message(self, said: Said) -> None:
+        """Hand a message of the server on; the answer to what the link itself has asked goes no further."""
+        if self._closing:
+            return
+        if said.method is None and isinstance(said.id, str) and (repeated := self._repeated.pop(said.id, None)):
+            repeated.set_result(None)
+            return
+        if said.method is None and said.id is not None:
+            self._asked.pop(said.id, None)
+            self._beginning.answered(said)
+        elif said.id is not None:
+            self._owed[said.id] = None
+        self._deliver(said)
+
+    def on_note(self, text: str) -> None:
+        """Hand a remark on."""
+        if self.edge is not None and not self._closing:
+            self.edge.note(text)
+
+    def on_gone(self, reason: str) -> None:
+        """Answer whoever waits, and open the page again."""
+        if self._closing:
+            return
+        page, self._page = self._page, None
+        self.on_note(f"{reason} It is opened again.")
+        self._fail_everybody(reason)
+        self._start_opening(page)
+
+    # The machinery
+
+    def _start_opening(self, before: HostPage | None = None) -> asyncio.Task[None]:
+        if self._opening is None:
+            self._opening = asyncio.get_running_loop().create_task(self._open(before))
+            self._opening.add_done_callback(self._opened)
+        return self._opening
+
+    async def _open(self, before: HostPage | None) -> None:
+        if before is not None:
+            await before.close()
+        try:
+            page = await self._open_page(self)
+        except BridgeError as error:
+            self._fail_everybody(str(error))
+            raise
+        try:
+            await self._repeat(page)
+        except PageFailed as error:
+            await page.close()
+            self._fail_everybody(str(error))
+            raise
+        except asyncio.CancelledError:
+            await page.close()
+            raise
+        self._page = page
+        queue, self._queue = self._queue, []
+        for text in queue:
+            page.send(text)
+
+    def _opened(self, task: asyncio.Task[None]) -> None:
+        self._opening = None
+        if not task.cancelled() and (error := task.exception()):
+            self.on_note(str(error))
+
+    async def _repeat(self, page: HostPage) -> None:
+        for message in self._beginning.messages():
+            if "id" not in message:
+                page.send(payload.encode(message))
+                continue
+            id_ = f"mcpframe-bridge-{next(self._numbers)}"
+            answered = self._repeated[id_] = asyncio.get_running_loop().create_future()
+            page.send(payload.encode({**message, "id": id_}))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(30):
+                    await answered
+                    continue
+            raise PageFailed("The server does not answer after its page was opened again.")
+
+    def _fail_everybody(self, reason: str) -> None:
+        asked, self._asked = list(self._asked), {}
+        owed, self._owed = list(self._owed), {}
+        self._queue = [text for text in self._queue if "id" not in json.loads(text)]
+        for id_ in asked:
+            error = jsonrpc.error_response(id_, jsonrpc.CONNECTION_CLOSED, reason)
+            self._deliver(Said(payload.encode(error), id_))
+        for id_ in owed:
+            params = {"requestId": id_, "reason": reason}
+            method = "notifications/cancelled"
+            self._deliver(Said(payload.encode({"jsonrpc": "2.0", "method": method, "params": params}), None, method))
+
+    def _deliver(self, said: Said) -> None:
+        if self.edge is not None:
+            self.edge.deliver(said)
+
+
+class _Beginning:
+    """How a client of the handshake era began, for a page that has to begin again."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[jsonrpc.RequestId, Mapping[str, Any]] = {}
+        self._kept: dict[str, Mapping[str, Any]] = {}
+
+    def note(self, text: str, message: Mapping[str, Any]) -> None:
+        """Take note of what the client sends."""
+        method = message.get("method")
+        if method in ("initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"):
+            if "id" in message:
+                self._waiting[message["id"]] = message
+        elif method == "notifications/initialized":
+            self._kept[method] = message
+
+    def answered(self, said: Said) -> None:
+        """Take note of an answer: only what the server has accepted is kept."""
+        assert said.id is not None
+        message = self._waiting.pop(said.id, None)
+        if message is None or "result" not in json.loads(said.text):
+            return
+        method = message["method"]
+        if method.startswith("resources/"):
+            key = f"resources/subscribe {message.get('params', {}).get('uri')}"
+            self._kept.pop(key, None)
+            if method == "resources/unsubscribe":
+                return
+        else:
+            key = method
+        self._kept[key] = message
+
+    def messages(self) -> list[Mapping[str, Any]]:
+        """What to repeat, in order; nothing before the client is initialized."""
+        if "initialize" not in self._kept:
+            return []
+        order = ("initialize", "notifications/initialized")
+        first = [self._kept[key] for key in order if key in self._kept]
+        return [*first, *(message for key, message in self._kept.items() if key not in order)]

@@ -1,0 +1,136 @@
+"""The folder where a bridge keeps what a server stores: a profile of Chromium, and the sessions that were set up.
+
+One bridge uses a folder at a time. Another one that comes meanwhile works on a copy, which is not kept.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from mcpframe.kit.bridge.target import slug
+from mcpframe.kit.cache import write_file, writing
+from mcpframe.kit.errors import ProfileInUse
+
+# What Chromium makes anew, or keeps to itself.
+_NOT_COPIED = shutil.ignore_patterns("Singleton*", "*Cache*", "Crash*", "*.lock", "LOCK", "*Metrics*")
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What is remembered of a server.
+
+    Attributes:
+        session_id: what the server finds its stored values by.
+        title: what its setup said it is called.
+        visibility: whether it is to be seen, as its setup said.
+        permissions: what a person has granted it.
+    """
+
+    session_id: str
+    title: str = ""
+    visibility: str = "hidden"
+    permissions: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A folder that is ours for now.
+
+    Attributes:
+        folder: where it is.
+        is_copy: whether it is a copy, as another bridge has the folder itself.
+    """
+
+    folder: Path
+    is_copy: bool = False
+
+    @property
+    def chromium(self) -> Path:
+        """The folder of Chromium's profile."""
+        return self.folder / "chromium"
+
+    def recall(self, key: str, session_id: str | None = None) -> Remembered:
+        """Give what is remembered of a server; a session id that cannot be guessed where there is nothing.
+
+        Args:
+            key: what the server is known by.
+            session_id: the session to use instead of the remembered one.
+        """
+        known = self._read().get(key)
+        try:
+            remembered = Remembered(**known) if isinstance(known, dict) else None
+        except TypeError:
+            remembered = None  # of another version of mcpframe
+        if remembered is None or session_id not in (None, remembered.session_id):
+            remembered = Remembered(session_id or str(uuid.uuid4()))
+        return remembered
+
+    def remember(self, key: str, remembered: Remembered) -> None:
+        """Keep what is known of a server.
+
+        Raises:
+            StorageError: the file system refuses.
+        """
+        known = {**self._read(), key: asdict(remembered)}
+        write_file(self._file, json.dumps(known, indent=1).encode())
+
+    @property
+    def _file(self) -> Path:
+        return self.folder / "sessions.json"
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            known = json.loads(self._file.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return known if isinstance(known, dict) else {}
+
+
+def default_folder(key: str) -> Path:
+    """Where a server's profile is, unless a person names another place."""
+    digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    name = slug(key.rstrip("/").rpartition("/")[2])
+    return platformdirs.user_data_path("mcpframe", appauthor=False) / "bridge" / f"{name}-{digest}"
+
+
+@contextmanager
+def open_profile(folder: Path, *, alone: bool = False) -> Iterator[Profile]:
+    """Have a profile folder for as long as the block lasts; it is made where there is none.
+
+    Args:
+        folder: where it is.
+        alone: do not make do with a copy.
+
+    Raises:
+        ProfileInUse: another bridge has it, and a copy will not do.
+        StorageError: the file system refuses.
+    """
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = (folder / "bridge.lock").open("ab")
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if alone:
+                raise ProfileInUse(f"Another bridge is using {folder}: end it, or choose another --profile.") from None
+        else:
+            yield Profile(folder)
+            return
+    with tempfile.TemporaryDirectory(prefix="mcpframe-bridge-", ignore_cleanup_errors=True) as temporary:
+        copy = Path(temporary) / "profile"
+        with suppress(shutil.Error):  # the other bridge may remove a file meanwhile
+            shutil.copytree(folder, copy, ignore=_NOT_COPIED)
+        yield Profile(copy, is_copy=True)

@@ -1,0 +1,83 @@
+"""Which HTTP response a message of the server belongs to: a frame has one stream for all, HTTP has one per request.
+
+- An answer belongs to its request, progress to the request with its token, a message of a subscription to that.
+- What a server asks or logs while it works on one request belongs to that request (2025-11-25, transports, "Listening
+  for Messages"). Of several the youngest is taken: nothing in the message says more.
+- List changes and updated resources belong to nobody (up to 2025-11-25 they go to the client's GET stream).
+
+Without I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcpframe.frame.jsonrpc import RequestId
+
+SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
+LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
+
+_NOBODYS = (
+    "notifications/tools/list_changed",
+    "notifications/prompts/list_changed",
+    "notifications/resources/list_changed",
+    "notifications/resources/updated",
+)
+_LONG = "subscriptions/listen"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that waits for its answer.
+
+    Attributes:
+        id: its id, as the server knows it.
+        method: its method.
+        meta: its `_meta`.
+    """
+
+    id: RequestId
+    method: str
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, message: Mapping[str, Any]) -> Asked:
+        """Take note of a request."""
+        return cls(message["id"], message["method"], meta_of(message))
+
+
+def meta_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The `_meta` of a message's parameters; empty where there is none."""
+    params = message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return meta if isinstance(meta, dict) else {}
+
+
+def request_for(message: Mapping[str, Any], asked: Iterable[Asked]) -> RequestId | None:
+    """Find the request that a message of the server belongs to.
+
+    Args:
+        message: the message.
+        asked: the requests that wait for an answer, oldest first.
+
+    Returns:
+        The request's id; None where it belongs to nobody.
+    """
+    method = message.get("method")
+    if method is None:
+        return message.get("id")
+    waiting = list(asked)
+    if method == "notifications/progress":
+        token = message.get("params", {}).get("progressToken")
+        return next((each.id for each in waiting if each.meta.get("progressToken") == token), None)
+    subscription = meta_of(message).get(SUBSCRIPTION_KEY)
+    if subscription is not None:
+        return next((each.id for each in waiting if each.id == subscription), None)
+    if method in _NOBODYS:
+        return None
+    at_work = [each for each in waiting if each.method != _LONG]
+    if method == "notifications/message":
+        at_work = [each for each in at_work if LOG_LEVEL_KEY in each.meta] or at_work
+    return at_work[-1].id if at_work else None

@@ -1,0 +1,153 @@
+"""The bridge put together: a server, a profile, a browser, and the edge that a client speaks to."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcpframe.kit.bridge.page import HOST_NAME, Framed
+from mcpframe.kit.bridge.pages import Pages
+from mcpframe.kit.bridge.profile import Profile, default_folder, open_profile
+from mcpframe.kit.bridge.setup import set_up
+from mcpframe.kit.bridge.target import Target, open_target
+from mcpframe.kit.chromium import ensure_chromium
+from mcpframe.kit.data import static_dir
+from mcpframe.kit.progress import Progress, silent
+from mcpframe.kit.serve import serve_folder
+
+# The host page frames whatever server it is told to, and loads nothing but its own files.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; frame-src http: https:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+
+
+@dataclass(frozen=True)
+class BridgeOptions:
+    """What a person may say.
+
+    Attributes:
+        where: the server's address, or a folder.
+        session_id: the session to use; by default the one that is remembered.
+        profile: the profile folder; by default one of the server's own.
+        patience: how long the page may take to start, in seconds.
+        setup: run the server's setup first, in a visible window.
+        progress: told about long steps.
+    """
+
+    where: str
+    session_id: str | None = None
+    profile: Path | None = None
+    patience: float = 60.0
+    setup: bool = False
+    progress: Progress = silent
+
+
+def bridge_stdio(options: BridgeOptions) -> None:
+    """Bridge the standard streams until they end. After a setup at a terminal there is nothing more to do.
+
+    Raises:
+        KitError: the server could not be opened.
+    """
+    from mcpframe.kit.bridge.stdio import serve_stdio
+
+    async def serve(pages: Pages) -> None:
+        if not (options.setup and sys.stdin.isatty()):
+            await serve_stdio(pages.open)
+
+    _run(options, serve)
+
+
+def bridge_http(options: BridgeOptions, port: int, allowed_origins: Sequence[str] = ()) -> None:
+    """Serve Streamable HTTP on this machine until it is interrupted.
+
+    Args:
+        options: as for `bridge_stdio`.
+        port: the port; 0 takes a free one.
+        allowed_origins: the origins of web pages that may ask.
+
+    Raises:
+        PortTaken: another program listens on the port.
+        KitError: the server could not be opened.
+    """
+    from mcpframe.kit.bridge.http import serve_http
+
+    _run(options, lambda pages: serve_http(pages.open, port, allowed_origins))
+
+
+def _run(options: BridgeOptions, serve: Callable[[Pages], Awaitable[None]]) -> None:
+    chromium = ensure_chromium()
+    with ExitStack() as stack:
+        target = stack.enter_context(open_target(options.where, progress=options.progress))
+        folder = options.profile or default_folder(target.key)
+        profile = stack.enter_context(open_profile(folder, alone=options.setup))
+        if profile.is_copy:
+            print(
+                f"mcpframe bridge: Another bridge is using {folder}: this one works on a copy, and what the server "
+                "stores now is not kept.",
+                file=sys.stderr,
+            )
+        host = stack.enter_context(serve_folder(static_dir(), headers={"Content-Security-Policy": _POLICY}))
+        addresses = {HOST_NAME: host.port, **target.addresses}
+        asyncio.run(_main(_Work(options, target, profile, chromium, addresses), serve))
+
+
+@dataclass(frozen=True)
+class _Work:
+    options: BridgeOptions
+    target: Target
+    profile: Profile
+    chromium: Path
+    addresses: dict[str, int]
+
+    async def framed(self) -> Framed:
+        """What to frame."""
+        known = self.profile.recall(self.target.key, self.options.session_id)
+        if not self.profile.is_copy:
+            self.profile.remember(self.target.key, known)
+        url = await asyncio.to_thread(self.target.find)
+        return Framed(url, known.session_id, known.visibility, known.permissions, self.options.patience)
+
+
+async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    asked_to_end = False
+
+    def end() -> None:
+        nonlocal asked_to_end
+        asked_to_end = True
+        task.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, end)
+    framed = _begun(work)  # beside the start of the browser
+
+    async def what() -> Framed:
+        nonlocal framed
+        if framed.done() and framed.exception():
+            framed = _begun(work)
+        return await asyncio.shield(framed)
+
+    pages = Pages(work.chromium, work.profile.chromium, work.addresses, what)
+    try:
+        if work.options.setup:
+            await set_up(work.chromium, work.profile, work.addresses, work.target.key, await what())
+            framed = _begun(work)
+        await serve(pages)
+    except asyncio.CancelledError:
+        if not asked_to_end:
+            raise
+    finally:
+        await pages.close()
+
+
+def _begun(work: _Work) -> asyncio.Task[Framed]:
+    framed = asyncio.get_running_loop().create_task(work.framed())
+    framed.add_done_callback(lambda done: done.cancelled() or done.exception())  # it may be that nobody asks
+    return framed

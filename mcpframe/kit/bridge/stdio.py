@@ -1,0 +1,173 @@
+"""The bridge's stdio edge: one client, JSON-RPC on the standard streams and nothing else on standard output.
+
+Both streams are used from threads of their own: they may be pipes, files or terminals, and a client that does not read
+must not hold up what it writes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import queue
+import sys
+import threading
+from collections.abc import AsyncIterator
+
+from mcpframe.kit.bridge.lines import Broken, Lines
+from mcpframe.kit.bridge.link import Link, OpenPage
+from mcpframe.kit.bridge.page import Said
+
+_CHUNK = 1 << 16
+_GRACE_SECONDS = 1.5
+"""How long answers are waited for after the client has closed its end: clients kill what takes longer than 2."""
+
+
+async def serve_stdio(open_page: OpenPage) -> None:
+    """Bridge the standard streams until standard input ends, or nobody reads standard output.
+
+    Args:
+        open_page: opens the one page.
+
+    Raises:
+        BridgeError: the page could not be opened in the first place. Requests that came meanwhile have got an error.
+    """
+    async with _standard_output() as output:
+        edge = _Edge(output)
+        link = Link(open_page, edge)
+        reading = asyncio.create_task(_read_into(link, edge))
+        opening = asyncio.create_task(link.open())
+        try:
+            # Before the page is open, an end of the input is the end only where nobody waits for an answer.
+            await asyncio.wait([opening, reading, output.broken], return_when=asyncio.FIRST_COMPLETED)
+            if link.pending and not output.broken.done():
+                await asyncio.wait([opening, output.broken], return_when=asyncio.FIRST_COMPLETED)
+            if opening.done():
+                opening.result()
+            await asyncio.wait([reading, output.broken], return_when=asyncio.FIRST_COMPLETED)
+            if reading.done():
+                reading.result()
+            if not output.broken.done():
+                await edge.answered(link)
+        finally:
+            reading.cancel()
+            opening.cancel()
+            await asyncio.wait([reading, opening])
+            await link.close()
+
+
+class _Edge:
+    """Where the server's messages go."""
+
+    def __init__(self, output: _Output) -> None:
+        self._output = output
+        self._delivered = asyncio.Event()
+
+    def deliver(self, said: Said) -> None:
+        """Write a message; JSON text as JavaScript and Python write it has no line breaks in it."""
+        self._output.write(said.text)
+        self._delivered.set()
+
+    def answer(self, broken: Broken) -> None:
+        """Answer what was no message."""
+        self._output.write(broken.answer)
+        self.note(broken.error)
+
+    def note(self, text: str) -> None:
+        """Tell the person; clients show or keep what a server writes to standard error."""
+        print(f"mcpframe bridge: {text}", file=sys.stderr, flush=True)
+
+    async def answered(self, link: Link) -> None:
+        """Wait a little until nobody waits for an answer."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE_SECONDS):
+                while link.pending:
+                    self._delivered.clear()
+                    await self._delivered.wait()
+
+
+async def _read_into(link: Link, edge: _Edge) -> None:
+    lines = Lines()
+    async for data in _standard_input():
+        for line in lines.feed(data) if data else lines.end():
+            if isinstance(line, Broken):
+                edge.answer(line)
+            else:
+                link.send(line.text, line.message)
+
+
+async def _standard_input() -> AsyncIterator[bytes]:
+    """Give what comes in; empty once at its end."""
+    loop = asyncio.get_running_loop()
+    chunks: asyncio.Queue[bytes] = asyncio.Queue()
+
+    def read() -> None:
+        while True:
+            try:
+                data = os.read(0, _CHUNK)
+            except OSError:
+                data = b""
+            try:
+                loop.call_soon_threadsafe(chunks.put_nowait, data)
+            except RuntimeError:
+                return  # the loop has ended first
+            if not data:
+                return
+
+    threading.Thread(target=read, name="standard input", daemon=True).start()
+    while True:
+        data = await chunks.get()
+        yield data
+        if not data:
+            return
+
+
+class _Output:
+    """Standard output, written by a thread. Attribute `broken`: done when nobody reads it."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._loop = asyncio.get_running_loop()
+        self.broken: asyncio.Future[None] = self._loop.create_future()
+        self._thread = threading.Thread(target=self._write, name="standard output", daemon=True)
+        self._thread.start()
+
+    def write(self, text: str) -> None:
+        """Write a line, in order."""
+        self._lines.put(text.encode("utf-8", "surrogatepass") + b"\n")
+
+    async def flush(self) -> None:
+        """Write what is still to be written, and end. A client that reads no more is not waited for."""
+        self._lines.put(None)
+        await asyncio.to_thread(self._thread.join, _GRACE_SECONDS)
+
+    def _write(self) -> None:
+        try:
+            while (line := self._lines.get()) is not None:
+                rest = memoryview(line)
+                while rest:
+                    rest = rest[os.write(self._descriptor, rest) :]
+        except OSError:
+            with contextlib.suppress(RuntimeError):  # the loop has ended first
+                self._loop.call_soon_threadsafe(self._break)
+
+    def _break(self) -> None:
+        if not self.broken.done():
+            self.broken.set_result(None)
+
+
+@contextlib.asynccontextmanager
+async def _standard_output() -> AsyncIterator[_Output]:
+    """Take standard output: whatever else is printed goes to standard error meanwhile."""
+    sys.stdout.flush()
+    descriptor = os.dup(1)
+    os.dup2(2, 1)
+    output = _Output(descriptor)
+    try:
+        yield output
+    finally:
+        await output.flush()
+        sys.stdout.flush()
+        os.dup2(descriptor, 1)
+        os.close(descriptor)

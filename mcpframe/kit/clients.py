@@ -1,0 +1,91 @@
+"""Where common MCP clients keep their configuration, and how it names a server: as each of them documents it.
+
+All of them take a command to run over stdio, by name, in a JSON object of their file.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Places:
+    """What decides where a file is.
+
+    Attributes:
+        home: the user's folder.
+        project: the folder of the project that project-wide files are for.
+        platform: as `sys.platform`.
+        variables: environment variables.
+    """
+
+    home: Path
+    project: Path
+    platform: str
+    variables: dict[str, str]
+
+    @classmethod
+    def here(cls, project: Path) -> Places:
+        """Those of this machine and user."""
+        return cls(Path.home(), project.absolute(), sys.platform, dict(os.environ))
+
+    def application_data(self) -> Path:
+        """Where programs with windows keep their settings."""
+        if self.platform == "darwin":
+            return self.home / "Library" / "Application Support"
+        if self.platform == "win32":
+            return Path(self.variables.get("APPDATA") or self.home / "AppData" / "Roaming")
+        return Path(self.variables.get("XDG_CONFIG_HOME") or self.home / ".config")
+
+
+@dataclass(frozen=True)
+class Client:
+    """An MCP client.
+
+    Attributes:
+        name: what it is called on the command line.
+        title: what it calls itself, and for whom the file is.
+        place: gives its file.
+        key: the name of the object with the servers.
+        extra: what it wants in an entry besides the command.
+        after: what to do, so that the client sees the change.
+    """
+
+    name: str
+    title: str
+    place: Callable[[Places], Path]
+    key: str = "mcpServers"
+    extra: tuple[tuple[str, str], ...] = ()
+    after: str = "Restart it."
+
+
+CLIENTS = (
+    Client(
+        "claude-desktop", "Claude Desktop", lambda at: at.application_data() / "Claude" / "claude_desktop_config.json"
+    ),
+    Client(
+        "claude-code",
+        "Claude Code, in this project",
+        lambda at: at.project / ".mcp.json",
+        extra=(("type", "stdio"),),
+        after="Start it in the project, and approve the server there.",
+    ),
+    Client("cursor", "Cursor", lambda at: at.home / ".cursor" / "mcp.json"),
+    Client("cursor-project", "Cursor, in this project", lambda at: at.project / ".cursor" / "mcp.json"),
+    Client(
+        "vscode",
+        "VS Code, in this project",
+        lambda at: at.project / ".vscode" / "mcp.json",
+        key="servers",
+        extra=(("type", "stdio"),),
+        after="Start the server from the file, or with the command MCP: List Servers.",
+    ),
+    Client("windsurf", "Windsurf", lambda at: at.home / ".codeium" / "windsurf" / "mcp_config.json"),
+    Client("gemini-cli", "Gemini CLI", lambda at: at.home / ".gemini" / "settings.json"),
+)
+
+BY_NAME = {client.name: client for client in CLIENTS}

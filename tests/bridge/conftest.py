@@ -1,0 +1,90 @@
+"""What the bridge's tests need: bridges of `tests/browser/servers/everything` as programs of their own, and clients."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from tests.bridge.clients import BridgedClient
+from tests.bridge.programs import PATIENCE, environment
+
+ROOT = Path(__file__).parents[2]
+SERVER = ROOT / "tests" / "browser" / "servers" / "everything"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("browser")
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """One event loop for the session's bridges."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def server() -> str:
+    """What is bridged. The first bridge builds it into the cache."""
+    return str(SERVER)
+
+
+@pytest.fixture(scope="session")
+def bridge_command(server: str) -> list[str]:
+    """How a bridge is run."""
+    return [sys.executable, "-m", "mcpframe", "bridge", server, "--timeout", str(PATIENCE)]
+
+
+@pytest.fixture(scope="session")
+def http_bridge(bridge_command: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a bridge over HTTP."""
+    profile = tmp_path_factory.mktemp("http-profile")
+    command = [*bridge_command, "--http", "--port", "0", "--profile", str(profile)]
+    with (tmp_path_factory.mktemp("http") / "stderr.txt").open("w") as errors:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=errors, text=True
+        )
+        assert process.stdout
+        yield process.stdout.readline().strip()
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+
+
+@pytest.fixture(
+    scope="session", params=["stdio, modern", "stdio, legacy", "http, modern", "http, legacy"], ids=lambda name: name
+)
+async def client(
+    request: pytest.FixtureRequest, bridge_command: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[BridgedClient]:
+    """The official client at a bridge: over each transport, in each era."""
+    transport, era = request.param.split(", ")
+    async with AsyncExitStack() as stack:
+        if transport == "http":
+            where = request.getfixturevalue("http_bridge")
+        else:
+            profile = tmp_path_factory.mktemp("stdio-profile")
+            command, *arguments = [*bridge_command, "--profile", str(profile)]
+            where = stdio_client(
+                StdioServerParameters(command=command, args=arguments, env=environment(), cwd=ROOT),
+                errlog=stack.enter_context((profile / "stderr.txt").open("w")),
+            )
+        bridged = BridgedClient(where, era)
+        async with asyncio.timeout(PATIENCE):  # anyio's scopes would have to end before the client does
+            await bridged.open(stack)
+        yield bridged
+
+
+@pytest.fixture
+async def stack() -> AsyncIterator[AsyncExitStack]:
+    """Left at the end of the test."""
+    async with AsyncExitStack() as stack:
+        yield stack

@@ -1,0 +1,121 @@
+"""Bridges as programs, spoken to by hand, and the processes that belong to them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+JSON = dict[str, Any]
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 120.0
+"""How long anything that should happen may take, in seconds, on a busy machine."""
+
+INITIALIZE = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "by hand", "version": "1"},
+}
+
+
+def environment() -> dict[str, str]:
+    """The variables of a bridge."""
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+class Program:
+    """A bridge over stdio, by hand."""
+
+    def __init__(self, process: asyncio.subprocess.Process, profile: Path) -> None:
+        """Made by `start`."""
+        self.process = process
+        self.profile = profile
+
+    async def send(self, *messages: JSON | bytes) -> None:
+        """Write lines."""
+        assert self.process.stdin
+        for message in messages:
+            self.process.stdin.write(message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n")
+        await self.process.stdin.drain()
+
+    async def request(self, id_: int, method: str, **params: Any) -> None:
+        """Make a request; `next` gives its answer."""
+        await self.send({"jsonrpc": "2.0", "id": id_, "method": method, "params": params})
+
+    async def next(self) -> JSON:
+        """Read the next line, which is JSON-RPC like every other one."""
+        assert self.process.stdout
+        with anyio.fail_after(PATIENCE):
+            line = await self.process.stdout.readline()
+        message: JSON = json.loads(line)
+        assert message["jsonrpc"] == "2.0"
+        return message
+
+    async def initialize(self) -> None:
+        """Begin as a client of the handshake era."""
+        await self.request(0, "initialize", **INITIALIZE)
+        assert (await self.next())["result"]["serverInfo"]["name"] == "everything"
+        await self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    async def ended(self) -> tuple[int, str]:
+        """Wait for the end; give the exit status and what was said."""
+        assert self.process.stderr
+        with anyio.fail_after(PATIENCE):
+            told = await self.process.stderr.read()
+            return await self.process.wait(), told.decode()
+
+    def browsers(self) -> list[int]:
+        """The processes of the bridge's Chromium: those that know its profile."""
+        return processes_with(str(self.profile))
+
+
+@asynccontextmanager
+async def start(*arguments: str, profile: Path) -> AsyncIterator[Program]:
+    """Run a bridge for as long as the block lasts."""
+    command = [sys.executable, "-m", "mcpframe", "bridge", *arguments, "--profile", str(profile)]
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=ROOT,
+        env=environment(),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        limit=1 << 28,
+    )
+    program = Program(process, profile)
+    try:
+        yield program
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await program.ended()
+        process._transport.close()  # type: ignore[attr-defined]
+
+
+def processes_with(text: str) -> list[int]:
+    """The processes that have a text in their command line, other than bridges themselves."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            except OSError:
+                continue
+            if f"--user-data-dir={text}" in line:
+                found.append(int(entry.name))
+    return found
+
+
+async def gone(program: Program) -> None:
+    """Wait until no process of the bridge's Chromium is left."""
+    with anyio.fail_after(PATIENCE):
+        while program.browsers():  # noqa: ASYNC110
+            await anyio.sleep(0.05)  # nobody tells when the process of another one ends

@@ -1,0 +1,155 @@
+"""The command line of the conformance runs."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcpframe.kit.data import templates_dir
+from mcpframe.kit.errors import KitError, ToolFailed
+from mcpframe.kit.node import find_node, install_locked
+from mcpframe.kit.programs import run_tool
+from mcpframe.kit.progress import step
+from tests import conformance
+
+HERE = Path(__file__).parent
+_START_SECONDS = 300.0
+_RUN_SECONDS = 1800.0
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A run of the suite.
+
+    Attributes:
+        name: what it is called here.
+        package: the npm package, by its name in package.json.
+        options: what it is given.
+    """
+
+    name: str
+    package: str
+    options: tuple[str, ...]
+
+
+SUITES = (
+    Suite("0.1.16 --suite all", "conformance-0.1", ("--suite", "all")),
+    Suite("0.2.0-alpha.12 --requirements 2025-11-25", "conformance-0.2", ("--requirements", "2025-11-25")),
+    Suite(
+        "0.2.0-alpha.12 --suite all --spec-version 2026-07-28",
+        "conformance-0.2",
+        ("--suite", "all", "--spec-version", "2026-07-28"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a run.
+
+    Attributes:
+        suite: which.
+        passed: how many checks passed.
+        failed: how many did not.
+        failures: the lines that name the scenarios with failures.
+        output: everything that was printed.
+    """
+
+    suite: Suite
+    passed: int
+    failed: int
+    failures: list[str]
+    output: str
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the suites, print passed and failed of each, and return 1 where something failed unexpectedly."""
+    options = _options(arguments)
+    try:
+        with step("Installing the suite"):
+            modules = install_locked(HERE)
+        with bridge(options.server) as url:
+            results = [_run(suite, modules, url) for suite in SUITES if options.only in suite.name]
+    except KitError as error:
+        print(f"conformance: {error}", file=sys.stderr)
+        return 1
+    for result in results:
+        print(f"{result.suite.name}: {result.passed} passed, {result.failed} failed")
+        for line in result.failures:
+            print(f"    {line}")
+        if options.output:
+            options.output.mkdir(parents=True, exist_ok=True)
+            name = re.sub(r"[^a-z0-9.]+", "-", result.suite.name)
+            (options.output / f"{name}.txt").write_text(result.output, "utf-8")
+    return int(any(not _is_expected(line) for result in results for line in result.failures))
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="build.py conformance", description=conformance.__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--only", default="", metavar="TEXT", help="run the suites whose name has this text")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="keep what the suites print")
+    parser.add_argument(
+        "--server", default=str(templates_dir() / "everything"), help="another server, as for mcpframe bridge"
+    )
+    return parser.parse_args(arguments)
+
+
+def _is_expected(line: str) -> bool:
+    """Whether a scenario that failed is one of the tasks extension, which a frame does not offer."""
+    return "tasks-" in line
+
+
+@contextlib.contextmanager
+def bridge(server: str) -> Iterator[str]:
+    """Run a bridge, for as long as the block lasts, and give its address.
+
+    Raises:
+        ToolFailed: it does not start.
+    """
+    with tempfile.TemporaryDirectory(prefix="mcpframe-conformance-", ignore_cleanup_errors=True) as profile:
+        command = [sys.executable, "-m", "mcpframe", "bridge", server, "--http", "--port", "0", "--profile", profile]
+        process = subprocess.Popen([*command, "--timeout", str(_START_SECONDS)], stdout=subprocess.PIPE, text=True)
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().strip()
+            if not address:
+                raise ToolFailed("The bridge did not start.")
+            yield address
+        finally:
+            process.terminate()
+            process.communicate()
+
+
+def _run(suite: Suite, modules: Path, url: str) -> Result:
+    node = find_node()
+    program = modules / suite.package / "dist" / "index.js"
+    with tempfile.TemporaryDirectory(prefix="mcpframe-conformance-") as folder, step(f"Running {suite.name}"):
+        command = [str(node.executable), str(program), "server", "--url", url, *suite.options]
+        try:
+            output = run_tool(command, "The suite", cwd=Path(folder), timeout=_RUN_SECONDS)
+        except ToolFailed as error:
+            output = error.output
+            if not output:
+                raise
+    return _read(suite, output)
+
+
+def _read(suite: Suite, output: str) -> Result:
+    total = re.search(r"^Total: (\d+) passed, (\d+) failed", output, re.MULTILINE)
+    if total is None:
+        raise ToolFailed(f"{suite.name} printed no total: {output.strip().splitlines()[-1:]}", output)
+    failures = [line.strip() for line in output.splitlines() if re.match(r"\s*✗ .*: \d+ passed, [1-9]\d* failed", line)]
+    return Result(suite, int(total[1]), int(total[2]), failures, output)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
