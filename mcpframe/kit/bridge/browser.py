@@ -62,18 +62,20 @@ class Browser:
         return self.devtools.closed.done()
 
     async def new_tab(self) -> str:
-        """Open an empty tab, and give its target id. The first one is there already.
+        """Open an empty tab, and give its target id.
+
+        The one that is there from the start is not used: it may still be on its way to its own address, and would go on
+        there. It is closed when there is another one.
 
         Raises:
             BrowserGone: the browser has ended.
         """
-        if self._first_tab:
-            self._first_tab = False
-            targets = (await self.devtools.command("Target.getTargets"))["targetInfos"]
-            for target in targets:
-                if target["type"] == "page":
-                    return str(target["targetId"])
+        targets = (await self.devtools.command("Target.getTargets"))["targetInfos"] if self._first_tab else []
         created = await self.devtools.command("Target.createTarget", url="about:blank")
+        self._first_tab = False
+        for target in targets:
+            if target["type"] == "page":
+                self.devtools.post("Target.closeTarget", targetId=target["targetId"])
         return str(created["targetId"])
 
     async def close(self) -> None:
