@@ -11,7 +11,8 @@ generate, the second ends it:
     <!-- end generated -->
 
 The protocol's parts are drawn from the tables that the connections follow, and from connections that are made to follow
-them; those about errors and configuration from docstrings; examples are the files that the tests run.
+them; those about errors and configuration from docstrings, the commands from their `--help`; examples are the files that
+the tests run.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from docs.generate import configuration, errors, messages, protocol
+from docs.generate import commands, configuration, errors, messages, protocol
 
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
@@ -95,6 +96,7 @@ def example(arguments: str) -> str:
 
 _GENERATORS: dict[str, Callable[[str], str]] = {
     "example": example,
+    "commands": commands.reference,
     "configuration": configuration.table,
     "deadlines": protocol.deadlines,
     "diagram": protocol.diagram,

@@ -1,0 +1,51 @@
+"""The command line: every command with its arguments, its options and its examples, as `--help` has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer.main
+
+from docs.generate.docstrings import table as as_table
+from mcpframe.kit.cli import app
+
+
+def reference(_: str) -> str:
+    """Give a section for each command."""
+    group: Any = typer.main.get_command(app)
+    return "\n\n".join(_section(name, command) for name, command in sorted(group.commands.items()))
+
+
+def _section(name: str, command: Any) -> str:
+    shown = [part for part in command.params if not part.hidden]
+    arguments = [part for part in shown if part.param_type_name == "argument"]
+    usage = " ".join(["mcpframe", name, "[OPTIONS]", *(_name(part) for part in arguments)])
+    meaning, _, examples = command.help.partition("Examples:")
+    parts = [f"## {name}", _text(meaning), f"```console\n$ {usage}\n```"]
+    rows = [[f"`{_name(part)}`", _text(part.help), _default(part)] for part in shown if part.help]
+    if rows:
+        parts.append(as_table(["argument or option", "meaning", "by default"], rows))
+    examples = examples.strip().replace("\n", "|") or (command.epilog or "").partition(":")[2]
+    if examples:
+        lines = [" ".join(line.split()) for line in examples.split("|")]
+        parts.append("```console\n" + "\n".join(f"$ {line}" for line in lines if line) + "\n```")
+    return "\n\n".join(parts)
+
+
+def _name(part: Any) -> str:
+    value = (part.metavar or part.name).upper()
+    if part.param_type_name == "argument":
+        value = value.strip("[].") + ("..." if part.nargs != 1 else "")
+        return value if part.required else f"[{value}]"
+    names = ", ".join([*part.opts, *part.secondary_opts])
+    return names if part.is_flag else f"{names} {value}"
+
+
+def _default(part: Any) -> str:
+    if part.default in (None, False, True, [], ()) or callable(part.default):
+        return ""
+    return f"`{part.default}`"
+
+
+def _text(text: str | None) -> str:
+    return " ".join((text or "").split())
