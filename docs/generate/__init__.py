@@ -11,8 +11,8 @@ generate, the second ends it:
     <!-- end generated -->
 
 The protocol's parts are drawn from the tables that the connections follow, and from connections that are made to follow
-them; those about errors and configuration from docstrings, the commands from their `--help`; examples are the files that
-the tests run.
+them; those about errors and configuration from docstrings; the commands from their `--help`. Examples are the files
+that the tests run.
 """
 
 from __future__ import annotations
