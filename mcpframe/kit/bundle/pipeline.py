@@ -1,6 +1,6 @@
 """From an author's project to a folder that any web server can serve: the steps, in their order.
 
-find project → resolve (or honour the lock) → fetch wheels → compile → collect → inspect → write
+find project → resolve (or honour the lock) → fetch wheels → compile → collect → inspect → snapshot → write
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from mcpframe.kit.bundle.layers import build_layers
 from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
+from mcpframe.kit.bundle.snapshot import Server, take_snapshot
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.bundle.write import BuildResult, find_current, write_bundle
 from mcpframe.kit.data import static_dir
@@ -30,7 +31,7 @@ from mcpframe.kit.project import Project, find_project, with_origins
 from mcpframe.kit.runtime import VERSION, ensure_runtime
 
 _KIT = Path(__file__).resolve().parent.parent
-_STATIC = (*SCRIPTS, "frame.css", "index.html.j2", "node-python.mjs")
+_STATIC = (*SCRIPTS, "frame.css", "index.html.j2", "node-python.mjs", "maker.js")
 
 
 def build(
@@ -38,6 +39,7 @@ def build(
     out: Path,
     *,
     upgrade: bool = False,
+    snapshot: bool = True,
     allowed_origins: Sequence[str] | None = None,
     progress: Progress = silent,
     runtime: Path | None = None,
@@ -49,7 +51,7 @@ def build(
         path: The folder of a server's project, its pyproject.toml, or a Python file.
         out: The output root; several bundles may share one.
         upgrade: Resolve the requirements anew instead of honouring the lock.
-        allowed_origins: In place of the project's own, for a preview.
+        snapshot: Take a snapshot for the page to start from, where that is possible.
         allowed_origins: Who may embed the server, instead of whom its configuration names.
         progress: Told about each step.
         runtime: A folder with the Pyodide runtime; by default as `ensure_runtime` finds it.
@@ -73,7 +75,7 @@ def build(
     lock = _locked(project, pyodide, upgrade=upgrade, progress=progress)
     author = author_files(project, out)
     for_page = page_files(project, out)
-    key = _inputs(project, lock, author, for_page)
+    key = _inputs(project, lock, author, for_page, snapshot=snapshot)
     if not upgrade and (manifest := find_current(out, project.name, key)):
         return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest), unchanged=True)
 
@@ -91,6 +93,25 @@ def build(
     assets, manifest = assemble(
         project, lock, wheels, layers, inspected, origins, pyodide_runtime, for_page, inputs=key
     )
+    start = "starts without a snapshot, as --no-snapshot says"
+    if snapshot:
+        with progress("Taking a snapshot in a browser"):
+            server = Server(project.name, project.entry, project.config.kind, inspected.tools)
+            taken, start = take_snapshot(server, assets)
+        if taken is not None:
+            assets, manifest = assemble(
+                project,
+                lock,
+                wheels,
+                layers,
+                inspected,
+                origins,
+                pyodide_runtime,
+                for_page,
+                inputs=key,
+                snapshot=taken,
+            )
+    manifest["start"] = start
     with progress(f"Writing {out / project.name}"):
         write_bundle(out, project.name, assets, manifest)
     return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest))
@@ -109,10 +130,13 @@ def _locked(project: Project, pyodide: PyodidePackages, *, upgrade: bool, progre
     return lock
 
 
-def _inputs(project: Project, lock: Lock, author: Mapping[str, bytes], for_page: Mapping[str, bytes]) -> str:
+def _inputs(
+    project: Project, lock: Lock, author: Mapping[str, bytes], for_page: Mapping[str, bytes], *, snapshot: bool
+) -> str:
     """The hash of everything that decides a bundle's bytes."""
     ours = [*sorted((_KIT / "bundle").rglob("*.py")), *(static_dir() / name for name in _STATIC)]
     parts: list[str | bytes] = [repr(source_date()), VERSION, version("mcpframe"), repr(lock), _described(project)]
+    parts.append(f"snapshot: {snapshot}")
     for files in (own_files(version("mcpframe")), author, for_page):
         parts += [part for path, data in files.items() for part in (path, data)]
     return cache_key(*parts, *(path.read_bytes() for path in ours))

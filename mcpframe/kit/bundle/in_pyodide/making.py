@@ -1,0 +1,176 @@
+"""Brings Python to where a snapshot is taken of it: everything imported that serving needs, nothing under way.
+
+static/maker.js calls, in this order: `prepare`, `load` for the author's module, `finish`, `clean`. While the author's
+module is imported, whatever must not become part of a public file is noted with the line that asked for it: randomness
+of every kind, the clock, the visitor's locale, the browser.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import sys
+import time
+from types import FrameType
+from typing import Any
+
+SERVER = "/mcpframe/server/"
+OURS = "/lib/python3.14/site-packages/mcpframe/"
+LOCALE = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MESSAGES", "TZ"})
+CLOCKS = frozenset(
+    {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "localtime", "gmtime", "ctime"}
+)
+
+_noted: list[dict[str, Any]] = []
+_error: dict[str, Any] | None = None
+_found: Any = None
+_kind = ""
+
+
+def asked(what: str) -> None:
+    """Note what was asked for, unless it is asked for by somebody who puts it right after a restore."""
+    frame: FrameType | None = sys._getframe(1)
+    if frame is None:
+        return
+    if what.startswith("js.") and frame.f_code.co_filename.startswith(OURS):
+        return  # ours are kept by name
+    if what == "randomness" and _importing_random(frame):
+        return  # waking seeds it anew
+    _note(what, frame)
+
+
+def _importing_random(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "random":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _note(what: str, frame: FrameType | None) -> None:
+    while frame is not None and not frame.f_code.co_filename.startswith(SERVER):
+        frame = frame.f_back
+    place = {"file": frame.f_code.co_filename.removeprefix(SERVER), "line": frame.f_lineno} if frame else {}
+    _noted.append({"what": what, **place})
+
+
+def _watch(frame: FrameType, event: str, function: Any) -> None:
+    """The profile function: sees every call of a function of C or Python."""
+    if event == "c_call":
+        name = getattr(function, "__name__", "")
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, _random.Random) and name in ("random", "getrandbits", "getstate"):
+            if not _importing_random(frame):
+                _note("randomness", frame)
+        elif (owner is time and name in CLOCKS) or (
+            name in ("now", "utcnow", "today") and getattr(owner, "__module__", "") == "datetime"
+        ):
+            if frame.f_code.co_filename.startswith(SERVER):  # of libraries it is their caches and logs
+                _note("the time", frame)
+    elif event == "call" and frame.f_code is _getitem and frame.f_locals.get("key") in LOCALE:
+        _note("the locale", frame)
+
+
+import _random  # noqa: E402
+import os  # noqa: E402
+
+_getitem = type(os.environ).__getitem__.__code__
+
+
+async def prepare() -> None:
+    """Import what serving needs, and serve a small server as boot does, once for each protocol era."""
+    from mcpframe.frame import sdk
+
+    sdk.prepare()
+    import anyio._backends._asyncio
+    from mcp import Client
+
+    import mcpframe.frame.author
+    import mcpframe.frame.boot
+    import mcpframe.frame.session
+    import mcpframe.frame.waking
+    import mcpframe.frame.window  # noqa: F401
+    from mcpframe.frame import server as servers
+    from mcpframe.frame.server import FrameServer
+
+    server = FrameServer("probe", allowed_origins=["https://host.example"])
+
+    @server.tool()
+    def double(number: int) -> int:
+        """Doubles a number."""
+        return number * 2
+
+    servers.equip(server)
+    for mode in ("legacy", "auto"):
+        async with Client(server, mode=mode) as client:
+            await client.list_tools()
+            await client.call_tool("double", {"number": 2})
+            await client.call_tool("double", {"number": "two"})
+
+
+def load(entry: str, kind: str) -> None:
+    """Import the author's module, and note what it asks for."""
+    global _error, _found, _kind
+    from mcpframe.frame import entries
+    from mcpframe.frame import server as servers
+
+    _kind = kind
+    sys.setprofile(_watch)
+    try:
+        _found = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
+    except BaseException as error:  # noqa: BLE001  an author's module may raise anything
+        sys.setprofile(None)
+        _error = {"what": f"{type(error).__name__}: {error}"}
+    finally:
+        sys.setprofile(None)
+
+
+async def finish() -> str:
+    """Say what was noted, as JSON."""
+    if _found is not None and hasattr(_found, "list_tools"):
+        await _found.list_tools()
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    noted = _noted[0] if _noted else None
+    return json.dumps({"error": _error, "asked": noted, "tasks": len(others), "modules": sorted(sys.modules)})
+
+
+def clean() -> None:
+    """Forget what is not needed any more, and fill what Python has given back with zeros."""
+    import linecache
+
+    import anyio.lowlevel
+    import pyodide._package_loader
+
+    global _found
+    _found = None
+    linecache.clearcache()
+    for name in ("asked", "prepare", "load", "finish"):
+        globals().pop(name, None)
+    getattr(anyio.lowlevel, "_run_vars", {}).clear()
+    sys.last_exc = None
+    # Pyodide would look through all packages at every start, to name them to who asks for `loadedPackages`.
+    pyodide._package_loader.init_loaded_packages = lambda: None
+    gc.collect()
+    gc.collect()
+
+
+def fill(free: str) -> None:
+    """Take all free blocks of Python's allocator, which fills them with zeros, and give them back."""
+    told = json.loads(free)
+    held: list[Any] = []
+    for size, count in told["sizes"]:
+        if size > 33:
+            held.append([bytes(size - 33) for _ in range(count)])
+    held.append([bytes(479) for _ in range(told["unused"] // 512)])
+    held.clear()
+
+
+async def check(entry: str, kind: str) -> dict[str, Any]:
+    """Say what the server is, where Python was restored."""
+    from mcpframe.frame import entries
+    from mcpframe.frame import server as servers
+
+    found: Any = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
+    listed = await found.list_tools() if hasattr(found, "list_tools") else None
+    return {"tools": listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]}
