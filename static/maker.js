@@ -144,7 +144,7 @@ export async function make(starts) {
   try {
     outcome = job.step === "take" ? await take(job, starts.startPython) : await check(job, starts.restorePython);
   } catch (error) {
-    outcome = { failure: String(error?.stack ?? error) };
+    outcome = { failure: String(error?.message ?? error), stack: String(error?.stack) };
   }
   await fetch("outcome", { method: "POST", body: JSON.stringify(outcome) });
 }

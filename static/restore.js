@@ -113,11 +113,17 @@ export class Snapshot {
     }
     heap.fill(0, end);
     this.#chunks = [];
+    module._tzset();
     performance.mark("mcpframe:restored");
   }
 
   /** What Python has to know of this visit: see waking.py. */
   visitor() {
-    return { language: `${(navigator.language ?? "C").replace("-", "_")}.UTF-8`, paths: this.file.paths };
+    const year = new Date().getFullYear();
+    return {
+      language: `${(navigator.language ?? "C").replace("-", "_")}.UTF-8`,
+      zones: [new Date(year, 0, 1), new Date(year, 6, 1)].map((date) => date.getTimezoneOffset()),
+      paths: this.file.paths,
+    };
   }
 }

@@ -15,8 +15,8 @@ def wake(visitor: str) -> None:
     """Make everything anew that belongs to a visit.
 
     Args:
-        visitor: JSON; `language`: the visitor's, as the environment variable `LANG` has it; `paths`: further folders
-            to import from.
+        visitor: JSON; `language`: the visitor's, as the environment variable `LANG` has it; `zones`: how many
+            minutes local time is behind UTC in January and July; `paths`: further folders to import from.
     """
     import logging
     import os
@@ -28,7 +28,7 @@ def wake(visitor: str) -> None:
     os.environ.pop("PYTHONHASHSEED", None)
     sys.path.extend(told["paths"])
     _set_locale()
-    time.tzset()
+    _set_time_zone(time, *told["zones"])
     random.seed()
     # what records of the log give as `relativeCreated`
     _set_if_there(logging, "_startTime", time.time_ns() if sys.version_info >= (3, 13) else time.time())
@@ -37,6 +37,13 @@ def wake(visitor: str) -> None:
         _set_if_there(uuid, "_last_timestamp", None)
     if tempfile := sys.modules.get("tempfile"):
         _set_if_there(tempfile, "_name_sequence", None)
+
+
+def _set_time_zone(time: Any, january: int, july: int) -> None:
+    """Set what the module `time` has computed when it was imported, as it computes it."""
+    standard, summer = max(january, july), min(january, july)
+    time.timezone, time.altzone, time.daylight = standard * 60, summer * 60, int(january != july)
+    time.tzname = tuple(f"UTC{'-' if zone >= 0 else '+'}{abs(zone) // 60:02}{abs(zone) % 60:02}" for zone in (standard, summer))
 
 
 def _set_locale() -> None:

@@ -13,6 +13,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+_LEVEL = 7  # 9 takes three times as long, for half a percent
 _GRAIN = 512
 """Bytes of zeros that make it worth to begin a new part."""
 
@@ -43,4 +44,4 @@ def sparse(memory: bytes, meta: Mapping[str, Any]) -> tuple[bytes, int]:
         start = at + _GRAIN
     head = json.dumps({**meta, "memory": len(memory), "runs": runs}, separators=(",", ":")).encode()
     whole = b"".join([len(head).to_bytes(4, "little"), head, *parts])
-    return gzip.compress(whole, 9, mtime=0), len(whole)
+    return gzip.compress(whole, _LEVEL, mtime=0), len(whole)

@@ -166,11 +166,12 @@ def fill(free: str) -> None:
     held.clear()
 
 
-async def check(entry: str, kind: str) -> dict[str, Any]:
-    """Say what the server is, where Python was restored."""
+async def check(entry: str, kind: str) -> str:
+    """Say what the server is where Python was restored, as JSON."""
     from mcpframe.frame import entries
     from mcpframe.frame import server as servers
 
     found: Any = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
     listed = await found.list_tools() if hasattr(found, "list_tools") else None
-    return {"tools": listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]}
+    tools = listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]
+    return json.dumps({"tools": tools})
