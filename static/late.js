@@ -39,11 +39,11 @@ export class Late {
     for (const { to } of waiting) {
       const { node } = FS.lookupPath(to);
       const original = node.node_ops;
-      const filled = (name) => (...args) => (this.fillNow(), original[name](...args));
+      const filled = (name) => (...args) => (this.fillNow(name), original[name](...args));
       const hooked = Object.fromEntries(
         ["mknod", "rename", "unlink", "rmdir", "readdir", "symlink"].map((name) => [name, filled(name)]),
       );
-      hooked.lookup = (parent, name) => (this.fillNow(), FS.lookupNode(parent, name));
+      hooked.lookup = (parent, name) => (this.fillNow(name), FS.lookupNode(parent, name));
       node.node_ops = { ...original, ...hooked };
       this.#hooked.push([node, original]);
     }
@@ -66,8 +66,9 @@ export class Late {
   }
 
   /** Fetches and places them while Python waits. */
-  fillNow() {
+  fillNow(wanted = "a folder") {
     if (this.#filled) return;
+    performance.mark(`mcpframe:files for ${wanted}`);
     const fetched = (file) => (this.#there.has(file) ? null : fetchNow(this.absolute(file.url), file, this.FS));
     this.#finish(this.files.archives.map(fetched));
   }

@@ -8,7 +8,6 @@ of every kind, the clock, the visitor's locale, the browser.
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import sys
 import time
@@ -63,13 +62,15 @@ def _watch(frame: FrameType, event: str, function: Any) -> None:
         if isinstance(owner, _random.Random) and name in ("random", "getrandbits", "getstate"):
             if not _importing_random(frame):
                 _note("randomness", frame)
-        elif (owner is time and name in CLOCKS) or (
-            name in ("now", "utcnow", "today") and getattr(owner, "__module__", "") == "datetime"
-        ):
-            if frame.f_code.co_filename.startswith(SERVER):  # of libraries it is their caches and logs
-                _note("the time", frame)
+        elif _is_clock(owner, name) and frame.f_code.co_filename.startswith(SERVER):
+            _note("the time", frame)  # what libraries ask it for are their caches and logs
     elif event == "call" and frame.f_code is _getitem and frame.f_locals.get("key") in LOCALE:
         _note("the locale", frame)
+
+
+def _is_clock(owner: Any, name: str) -> bool:
+    dates = name in ("now", "utcnow", "today") and getattr(owner, "__module__", "") == "datetime"
+    return dates or (owner is time and name in CLOCKS)
 
 
 import _random  # noqa: E402
@@ -79,34 +80,119 @@ _getitem = type(os.environ).__getitem__.__code__
 
 
 async def prepare() -> None:
-    """Import what serving needs, and serve a small server as boot does, once for each protocol era."""
+    """Import what serving needs, and serve a small server as boot does, to hosts of both protocol eras."""
     from mcpframe.frame import sdk
 
     sdk.prepare()
-    import anyio._backends._asyncio
-    from mcp import Client
+    import anyio._backends._asyncio  # noqa: F401  anyio imports it when it is first used
 
     import mcpframe.frame.author
     import mcpframe.frame.boot
-    import mcpframe.frame.session
+    import mcpframe.frame.browser_storage
+    import mcpframe.frame.dom
+    import mcpframe.frame.load
+    import mcpframe.frame.storage
+    import mcpframe.frame.ui
     import mcpframe.frame.waking
     import mcpframe.frame.window  # noqa: F401
-    from mcpframe.frame import server as servers
     from mcpframe.frame.server import FrameServer
 
-    server = FrameServer("probe", allowed_origins=["https://host.example"])
+    server = FrameServer("probe", allowed_origins=[HOST])
 
     @server.tool()
     def double(number: int) -> int:
         """Doubles a number."""
         return number * 2
 
-    servers.equip(server)
-    for mode in ("legacy", "auto"):
-        async with Client(server, mode=mode) as client:
-            await client.list_tools()
-            await client.call_tool("double", {"number": 2})
-            await client.call_tool("double", {"number": "two"})
+    @server.tool()
+    async def measure(text: str) -> str:
+        """Measures a text."""
+        return f"{len(text)} {server.session.id}"
+
+    for script in (HANDSHAKE_ERA, STATELESS_ERA):
+        await _serve(server, script)
+
+
+HOST = "https://host.example"
+_CALLS = (
+    ("tools/list", {}),
+    ("tools/call", {"name": "double", "arguments": {"number": 2}}),
+    ("tools/call", {"name": "double", "arguments": {"number": "two"}}),
+    ("tools/call", {"name": "measure", "arguments": {"text": "two"}}),
+)
+_CLIENT = {"name": "probe", "version": "1"}
+HANDSHAKE_ERA: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": _CLIENT}),
+    ("notifications/initialized", {}),
+    *_CALLS,
+)
+_META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": _CLIENT,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+STATELESS_ERA = tuple(
+    (method, {**params, "_meta": _META}) for method, params in (("server/discover", {}), *_CALLS)
+)
+
+
+class _Host:
+    """A host's window: shakes hands, and says its script, each message once the one before is answered."""
+
+    def __init__(self, script: tuple[tuple[str, dict[str, Any]], ...]) -> None:
+        self._script = list(enumerate(script))
+        self._deliver: Any = None
+        self.over = asyncio.Event()
+
+    def listen(self, deliver: Any, gone: Any) -> Any:
+        self._deliver = deliver
+        return lambda: None
+
+    def post(self, text: str, target_origin: str) -> None:
+        kind = json.loads(text)["type"]
+        if kind == "MCP_TRANSPORT_HANDSHAKE":
+            self._say({"type": "MCP_TRANSPORT_HANDSHAKE_REPLY", "sessionId": "probe", "protocolVersion": "1.0"})
+        elif kind in ("MCP_TRANSPORT_ACCEPTED", "MCP_MESSAGE"):
+            self._go_on()
+
+    def _go_on(self) -> None:
+        if not self._script:
+            self.over.set()
+            return
+        number, (method, params) = self._script.pop(0)
+        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
+        notified = method.startswith("notifications/")
+        self._say({"type": "MCP_MESSAGE", "payload": message if notified else {**message, "id": number}})
+        if notified:
+            self._go_on()
+
+    def _say(self, message: dict[str, Any]) -> None:
+        from mcpframe.frame.events import Inbound
+
+        text = json.dumps(message)
+        asyncio.get_running_loop().call_soon(self._deliver, Inbound(HOST, True, lambda: text))
+
+
+class _Nobody:
+    """The loader's callbacks, with nobody to see anything."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *texts: None
+
+
+async def _serve(server: Any, script: tuple[tuple[str, dict[str, Any]], ...]) -> None:
+    from mcpframe.frame import boot
+
+    config = boot.BootConfig("probe:server", "probe", "probe", [HOST])
+    host, page = _Host(script), _Nobody()
+    serving = asyncio.create_task(boot._serve(server, config.origins(server), host, config, page))
+    waiting = asyncio.create_task(host.over.wait())
+    await asyncio.wait([serving, waiting], return_when=asyncio.FIRST_COMPLETED)
+    if serving.done():
+        serving.result()  # raises what has ended it
+    waiting.cancel()
+    serving.cancel()
+    await asyncio.wait([serving, waiting])
 
 
 def load(entry: str, kind: str) -> None:
@@ -137,16 +223,16 @@ async def finish() -> str:
 
 def clean() -> None:
     """Forget what is not needed any more, and fill what Python has given back with zeros."""
+    import gc
     import linecache
+    import sys
 
     import anyio.lowlevel
     import pyodide._package_loader
 
-    global _found
-    _found = None
     linecache.clearcache()
-    for name in ("asked", "prepare", "load", "finish"):
-        globals().pop(name, None)
+    for name in [name for name in globals() if not name.startswith("__") and name != "fill"]:
+        del globals()[name]
     getattr(anyio.lowlevel, "_run_vars", {}).clear()
     sys.last_exc = None
     # Pyodide would look through all packages at every start, to name them to who asks for `loadedPackages`.
@@ -157,8 +243,10 @@ def clean() -> None:
 
 def fill(free: str) -> None:
     """Take all free blocks of Python's allocator, which fills them with zeros, and give them back."""
+    import json
+
     told = json.loads(free)
-    held: list[Any] = []
+    held = []
     for size, count in told["sizes"]:
         if size > 33:
             held.append([bytes(size - 33) for _ in range(count)])
