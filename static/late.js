@@ -3,9 +3,8 @@
 // Python reads in the middle of an import and cannot wait, so that fetch is a synchronous one.
 import { Cold } from "./cold.js";
 import { fetchNow } from "./fetch-now.js";
+import { whenQuiet } from "./restore.js";
 import { settle, unpack } from "./unzip.js";
-
-const QUIET = 2_000; // milliseconds after the start until they are fetched
 
 export class Late {
   #hooked = [];
@@ -50,19 +49,13 @@ export class Late {
   }
 
   /** Fetches and places them once the page is quiet; not for people who save data: for them when they are wanted. */
-  whenQuiet() {
+  comeLater() {
     if (navigator.connection?.saveData) return;
-    const idle = globalThis.requestIdleCallback ?? ((run) => run());
-    setTimeout(() => idle(() => this.#fillSoon()), QUIET);
-  }
-
-  async #fillSoon() {
-    if (this.#filled) return;
-    try {
-      this.#finish(await Promise.all(this.files.archives.map((file) => (this.#there.has(file) ? null : this.fetchBytes(file)))));
-    } catch (error) {
-      console.debug("The files of Python's library are fetched when one of them is wanted.", error);
-    }
+    whenQuiet(async () => {
+      if (this.#filled) return;
+      const fetched = (file) => (this.#there.has(file) ? null : this.fetchBytes(file));
+      this.#finish(await Promise.all(this.files.archives.map(fetched)));
+    });
   }
 
   /** Fetches and places them while Python waits. */

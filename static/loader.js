@@ -3,7 +3,7 @@
 import { Cold } from "./cold.js";
 import { Late } from "./late.js";
 import { page } from "./page.js";
-import { Snapshot, chosen } from "./restore.js";
+import { Snapshot, fetchForNextTime, isChosen, unused } from "./restore.js";
 import { settle, unpack } from "./unzip.js";
 
 const config = JSON.parse(document.getElementById("mcpframe-boot").textContent);
@@ -238,7 +238,7 @@ async function restorePython(arrivals, snapshot) {
     pyodide.FS.writeFile(path, await data);
     await pyodide._api.loadDynlib(path);
   }
-  late.whenQuiet();
+  late.comeLater();
   performance.mark("mcpframe:libraries");
   return pyodide;
 }
@@ -251,13 +251,17 @@ function withResolvers() {
 
 async function start() {
   const arrivals = new Arrivals();
-  if (!(await chosen(files, absolute))) return startPython(arrivals);
-  try {
-    return await restorePython(arrivals, new Snapshot(files.snapshot, get));
-  } catch (error) {
-    console.warn(`The snapshot of this page is not used (${error?.message ?? error}); it starts without it.`);
-    return startPython(new Arrivals());
+  if (isChosen(files)) {
+    try {
+      return await restorePython(arrivals, new Snapshot(files.snapshot, get));
+    } catch (error) {
+      console.warn(unused(error?.message ?? error));
+      return startPython(new Arrivals());
+    }
   }
+  const pyodide = await startPython(arrivals);
+  fetchForNextTime(files, get);
+  return pyodide;
 }
 
 // What the build starts Python with; no published page has a `maker`.

@@ -5,36 +5,72 @@
 
 const MAGIC = 0x706e7300;
 const HEADER = 48; // of Pyodide's own format: magic, offset, length, padding, 256 bits of build id
-const PATIENCE = 4_000; // milliseconds that a first visit's download may take at the line's speed
-const SLOW_BYTES = 625_000; // bytes a second (5 Mbit/s): below, a first visit starts without the snapshot
 
 /** What of the browser decides whether a snapshot fits: each changes Pyodide's table of functions. */
 export const features = () => ({
   jspi: "Suspending" in WebAssembly,
   functions: typeof WebAssembly.Function === "function",
+  gzip: typeof DecompressionStream === "function",
 });
 
 /** Whether to start from the snapshot this time: it has to fit, and on a slow line to be here already. */
-export async function chosen(files, absolute) {
-  const { snapshot } = files;
-  if (!snapshot || typeof DecompressionStream !== "function") return false;
+export function isChosen({ snapshot }) {
+  if (!snapshot) return false;
   const found = features();
-  if (Object.keys(found).some((name) => found[name] !== snapshot.features[name])) return false;
-  const line = navigator.connection;
-  if (!line?.downlink || (!line.saveData && line.downlink * 125_000 >= SLOW_BYTES)) return true;
-  return isCached(absolute(snapshot.url));
+  const other = Object.keys(found).find((name) => found[name] !== snapshot.features[name]);
+  if (other) {
+    console.warn(unused(`it is for browsers with other features: ${other}`));
+    return false;
+  }
+  return !isSlow() || isRemembered(snapshot);
 }
 
-/** Whether a file of this origin can be had without the network. */
-async function isCached(url) {
+/** The one line that the console gets where the snapshot is not used. */
+export const unused = (reason) => `The snapshot of this page is not used (${reason}); it starts without it.`;
+
+/** Whether the line is so slow that the snapshot, which is larger than the files it replaces, would cost time. */
+function isSlow() {
+  const line = navigator.connection; // Chromium's
+  return Boolean(line?.saveData || ["slow-2g", "2g", "3g"].includes(line?.effectiveType));
+}
+
+const KEY = "mcpframe snapshot ";
+
+/** Whether the snapshot has been fetched before. The HTTP cache itself cannot be asked without an error in the console. */
+function isRemembered({ integrity }) {
   try {
-    const options = { cache: "only-if-cached", mode: "same-origin", credentials: "same-origin" };
-    const response = await fetch(url, options);
-    await response.body?.cancel();
-    return response.ok;
+    return localStorage.getItem(KEY + location.pathname) === integrity;
   } catch {
-    return false; // not there, or a page of opaque origin, which may not ask
+    return false; // a page of opaque origin has no storage
   }
+}
+
+/** Notes that the snapshot is in the cache. */
+function remember({ integrity }) {
+  try {
+    if (!isRemembered({ integrity })) localStorage.setItem(KEY + location.pathname, integrity);
+  } catch {
+    return; // as above
+  }
+}
+
+/** After a start without the snapshot, fetches it for the next one, unless data is to be saved. */
+export function fetchForNextTime({ snapshot }, get) {
+  if (!snapshot || navigator.connection?.saveData) return;
+  const found = features();
+  if (Object.keys(found).some((name) => found[name] !== snapshot.features[name])) return;
+  whenQuiet(async () => {
+    await (await get(snapshot)).arrayBuffer();
+    remember(snapshot);
+  });
+}
+
+const QUIET = 2_000; // milliseconds
+
+/** Does something once the page has started and has nothing else to do. What goes wrong then is done when it is needed. */
+export function whenQuiet(act) {
+  const idle = globalThis.requestIdleCallback ?? ((run) => run());
+  setTimeout(() => idle(() => act().catch((error) => console.debug(error))), QUIET);
 }
 
 export class Snapshot {
@@ -58,6 +94,7 @@ export class Snapshot {
       size += value.length;
       this.#chunks.push(value);
     }
+    remember(this.file);
     performance.mark("mcpframe:unpacked");
     if (size !== this.file.unpacked) throw new Error("it is not as long as it was");
     const start = new DataView(this.#take(4).buffer).getUint32(0, true);

@@ -1,7 +1,7 @@
 """What a Python that was restored from a snapshot has to learn: who visits, what time it is, and chance of its own.
 
-A snapshot is a public file and the same for everybody. Whatever must differ between two visits is made anew here, before
-anything of the author's runs.
+A snapshot is a public file and the same for everybody. Whatever must differ between two visits is made anew here,
+before anything of the author's runs.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def _set_time_zone(time: Any, january: int, july: int) -> None:
     """Set what the module `time` has computed when it was imported, as it computes it."""
     standard, summer = max(january, july), min(january, july)
     time.timezone, time.altzone, time.daylight = standard * 60, summer * 60, int(january != july)
-    time.tzname = tuple(f"UTC{'-' if zone >= 0 else '+'}{abs(zone) // 60:02}{abs(zone) % 60:02}" for zone in (standard, summer))
+    time.tzname = tuple(
+        f"UTC{'-' if zone >= 0 else '+'}{abs(zone) // 60:02}{abs(zone) % 60:02}" for zone in (standard, summer)
+    )
 
 
 def _set_locale() -> None:

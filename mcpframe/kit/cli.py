@@ -56,8 +56,11 @@ def build(
         bool, typer.Option("--upgrade", help="Resolve the requirements anew and renew the lock.")
     ] = False,
     snapshot: Annotated[
-        bool, typer.Option(help="Take a snapshot of Python's memory for the page to start from, in a headless browser.")
-    ] = True,
+        bool | None,
+        typer.Option(
+            help="Take a snapshot of Python's memory for the page to start from, in a headless browser (yes)."
+        ),
+    ] = None,
     allow_origin: Annotated[
         list[str] | None,
         typer.Option(help="An origin that may embed the server, instead of the configured ones; may be repeated."),

@@ -28,7 +28,7 @@ from mcpframe.kit.runtime import ABI, PYTHON_VERSION, VERSION, Runtime
 
 _MANIFEST_FORMAT = 1
 #: The page's scripts: each after those it imports.
-SCRIPTS = ("sha256.js", "fetch-now.js", "unzip.js", "cold.js", "late.js", "restore.js", "page.js", "loader.js")
+SCRIPTS = ("sha256.js", "fetch-now.js", "unzip.js", "cold.js", "restore.js", "late.js", "page.js", "loader.js")
 _PLATFORM = "emscripten_5_0_3"
 
 
@@ -76,7 +76,9 @@ def assemble(
     name, config = project.name, project.config
     scripts = _scripts(runtime)
     archives = {
-        layer.name: hashed(f"{name if layer.name == 'server' else SHARED}/{layer.name}.zip", pack(_unlinked(layer.files)))
+        layer.name: hashed(
+            f"{name if layer.name == 'server' else SHARED}/{layer.name}.zip", pack(_unlinked(layer.files))
+        )
         for layer in layers.archives
     }
     libraries = [
@@ -132,7 +134,10 @@ def assemble(
             },
         },
     }
+    native = [item for _, item in libraries]
     starting = [image] if image else [*archives.values(), *([cold] if early else [])]
+    # Which way a page starts is decided in it: the loader fetches a snapshot, or what it replaces.
+    early_files = [] if image else starting
     page = render_page(
         title=title,
         csp=policy,
@@ -141,10 +146,9 @@ def assemble(
         styles=[link(item, name) for item in (scripts.style, *styles)],
         loader=link(scripts.loader, name),
         modules=[link(item, name) for item in (*scripts.modules, scripts.pyodide, scripts.asm)],
-        preloads=[link(item, name) for item in (scripts.wasm, *(item for _, item in libraries), *starting)],
+        preloads=[link(item, name) for item in (scripts.wasm, *native, *early_files)],
     )
     index = asset(f"{name}/index.html", page)
-    native = [item for _, item in libraries]
     plain = [*archives.values(), *([cold] if early else [])]
     first_visit = [*scripts.all, *native, *styles, *starting, index]
     later = [item for item in (*plain, cold, *author_assets.values()) if item not in first_visit]

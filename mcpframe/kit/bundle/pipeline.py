@@ -5,6 +5,7 @@ find project → resolve (or honour the lock) → fetch wheels → compile → c
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
@@ -39,7 +40,7 @@ def build(
     out: Path,
     *,
     upgrade: bool = False,
-    snapshot: bool = True,
+    snapshot: bool | None = None,
     allowed_origins: Sequence[str] | None = None,
     progress: Progress = silent,
     runtime: Path | None = None,
@@ -51,7 +52,8 @@ def build(
         path: The folder of a server's project, its pyproject.toml, or a Python file.
         out: The output root; several bundles may share one.
         upgrade: Resolve the requirements anew instead of honouring the lock.
-        snapshot: Take a snapshot for the page to start from, where that is possible.
+        snapshot: Take a snapshot for the page to start from, where that is possible; by default unless
+            `$MCPFRAME_SNAPSHOT` is 0.
         allowed_origins: Who may embed the server, instead of whom its configuration names.
         progress: Told about each step.
         runtime: A folder with the Pyodide runtime; by default as `ensure_runtime` finds it.
@@ -63,6 +65,7 @@ def build(
         KitError: Something the build needs is missing or fails.
     """
     out = out.absolute()
+    snapshot = os.environ.get("MCPFRAME_SNAPSHOT") != "0" if snapshot is None else snapshot
     project = find_project(path)
     if allowed_origins is not None:
         project = with_origins(project, allowed_origins)

@@ -1,21 +1,19 @@
 """Takes a snapshot of Python's memory, once everything that serving needs is imported, for pages to start from.
 
 A headless Chromium opens the very page that will be published, served from this process on a loopback address, with a
-script of the build in it (static/maker.js, in_pyodide/making.py). What a snapshot holds is published, so nothing may get
-into it that is secret or belongs to this machine: the page has no clock, no chance and no environment of its own, and
-where the author's module asks for any of these, or holds something that memory alone does not keep, the snapshot is
+script of the build in it (static/maker.js, in_pyodide/making.py). What a snapshot holds is published, so nothing may
+get into it that is secret or belongs to this machine: the page has no clock, no chance and no environment of its own,
+and where the author's module asks for any of these, or holds something that memory alone does not keep, the snapshot is
 taken before that module is imported. Each is tried out before it is used.
 """
 
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from mcpframe.kit.bundle.assets import Asset

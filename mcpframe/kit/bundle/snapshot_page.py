@@ -69,7 +69,9 @@ class Opened:
         app = _Page(self.bundle, self.name, job, own=own, snapshot=snapshot)
         with serve_app(app) as served:
             # Nobody's settings: what a page can ask its browser for is in memory afterwards.
-            context = self._browser.new_context(locale="en-US", timezone_id="UTC", viewport={"width": 800, "height": 600})
+            context = self._browser.new_context(
+                locale="en-US", timezone_id="UTC", viewport={"width": 800, "height": 600}
+            )
             try:
                 page = context.new_page()
                 heard: list[str] = []

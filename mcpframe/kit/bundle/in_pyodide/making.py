@@ -131,9 +131,7 @@ _META = {
     "io.modelcontextprotocol/clientInfo": _CLIENT,
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-STATELESS_ERA = tuple(
-    (method, {**params, "_meta": _META}) for method, params in (("server/discover", {}), *_CALLS)
-)
+STATELESS_ERA = tuple((method, {**params, "_meta": _META}) for method, params in (("server/discover", {}), *_CALLS))
 
 
 class _Host:
