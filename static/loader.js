@@ -213,6 +213,7 @@ async function startPython(arrivals, more) {
   path.insert(0, files.server_path);
   for (const folder of files.paths) path.append(folder);
   path.destroy();
+  pyodide.FS.mkdirTree(files.server_path); // the build starts pages without the author's files, too
   pyodide.FS.chdir(files.server_path);
   performance.mark("mcpframe:libraries");
   return pyodide;

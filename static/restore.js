@@ -150,7 +150,9 @@ export class Snapshot {
     }
     heap.fill(0, end);
     this.#chunks = [];
-    module._tzset();
+    // C asks for the time zone once, and has done so in the build: ask anew, into the same places.
+    const names = module._tzname >>> 2;
+    module.__tzset_js(module._timezone, module._daylight, module.HEAPU32[names], module.HEAPU32[names + 1]);
     performance.mark("mcpframe:restored");
   }
 

@@ -26,6 +26,7 @@ def wake(visitor: str) -> None:
     told = json.loads(visitor)
     os.environ["LANG"] = told["language"]
     os.environ.pop("PYTHONHASHSEED", None)
+    del sys.path[0]  # Pyodide has put in front once more what it puts there at every start
     sys.path.extend(told["paths"])
     _set_locale()
     _set_time_zone(time, *told["zones"])

@@ -132,7 +132,7 @@ def _made(browser: Opened, server: Server, *, own: bool, program: str) -> tuple[
         "modules": outcome["found"]["modules"],
     }
     entry = {**facts, "layer": AUTHOR if own else SDK, "paths": []}
-    tried, _ = browser.run({**job, "entry": server.entry, "step": "check"}, own=own, snapshot=(data, entry))
+    tried, _ = browser.run({**job, "step": "check"}, own=own, snapshot=(data, entry))
     if "failure" in tried:
         return {"reason": f"a restored page fails ({_first_line(tried['failure'])})"}, b""
     if own and server.tools is not None and tried["tools"] != list(server.tools):

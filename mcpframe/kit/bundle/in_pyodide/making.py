@@ -7,8 +7,11 @@ of every kind, the clock, the visitor's locale, the browser.
 
 from __future__ import annotations
 
+import _random
 import asyncio
 import json
+import os
+import random
 import sys
 import time
 from types import FrameType
@@ -28,23 +31,10 @@ _kind = ""
 
 
 def asked(what: str) -> None:
-    """Note what was asked for, unless it is asked for by somebody who puts it right after a restore."""
-    frame: FrameType | None = sys._getframe(1)
-    if frame is None:
-        return
-    if what.startswith("js.") and frame.f_code.co_filename.startswith(OURS):
-        return  # ours are kept by name
-    if what == "randomness" and _importing_random(frame):
-        return  # waking seeds it anew
-    _note(what, frame)
-
-
-def _importing_random(frame: FrameType | None) -> bool:
-    while frame is not None:
-        if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "random":
-            return True
-        frame = frame.f_back
-    return False
+    """Note that something of the browser was taken, unless it was by ours, who keep of it what has a name."""
+    frame = sys._getframe(1)
+    if not frame.f_code.co_filename.startswith(OURS):
+        _note(what, frame)
 
 
 def _note(what: str, frame: FrameType | None) -> None:
@@ -59,13 +49,15 @@ def _watch(frame: FrameType, event: str, function: Any) -> None:
     if event == "c_call":
         name = getattr(function, "__name__", "")
         owner = getattr(function, "__self__", None)
-        if isinstance(owner, _random.Random) and name in ("random", "getrandbits", "getstate"):
-            if not _importing_random(frame):
-                _note("randomness", frame)
+        if name == "urandom" or (isinstance(owner, _random.Random) and name in ("random", "getrandbits")):
+            _note("randomness", frame)
         elif _is_clock(owner, name) and frame.f_code.co_filename.startswith(SERVER):
             _note("the time", frame)  # what libraries ask it for are their caches and logs
-    elif event == "call" and frame.f_code is _getitem and frame.f_locals.get("key") in LOCALE:
-        _note("the locale", frame)
+    elif event == "call":
+        if frame.f_code is _seed and frame.f_locals.get("a") is None:
+            _note("randomness", frame)
+        elif frame.f_code is _getitem and frame.f_locals.get("key") in LOCALE:
+            _note("the locale", frame)
 
 
 def _is_clock(owner: Any, name: str) -> bool:
@@ -73,10 +65,8 @@ def _is_clock(owner: Any, name: str) -> bool:
     return dates or (owner is time and name in CLOCKS)
 
 
-import _random  # noqa: E402
-import os  # noqa: E402
-
 _getitem = type(os.environ).__getitem__.__code__
+_seed = random.Random.seed.__code__
 
 
 async def prepare() -> None:
@@ -252,11 +242,13 @@ def fill(free: str) -> None:
     held.clear()
 
 
-async def check(entry: str, kind: str) -> str:
+async def check(entry: str | None, kind: str) -> str:
     """Say what the server is where Python was restored, as JSON."""
     from mcpframe.frame import entries
     from mcpframe.frame import server as servers
 
+    if not entry:
+        return json.dumps({"tools": None})
     found: Any = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
     listed = await found.list_tools() if hasattr(found, "list_tools") else None
     tools = listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]
