@@ -104,7 +104,7 @@ async def prepare() -> None:
 
 
 HOST = "https://host.example"
-_CALLS = (
+_CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("tools/list", {}),
     ("tools/call", {"name": "double", "arguments": {"number": 2}}),
     ("tools/call", {"name": "double", "arguments": {"number": "two"}}),
@@ -222,7 +222,7 @@ def clean() -> None:
     for name in [name for name in globals() if not name.startswith("__") and name != "fill"]:
         del globals()[name]
     getattr(anyio.lowlevel, "_run_vars", {}).clear()
-    sys.last_exc = None
+    sys.__dict__.pop("last_exc", None)
     # Pyodide would look through all packages at every start, to name them to who asks for `loadedPackages`.
     pyodide._package_loader.init_loaded_packages = lambda: None
     gc.collect()
