@@ -1,10 +1,12 @@
 """The front door of the repository.
 
     python3 build.py                     build every server in templates/ into dist/
-    python3 build.py demo [--once]       build one, serve it and a host page, and ask it through a real browser
+    python3 build.py demo [--once]       serve one, a host page and the inspector, and ask it through a real browser
     python3 build.py test [ARGUMENTS]    run the tests; arguments go to pytest
     python3 build.py check               lint and type checks
     python3 build.py bench [ARGUMENTS]   run the benchmark
+    python3 build.py docs [--check]      write the generated parts of docs/ (or only compare them), and build its site
+    python3 build.py screenshots         take the README's pictures anew
     python3 build.py lock                renew the lock files
 
 It needs Python 3.11 or newer and nothing else: the first run makes the environment .venv from the locks, later ones
@@ -27,6 +29,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+_MOST_TEST_PROCESSES = 4  # each has a browser of its own
 LOCKS = [ROOT / "requirements" / "bootstrap.txt", ROOT / "requirements" / "dev.txt", ROOT / "pyproject.toml"]
 
 if sys.version_info < (3, 11):  # noqa: UP036  (that is the point)
@@ -51,6 +54,9 @@ def main(arguments: Sequence[str]) -> int:
     demo_options.add_argument("--page-port", type=int, default=0, help="port of the host page's origin (a free one)")
     verbs.add_parser("build", help="build templates/ into dist/ (the default)")
     verbs.add_parser("check", help="lint and type checks")
+    verbs.add_parser("screenshots", help="the README's pictures, in docs/images/")
+    docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
+    docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
     verbs.add_parser("lock", help="renew the lock files")
     # Everything after these two belongs to pytest or to the benchmark, options included.
     verbs.add_parser("test", help="run the tests", add_help=False)
@@ -70,6 +76,10 @@ def main(arguments: Sequence[str]) -> int:
             return bench(rest)
         elif options.verb == "check":
             return check()
+        elif options.verb == "screenshots":
+            return subprocess.call([sys.executable, "-m", "docs.generate.screenshots"], cwd=ROOT, env=set_up())
+        elif options.verb == "docs":
+            return docs(check=options.check)
         elif options.verb == "lock":
             lock()
         else:
@@ -159,7 +169,10 @@ def demo(options: argparse.Namespace) -> None:
 
 
 def test(arguments: Sequence[str]) -> int:
-    return subprocess.call([sys.executable, "-m", "pytest", *arguments], cwd=ROOT, env=set_up())
+    """Run pytest; all the tests in several processes at once, a file's tests always in one."""
+    several = ["-n", str(min(os.cpu_count() or 1, _MOST_TEST_PROCESSES)), "--dist", "loadfile"]
+    command = [sys.executable, "-m", "pytest", *(arguments or several)]
+    return subprocess.call(command, cwd=ROOT, env=set_up())
 
 
 def bench(arguments: Sequence[str]) -> int:
@@ -171,6 +184,11 @@ def check() -> int:
     commands = (["ruff", "check"], ["ruff", "format", "--check"], ["mypy"])
     statuses = [subprocess.call([sys.executable, "-m", *command], cwd=ROOT) for command in commands]
     return int(any(statuses))
+
+
+def docs(*, check: bool) -> int:
+    """Bring the generated parts of docs/ up to date, or only compare them; then build the site."""
+    return subprocess.call([sys.executable, "-m", "docs.generate", *(["--check"] if check else [])], cwd=ROOT)
 
 
 def lock() -> None:

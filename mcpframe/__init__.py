@@ -1,9 +1,9 @@
 """MCP servers in Python that run inside a browser frame.
 
 Public names: `FrameServer`, what its functions take and give (`FrameSession`, `Setup`, `SetupCancelled`, `SetupFailed`,
-`Permission`), and `load` for servers; `OuterFrame` and `POPUP` for hosts; `connect_to_host` and `Page` for pages that
-are no server; and `errors`, the module of everything mcpframe raises. They are imported when they are first used, so
-importing mcpframe costs nothing.
+`Permission`), and `load` for servers; `OuterFrame` and `POPUP` for hosts; `connect_to_host`, `serve` and `Page` for
+pages that are no server; and `errors`, the module of everything mcpframe raises. They are imported when they are first
+used, so importing mcpframe costs nothing.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.outer import OuterFrame as OuterFrame
     from mcpframe.frame.places import POPUP as POPUP
     from mcpframe.frame.server import FrameServer as FrameServer
+    from mcpframe.frame.server import serve as serve
     from mcpframe.frame.ui import Page as Page
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "connect_to_host",
     "errors",
     "load",
+    "serve",
 ]
 
 _HOME = {
@@ -53,6 +55,7 @@ _HOME = {
     "connect_to_host": "mcpframe.frame.inner:connect_to_host",
     "errors": "mcpframe.frame.errors:",
     "load": "mcpframe.frame.load:load",
+    "serve": "mcpframe.frame.server:serve",
 }
 
 

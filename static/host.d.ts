@@ -56,34 +56,50 @@ export declare const SANDBOX: { readonly standard: string; readonly popups: stri
 
 export type Visibility = "required" | "optional" | "hidden";
 
+/** One message at the gate, as `onWire` is told of it. */
+export interface Wire {
+  direction: "sent" | "received";
+  /** Its JSON text; null where it was not read, as nothing of a stranger is, or is not JSON within the limits. */
+  text: string | null;
+  /** Where it came from, or the target origin that it was posted to. */
+  origin: string;
+  /** Why it did not pass, in a sentence; null where it did. */
+  refused: string | null;
+}
+
 interface FrameOptions {
   /** The http(s) address of the page; a `#setup` in it is left out. */
   url: string | URL;
   /** To resume what the page stored under this id. By default a new random one. */
-  sessionId?: string;
+  sessionId?: string | undefined;
   /** The Permissions Policy features that are granted, such as "clipboard-read". Nothing else gets into `allow`. */
-  permissions?: readonly string[];
+  permissions?: readonly string[] | undefined;
   /** What an earlier setup said; `required` shows the iframe at the start. Default hidden. */
-  visibility?: Visibility;
+  visibility?: Visibility | undefined;
   /** One number for the deadlines of both handshakes, or each; in milliseconds, `Infinity` for none. */
-  timeout?: number | FrameTimeouts;
-  limits?: FrameLimits;
+  timeout?: number | FrameTimeouts | undefined;
+  limits?: FrameLimits | undefined;
+  /**
+   * Called with every message, in either phase, as it is sent, received or refused. It costs; for inspecting. Of what
+   * other windows post to this one, only the origin is told.
+   */
+  onWire?: ((wire: Wire) => void) | undefined;
 }
 
 interface IframeOptions extends FrameOptions {
   /** An iframe in the document. Whatever it showed is replaced, and its `allow` attribute too. */
   iframe: HTMLIFrameElement;
-  popup?: false;
+  popup?: false | undefined;
   /**
    * A name of `SANDBOX`, or the text of the iframe's `sandbox` attribute. By default the attribute that it has, or else
    * `standard`.
    */
-  sandbox?: keyof typeof SANDBOX | (string & {});
+  sandbox?: keyof typeof SANDBOX | (string & {}) | undefined;
   /**
    * The page is in a sandbox without `allow-same-origin`. Its origin is "null", like that of every such frame, so that
    * messages can only be posted to "*": whatever is in that iframe reads them.
    */
-  opaque?: boolean;
+  opaque?: boolean | undefined;
 }
 
 interface PopupOptions extends FrameOptions {
@@ -166,7 +182,7 @@ export declare class FrameTransport {
   onpermissions?: ((requested: PermissionRequest[]) => string[] | Promise<string[]>) | undefined;
 
   /** Run the page's setup phase, before `connect()`. The iframe is shown as long as the page needs to be seen. */
-  setup(options?: { signal?: AbortSignal }): Promise<SetupResult>;
+  setup(options?: { signal?: AbortSignal | undefined }): Promise<SetupResult>;
   /** Show the iframe, or bring the popup to the front. */
   show(): void;
   /** Hide the iframe; its page goes on running. A popup can't be hidden. */

@@ -115,6 +115,7 @@ export class FrameTransport {
   /** Requests without an answer: ours to the page, and the page's to us. */
   #asked = new Set();
   #owed = new Set();
+  #onWire;
 
   #onMessageEvent = (event) => {
     try {
@@ -133,7 +134,7 @@ export class FrameTransport {
 
   /**
    * What each message does in each state of a phase; a missing state means that the message is refused there.
-   * `shape` checks and picks what is needed; it throws a FrameError.
+   * `shape` checks and picks what is needed, `check` looks at what came before; both throw a FrameError.
    */
   static #SETUP = {
     MCP_SETUP_HANDSHAKE: {
@@ -160,6 +161,7 @@ export class FrameTransport {
     },
     MCP_MESSAGE: {
       shape: readPayload,
+      check: (frame, payload) => frame.#checkOwed(payload),
       open: (frame, payload) => frame.#deliver(payload),
     },
     MCP_SETUP_REQUIRED: {
@@ -186,6 +188,9 @@ export class FrameTransport {
    *   in UTF-8 (64 MiB), of arrays and objects inside each other (100), of unanswered requests per direction (1000)
    * @param {boolean} [options.opaque] the page is in a sandbox without `allow-same-origin`. Its origin is "null" like
    *   that of every such frame, so messages can only go to "*": whatever is in that iframe reads them.
+   * @param {(wire: {direction: "sent" | "received", text: string | null, origin: string, refused: string | null}) => void}
+   *   [options.onWire] called with every message, in either phase, as it is sent, received or refused; for inspecting, as
+   *   it costs. `text` is its JSON; null where it was not read, as nothing of a stranger is, or is not JSON within the limits.
    * @throws {FrameError} OriginError for an address, a sandbox or a permission that cannot work
    */
   constructor({
@@ -199,6 +204,7 @@ export class FrameTransport {
     timeout = {},
     limits = {},
     opaque = false,
+    onWire,
   }) {
     if (!iframe === !popup) throw new FrameError("StateError", "Pass either an iframe or popup: true.");
     const address = new URL(url, document.baseURI);
@@ -227,6 +233,7 @@ export class FrameTransport {
     this.#timeout = typeof timeout === "number" ? { handshake: timeout, accept: timeout } : timeout;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#visibility = visibility;
+    this.#onWire = onWire;
     this.permissions = [...new Set(permissions.map(checkPermission))];
     this.frameSessionId = sessionId ?? randomId();
   }
@@ -290,6 +297,7 @@ export class FrameTransport {
     try {
       payload = this.#outbound(message);
     } catch (error) {
+      this.#tell("sent", { type: "MCP_MESSAGE", payload: message }, this.#target, error.message);
       // Whoever waits for this answer must not wait for ever.
       if (!("method" in message) && this.#owed.delete(message.id)) {
         this.#post({ type: "MCP_MESSAGE", payload: errorResponse(message.id, INTERNAL_ERROR, error.message) });
@@ -328,22 +336,41 @@ export class FrameTransport {
   // ---- inbound
 
   #receive(event) {
-    if (this.#state === "clearing" || event.source === null || event.source !== this.#peer) return;
-    if (event.origin !== this.origin) return this.#reportOrigin(event.origin);
-    const type = event.data?.type;
-    if (typeof type !== "string" || !type.startsWith("MCP_")) return;
+    if (this.#state === "clearing") return;
+    const { origin } = event;
+    if (event.source === null || event.source !== this.#peer) {
+      return this.#tell("received", null, origin, OTHER_WINDOW);
+    }
+    if (origin !== this.origin) {
+      this.#tell("received", null, origin, OTHER_ORIGIN);
+      return this.#reportOrigin(origin);
+    }
+    const { data } = event;
+    const type = data?.type;
+    if (typeof type !== "string" || !type.startsWith("MCP_")) return this.#tell("received", data, origin, NOISE);
+    const refuse = (error) => {
+      this.#tell("received", data, origin, error.message);
+      return error;
+    };
     const rule = Object.hasOwn(this.#rules, type) && this.#rules[type];
-    if (!rule) throw new FrameError("UnexpectedMessage", `${clip(type)} is not a message that a framed page sends here.`);
+    if (!rule) {
+      throw refuse(new FrameError("UnexpectedMessage", `${clip(type)} is not a message that a framed page sends here.`));
+    }
     let body;
     try {
-      checkMessage(event.data, this.#limits);
-      body = rule.shape(event.data);
+      checkMessage(data, this.#limits);
+      body = rule.shape(data);
+      rule.check?.(this, body);
     } catch (error) {
-      this.#answerInsteadOf(event.data.payload, error);
+      refuse(error);
+      this.#answerInsteadOf(data.payload, error);
       throw error;
     }
     const act = rule[this.#state];
-    if (!act) throw new FrameError("UnexpectedMessage", `${type} does not belong here: the frame is ${this.#state}.`);
+    if (!act) {
+      throw refuse(new FrameError("UnexpectedMessage", `${type} does not belong here: the frame is ${this.#state}.`));
+    }
+    this.#tell("received", data, origin);
     act(this, body);
   }
 
@@ -386,11 +413,6 @@ export class FrameTransport {
 
   #deliver(payload) {
     if ("method" in payload && "id" in payload) {
-      if (this.#owed.size >= this.#limits.maxPending) {
-        const error = tooManyPending(this.#limits);
-        this.#answerInsteadOf(payload, error);
-        throw error;
-      }
       this.#owed.add(payload.id);
     } else if (!("method" in payload)) {
       this.#asked.delete(payload.id);
@@ -398,6 +420,12 @@ export class FrameTransport {
       this.#owed.delete(payload.params?.requestId);
     }
     this.onmessage?.(payload);
+  }
+
+  #checkOwed(payload) {
+    if ("method" in payload && "id" in payload && this.#owed.size >= this.#limits.maxPending) {
+      throw tooManyPending(this.#limits);
+    }
   }
 
   /** A refused request is answered with an error; a refused answer becomes an error for the one who waits for it. */
@@ -428,6 +456,7 @@ export class FrameTransport {
 
   #post(message) {
     this.#peer.postMessage(message, this.#target);
+    this.#tell("sent", message, this.#target);
   }
 
   // ---- permissions
@@ -562,6 +591,19 @@ export class FrameTransport {
     this.#attempt(() => this.onerror?.(error));
   }
 
+  /** Tell who watches of a message; `data` is null where it was not read. */
+  #tell(direction, data, origin, refused = null) {
+    if (!this.#onWire) return;
+    let text = null;
+    try {
+      checkMessage(data, this.#limits); // a clone whose parts are shared may be a text without an end
+      if (data !== null) text = JSON.stringify(data) ?? null;
+    } catch {
+      // it stays null
+    }
+    this.#attempt(() => this.#onWire({ direction, text, origin, refused }));
+  }
+
   /** Call back into the host: what it throws shows up in its console, and stops nothing here. */
   #attempt(callback) {
     try {
@@ -579,6 +621,10 @@ const wrongVersion = ({ min, max }) =>
     "VersionMismatch",
     `The page speaks version ${min} to ${max} of the postMessage protocol, this host ${PROTOCOL_VERSION}.`,
   );
+/** What `onWire` is told of a message that nobody has to be told of otherwise. */
+const OTHER_WINDOW = "It came from another window than the one that is talked to.";
+const OTHER_ORIGIN = "Pages of this origin are not heard.";
+const NOISE = "It is no message of this protocol.";
 const clip = (text) => (text.length > 64 ? `${text.slice(0, 64)}…` : text);
 const errorResponse = (id, code, message) => ({ jsonrpc: "2.0", id, error: { code, message } });
 const tooManyPending = ({ maxPending }) =>

@@ -239,6 +239,7 @@ async function restorePython(arrivals, snapshot) {
     pyodide.FS.writeFile(path, await data);
     await pyodide._api.loadDynlib(path);
   }
+  page.isRestored();
   late.comeLater();
   performance.mark("mcpframe:libraries");
   return pyodide;

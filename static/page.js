@@ -8,6 +8,7 @@ let deadline = 0;
 let finished = false;
 let failed = false;
 let stopped = false;
+let restored = false;
 
 function settle() {
   clearTimeout(deadline);
@@ -41,6 +42,19 @@ const STATES = {
   "setting up": (origin) => `Being set up for ${origin}.`,
   "set up": (origin) => `Set up for ${origin}. This page can be closed.`,
   running: () => "Running.",
+};
+
+/** The performance marks that a host is told of, by the names it knows them under; in the order they are set. */
+const MARKS = {
+  loader: "Loading",
+  wasm: "wasm",
+  unpacked: "unpacked",
+  restored: "restored",
+  files: "files",
+  python: "python",
+  libraries: "libraries",
+  sdk: "Starting the server",
+  ready: "ready",
 };
 
 function add(parent, tag, text, attributes = {}) {
@@ -102,6 +116,21 @@ export const page = {
     element("error").hidden = true;
     show("ready");
     element("status").textContent = STATES[state](origin);
+  },
+
+  /** Python was started from a snapshot. */
+  isRestored() {
+    restored = true;
+  },
+
+  /** How this page came to be ready, for its host: JSON with milliseconds since it began to load. */
+  timing() {
+    const marks = {};
+    for (const [name, mark] of Object.entries(MARKS)) {
+      const at = performance.getEntriesByName(`mcpframe:${mark}`, "mark")[0]?.startTime;
+      if (at !== undefined) marks[name] = Math.round(at * 10) / 10;
+    }
+    return JSON.stringify({ start: restored ? "snapshot" : "plain", marks });
   },
 
   fail(title, detail) {

@@ -4,6 +4,9 @@ Pyodide's event loop gives every ready callback a task of the browser, and a `to
 that costs more than the call. Here a trip runs whatever is ready, in order, for a few milliseconds at most; then the
 browser has its turn, so that messages come in and the page stays alive. A trip is itself a callback of Pyodide's loop,
 which so keeps its duties: the running loop, asynchronous generators, `SystemExit` and `KeyboardInterrupt`.
+
+A timer for a time that is just past is due at once, as with asyncio's own loops: Pyodide's raises ValueError, which
+would break a timeout (anyio's, asyncio's) whose deadline passes while it is being set.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ BUDGET = 0.004
 
 
 def batch_callbacks(loop: asyncio.AbstractEventLoop, *, clock: Callable[[], float] = time.monotonic) -> None:
-    """Let an event loop run ready callbacks together. Its timers stay as they are.
+    """Let an event loop run ready callbacks together, and take timers that are due already.
 
     Args:
         loop: Pyodide's event loop, or another whose `call_later` runs a callback in a task of its own.
@@ -57,4 +60,10 @@ def batch_callbacks(loop: asyncio.AbstractEventLoop, *, clock: Callable[[], floa
         if ready:
             come_back()
 
+    def call_at(
+        when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> asyncio.Handle:
+        return loop.call_later(max(0.0, when - loop.time()), callback, *args, context=context)
+
     loop.call_soon = call_soon  # type: ignore[method-assign, assignment]
+    loop.call_at = call_at  # type: ignore[method-assign, assignment]

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("mcpframe")
 
+BOOT_CAPABILITY = "mcpframe/boot"
+"""The experimental capability that tells the host how this page came to be ready: see `Page.timing`."""
+
 _REPORTED_REFUSALS = 20
 """How many refused messages of one session are logged; the rest are only counted."""
 
@@ -42,6 +45,9 @@ class Page(Protocol):
 
     def ready(self, info: str) -> None:
         """Show where the server stands: JSON with `state` (waiting, setting up, set up, connected) and `origin`."""
+
+    def timing(self) -> str:
+        """Give how this page came to be ready: JSON with `start`, how Python was started, and `marks`, in ms."""
 
     def fail(self, title: str, detail: str) -> None:
         """Show an error that a person can read, and its details such as a traceback."""
@@ -175,7 +181,8 @@ async def _serve(target: ServerObject, allowed: AllowedOrigins, host: Window, co
             if target.ui_function:
                 tasks.append(asyncio.create_task(_run_ui(target, target.ui_function, page)))
         try:
-            await servers.serve(target, *session.streams)
+            experimental = {BOOT_CAPABILITY: json.loads(page.timing())}
+            await servers.serve(target, *session.streams, experimental=experimental)
             closed = await session.ended()
         finally:
             await _end(target, tasks)

@@ -28,12 +28,17 @@ from mcpframe.frame.errors import (
     UnexpectedMessage,
     UnexpectedOrigin,
 )
-from mcpframe.frame.events import Closed, Departure, Inbound, Output, Received, Refused, Send
+from mcpframe.frame.events import Closed, Departure, Inbound, Output, Received, Refused, Send, Wire
 from mcpframe.frame.origins import ANY, OPAQUE, AllowedOrigins, parse_allowed_origins
 from mcpframe.frame.roles import Local, Message, Options, Role, Rule, State
 
 __all__ = ["AllowedOrigins", "Connection", "Options", "State", "parse_allowed_origins"]
 
+
+_OTHER_WINDOW = "It came from another window than the one that is talked to."
+_OTHER_ORIGIN = "Pages of this origin are not heard."
+_NOISE = "It is no message of this protocol."
+_NOT_JSON = "It has no form in JSON."
 
 _REPORTED_ORIGINS = 8
 """How many origins that are not allowed are reported at most; a page could be loaded from any number of them."""
@@ -51,6 +56,8 @@ class Connection:
         session_id: the id of the session; given for an outer frame, learned by an inner one.
         origin: the pinned origin of the peer, None before.
         dropped: how many messages were dropped or ignored, by reason.
+        watched: whether there is a `Wire` before the outputs of every message that is received, and for every one that
+            is refused. What is sent is told by its `Send`.
     """
 
     def __init__(
@@ -80,6 +87,7 @@ class Connection:
         self.origin: str | None = None
         self.facts = dict(facts or {})
         self.dropped: Counter[str] = Counter()
+        self.watched = False
         self._allowed = allowed_origins
         self._refused_origins: set[str] = set()
         self._timers: dict[Local, float] = {}
@@ -104,24 +112,25 @@ class Connection:
         """
         if self.state in (State.IDLE, State.CLOSED):
             return self._drop(self.state)
+        origin = inbound.origin
         if not inbound.from_peer:
-            return self._drop("source")
-        if not self._hears(inbound.origin):
-            return self._refuse_origin(inbound.origin)
+            return self._seen(self._drop("source"), None, origin, _OTHER_WINDOW)
+        if not self._hears(origin):
+            return self._seen(self._refuse_origin(origin), None, origin, _OTHER_ORIGIN)
         try:
             text = inbound.read()
         except ValueError:  # cyclic, or a BigInt in it: no message of a protocol that is JSON
-            return self._drop("noise")
+            return self._seen(self._drop("noise"), None, origin, _NOT_JSON)
         try:
-            message = self._read(text, inbound.origin, now)
+            message = self._read(text, origin, now)
             if message is None:
-                return self._drop("noise")
+                return self._seen(self._drop("noise"), text, origin, _NOISE)
             rule = self._rule_for(message)
             if rule is None:
                 raise UnexpectedMessage(f"{message.trigger} does not belong here: the connection is {self.state}.")
         except MessageError as error:
-            return [Refused(error, inbound.origin), *self._tell_who_waits(text, error)]
-        return self._follow(rule, message)
+            return self._seen([Refused(error, origin), *self._tell_who_waits(text, error)], text, origin)
+        return self._seen(self._follow(rule, message), text, origin)
 
     def send(self, text: str, message: Mapping[str, Any], now: float) -> list[Output]:
         """Send one MCP message.
@@ -213,11 +222,12 @@ class Connection:
             payload.check_keys(text)
             self._asked_by_us.asked(message)
         except MessageError as error:
+            seen: list[Output] = [Wire("sent", wrapped, self.origin or "", str(error))] if self.watched else []
             if jsonrpc.is_request(message):
-                return [Received(jsonrpc.error_response(message["id"], jsonrpc.INTERNAL_ERROR, str(error)))]
+                return [*seen, Received(jsonrpc.error_response(message["id"], jsonrpc.INTERNAL_ERROR, str(error)))]
             if "method" in message or message.get("id") is None:
-                return [Refused(error, None)]
-            return [Refused(error, None), self._answer(message["id"], jsonrpc.INTERNAL_ERROR, error)]
+                return [*seen, Refused(error, None)]
+            return [*seen, Refused(error, None), self._answer(message["id"], jsonrpc.INTERNAL_ERROR, error)]
         self._asked_by_peer.answered(message)
         return [self._say_text(wrapped)]
 
@@ -276,6 +286,15 @@ class Connection:
         if trigger in (Local.START, Local.SEND, Local.COMPLETE_SETUP, Local.REQUIRE_SETUP):
             raise StateError(f"Cannot {trigger} now: the {self.role.name} connection is {self.state}.")
         return []
+
+    def _seen(self, outputs: list[Output], text: str | None, origin: str, refused: str | None = None) -> list[Output]:
+        """Put the `Wire` of what was received before its outputs, where anybody watches."""
+        if not self.watched:
+            return outputs
+        if refused is None:
+            errors = (output.error for output in outputs if isinstance(output, Refused))
+            refused = next(map(str, errors), None)
+        return [Wire("received", text, origin, refused), *outputs]
 
     def _drop(self, reason: str) -> list[Output]:
         self.dropped[reason] += 1

@@ -78,7 +78,7 @@ class Element:
     def element(self, selector: str) -> Element:
         """Give the first element in this one that a CSS selector matches. Raises `PageError` where there is none."""
         found = self.js.querySelector(selector)
-        if found is None:
+        if not getattr(found, "tagName", None):  # the browser's null is not None
             raise PageError(f"There is no element {selector!r} in the page.")
         return Element(found, self._page)
 
@@ -116,8 +116,8 @@ class Element:
 
     def get(self, name: str) -> str | None:
         """Give an attribute; None where it has no such attribute."""
-        value: str | None = self.js.getAttribute(name)
-        return value
+        value = self.js.getAttribute(name)
+        return value if isinstance(value, str) else None  # the browser's null is not None
 
     def set(self, name: str, value: str | bool | None) -> None:
         """Set an attribute: to a text, True for one without a value, or False and None for none."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from mcpframe.frame.errors import MessageError, SessionError
 
@@ -201,8 +201,26 @@ class Closed:
     error: SessionError | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One message at the gate, for a log of the wire. There is no time in it: it is given as the message passes.
+
+    Attributes:
+        direction: which way it went.
+        text: its JSON text; None where it was not read, as nothing of a stranger is, or has no form in JSON.
+        origin: where it came from, or the target origin that it was posted to; empty for one that was refused before
+            the peer was known.
+        refused: why it did not pass, in a sentence; None where it did.
+    """
+
+    direction: Literal["sent", "received"]
+    text: str | None
+    origin: str
+    refused: str | None = None
+
+
 Event = SetupStarted | SetupCompleted | SetupRequired | Opened | Received | Refused | Closed
-Output = Send | Event
+Output = Send | Wire | Event
 
 
 class Window(Protocol):

@@ -47,7 +47,7 @@ from mcpframe.frame.places import (
 )
 from mcpframe.frame.protocols import sep
 from mcpframe.frame.roles import Role
-from mcpframe.frame.session import Session, open_session
+from mcpframe.frame.session import Session, WireHook, open_session
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -115,6 +115,7 @@ class OuterFrame:
         opaque: bool = False,
         options: Options | None = None,
         on_event: OuterHook | None = None,
+        on_wire: WireHook | None = None,
     ) -> None:
         """Say what to frame; nothing is loaded yet.
 
@@ -132,6 +133,8 @@ class OuterFrame:
                 that iframe reads them; a known session id is not given to it.
             options: deadlines and limits.
             on_event: called with every event of a connection but `Received`, and with `VisibilityChanged`.
+            on_wire: called with every message, in either phase, as it is sent, received or refused (`events.Wire`). It
+                costs; for inspecting. Of what other windows post to this one, only the origin is told.
 
         Raises:
             OriginError: for an address, a sandbox or a permission that cannot work.
@@ -159,6 +162,7 @@ class OuterFrame:
         self._phases: dict[str, tuple[str, ...]] = {}
         self._decide = on_permissions
         self._on_event = on_event
+        self._on_wire = on_wire
         self._window: FramedWindow | None = None
         self._visible = False
         self._busy = False
@@ -279,7 +283,7 @@ class OuterFrame:
         try:
             async with place(framing) as window:
                 self._window, self._visible = window, visible
-                async with open_session(connection, window, on_event=self._note) as session:
+                async with open_session(connection, window, on_event=self._note, on_wire=self._on_wire) as session:
                     self.session = session
                     yield session
         finally:

@@ -223,7 +223,11 @@ def _servers_in(module: ModuleType) -> str:
 
 
 async def serve(
-    server: object, read: ReadStream[SessionMessage | Exception], write: WriteStream[SessionMessage]
+    server: object,
+    read: ReadStream[SessionMessage | Exception],
+    write: WriteStream[SessionMessage],
+    *,
+    experimental: dict[str, dict[str, Any]] | None = None,
 ) -> None:
     """Serve one connection with everything a frame adds, until its read stream ends.
 
@@ -232,14 +236,32 @@ async def serve(
             at the same time.
         read: The messages of the client.
         write: The messages to the client. Closed at the end.
+        experimental: Experimental capabilities to tell the client of, in either era.
 
     Raises:
         EntryError: `server` is no server object.
     """
     target = equip(server)
     changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+    if experimental:
+        _tell_who_discovers(target, experimental)
     with captured():
-        await target.run(read, write, target.create_initialization_options(changes))
+        await target.run(read, write, target.create_initialization_options(changes, experimental))
+
+
+def _tell_who_discovers(target: Server[Any], experimental: dict[str, dict[str, Any]]) -> None:
+    """Add experimental capabilities to the answer of `server/discover`; `initialize` takes them from its options."""
+    entry = target.get_request_handler("server/discover")
+    if entry is None:
+        return
+
+    async def discover(ctx: ServerRequestContext[Any, Any], params: types.RequestParams) -> HandlerResult:
+        result = await entry.handler(ctx, params)
+        if isinstance(result, types.DiscoverResult):
+            result.capabilities.experimental = {**(result.capabilities.experimental or {}), **experimental}
+        return result
+
+    target.add_request_handler("server/discover", types.RequestParams, discover)
 
 
 def equip(server: object) -> Server[Any]:

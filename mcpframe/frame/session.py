@@ -34,6 +34,7 @@ from mcpframe.frame.events import (
     SetupResult,
     SetupStarted,
     Window,
+    Wire,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
 EventHook = Callable[[Event], None]
+WireHook = Callable[[Wire], None]
 
 
 class Session:
@@ -54,7 +56,13 @@ class Session:
 
     started: Opened | SetupStarted
 
-    def __init__(self, connection: Connection, window: Window, on_event: EventHook | None = None) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        window: Window,
+        on_event: EventHook | None = None,
+        on_wire: WireHook | None = None,
+    ) -> None:
         """Prepare a session; nothing happens before `start`.
 
         Args:
@@ -62,10 +70,14 @@ class Session:
             window: the way to the peer.
             on_event: called with every event but `Received`, as it happens. What it raises is raised out of the call
                 that caused it, except in the window's callbacks, where the event loop's exception handler gets it.
+            on_wire: called with every message, as it is sent, received or refused: see `Wire`. What it raises is raised
+                like that, too.
         """
         self.connection = connection
+        connection.watched = on_wire is not None
         self._window = window
         self._on_event = on_event
+        self._on_wire = on_wire
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.Handle | None = None  # in Pyodide not a TimerHandle: it has no `when`
         self._due: float | None = None
@@ -161,8 +173,13 @@ class Session:
         for output in outputs:
             if isinstance(output, Send):
                 self._window.post(output.text, output.target_origin)
+                if self._on_wire:
+                    self._on_wire(Wire("sent", output.text, output.target_origin))
             elif isinstance(output, Received):
                 self._receive(output)
+            elif isinstance(output, Wire):
+                if self._on_wire:
+                    self._on_wire(output)
             else:
                 self._note(output)
         self._set_timer()
@@ -198,7 +215,9 @@ class Session:
         self._due = deadline
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = None if deadline is None else self._loop.call_at(deadline, self._tick)
+        self._timer = None
+        if deadline is not None:  # Pyodide's loop raises where the time is past by then
+            self._timer = self._loop.call_later(max(0.0, deadline - self._loop.time()), self._tick)
 
 
 class Writer:
@@ -234,7 +253,7 @@ class Writer:
 
 @asynccontextmanager
 async def open_session(
-    connection: Connection, window: Window, *, on_event: EventHook | None = None
+    connection: Connection, window: Window, *, on_event: EventHook | None = None, on_wire: WireHook | None = None
 ) -> AsyncIterator[Session]:
     """Do the handshake and give the open session; close it at the end.
 
@@ -242,6 +261,7 @@ async def open_session(
         connection: a connection in its first state.
         window: the way to the peer.
         on_event: as for `Session`.
+        on_wire: as for `Session`.
 
     Yields:
         The session, past its handshake.
@@ -249,7 +269,7 @@ async def open_session(
     Raises:
         SessionError: where the handshake fails; see its subclasses.
     """
-    session = Session(connection, window, on_event)
+    session = Session(connection, window, on_event, on_wire)
     try:
         session.start()
         await session.begun()
@@ -261,8 +281,8 @@ async def open_session(
 
 @asynccontextmanager
 async def transport(
-    connection: Connection, window: Window, *, on_event: EventHook | None = None
+    connection: Connection, window: Window, *, on_event: EventHook | None = None, on_wire: WireHook | None = None
 ) -> AsyncIterator[TransportStreams]:
     """Give a session as a transport of the SDK, for `mcp.Client(transport(...))`. As `open_session` otherwise."""
-    async with open_session(connection, window, on_event=on_event) as session:
+    async with open_session(connection, window, on_event=on_event, on_wire=on_wire) as session:
         yield session.streams

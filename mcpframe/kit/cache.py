@@ -21,6 +21,8 @@ _REASONS = {
     errno.EROFS: "the file system is read-only",
     errno.EACCES: "permission is denied",
     errno.EPERM: "permission is denied",
+    errno.ENOTDIR: "there is a file where a folder has to be",
+    errno.EEXIST: "there is a file where a folder has to be",
 }
 
 

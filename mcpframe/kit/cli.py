@@ -1,33 +1,42 @@
-"""The command line: `mcpframe build`, `mcpframe serve`."""
+"""The command line: `mcpframe`. Its commands are in `commands`, but for `build`, `serve` and `inspect`."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import webbrowser
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from mcpframe.frame.errors import McpFrameError
+from mcpframe.kit.commands import call, check, dev, listing, new, testing
+from mcpframe.kit.commands.output import err as _err
+from mcpframe.kit.commands.output import out as _out
+from mcpframe.kit.commands.output import print_error
+from mcpframe.kit.commands.output import silently as _silently
+from mcpframe.kit.commands.output import step as _step
 
 if TYPE_CHECKING:
     from mcpframe.kit.bundle import BuildResult
 
 app = typer.Typer(
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Write an MCP server in Python, publish it as a static page that runs it in the browser.",
 )
-_err = Console(stderr=True, highlight=False, soft_wrap=True)
-_out = Console(highlight=False, soft_wrap=True)
+
+# One line a command; the name is that of the function unless it is given.
+app.command(epilog=new.EXAMPLES)(new.new)
+app.command(epilog=dev.EXAMPLES)(dev.dev)
+app.command("test", epilog=testing.EXAMPLES, context_settings=testing.SETTINGS)(testing.run_tests)
+app.command(epilog=check.EXAMPLES)(check.check)
+app.command("list", epilog=listing.EXAMPLES)(listing.list_server)
+app.command(epilog=call.EXAMPLES)(call.call)
 
 
 @app.callback()
@@ -46,7 +55,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.command()
+@app.command(epilog="Examples:  mcpframe build  |  mcpframe build my-server --out public --json")
 def build(
     path: Annotated[Path, typer.Argument(help="A server's folder, its pyproject.toml, or its Python file.")] = Path(),
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to build into; bundles may share one.")] = Path(
@@ -88,10 +97,17 @@ def build(
     _out.print(f"[green]{state}[/] {escape(str(result.folder))}")
     if result.tools is not None:
         _out.print(f"  tools        {escape(', '.join(tools)) or 'none'}")
-    _out.print(f"  embedded by  {escape(', '.join(result.manifest['allowed_origins'])) or 'opaque origins only'}")
+    _out.print(f"  embedded by  {escape(_embedders(result))}")
     _out.print(f"  first visit  {result.sizes['first_visit'] / 1e6:.1f} MB (gzip)")
     _out.print(f"  the page     {escape(result.manifest['start'])}")
     _out.print(f"  look at it   mcpframe serve {escape(str(out))}, then open {escape(result.url_path)}")
+
+
+def _embedders(result: BuildResult) -> str:
+    origins = ", ".join(result.manifest["allowed_origins"])
+    return origins or (
+        "nobody: it is a page of its own" if result.manifest["kind"] == "page" else "opaque origins only"
+    )
 
 
 def _described(result: BuildResult) -> dict[str, object]:
@@ -107,7 +123,7 @@ def _described(result: BuildResult) -> dict[str, object]:
     }
 
 
-@app.command()
+@app.command(epilog="Examples:  mcpframe serve  |  mcpframe serve public --port 9000")
 def serve(
     folder: Annotated[Path, typer.Argument(help="A folder that was built.")] = Path("dist"),
     port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8765,
@@ -126,21 +142,39 @@ def serve(
             time.sleep(3600)
 
 
-@contextmanager
-def _step(what: str) -> Iterator[None]:
-    """Show a step on a terminal while it lasts, and leave a line with its duration."""
-    start = time.monotonic()
-    if _err.is_terminal:
-        with _err.status(escape(what)):
-            yield
-    else:
-        yield
-    _err.print(f"[dim]{escape(what)}: {time.monotonic() - start:.1f} s[/]")
+@app.command(epilog="Examples:  mcpframe inspect my-server  |  mcpframe inspect https://tools.example/pi/")
+def inspect(
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[URL|PATH]", help="The address of a server's page, or a project as for build, which is built."
+        ),
+    ] = None,
+    port: Annotated[int, typer.Option(help="The inspector's port; 0 takes the usual one, or a free one.")] = 0,
+    era: Annotated[
+        str, typer.Option(help="The protocol to speak: auto for the newest, 2026-07-28, or legacy for the handshake's.")
+    ] = "auto",
+    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
+) -> None:
+    """Look at a server as a host does: its setup, tools, resources, prompts, and every message. Until Ctrl-C."""
+    from mcpframe.kit.inspector import ERAS, address_or_path, serve_inspector
 
-
-@contextmanager
-def _silently(_what: str) -> Iterator[None]:
-    yield
+    if era not in ERAS:
+        raise typer.BadParameter(f"{era!r} is none of {', '.join(ERAS)}.", param_hint="--era")
+    found = None if target is None else address_or_path(target)
+    with serve_inspector([found] if isinstance(found, Path) else [], port=port, progress=_step) as inspecting:
+        server = found if isinstance(found, str) else next(iter(inspecting.servers.values()), None)
+        address = inspecting.url_with(server, era) if server else inspecting.url
+        if server:
+            _out.print(f"server     {escape(server)}")
+        if isinstance(found, str):
+            _out.print(f"           it has to allow {inspecting.origin}")
+        _out.print(f"inspector  {escape(address)}")
+        _out.print("Ctrl-C stops it.")
+        if open_browser:
+            webbrowser.open(address)
+        while True:
+            time.sleep(3600)
 
 
 def main() -> None:
@@ -148,10 +182,7 @@ def main() -> None:
     try:
         app(standalone_mode=True)
     except McpFrameError as error:
-        message, _, details = str(error).partition("\n")
-        _err.print(f"[bold red]error:[/] {escape(message)}")
-        if details:
-            _err.print(escape(details))
+        print_error(error)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

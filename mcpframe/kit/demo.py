@@ -17,6 +17,7 @@ from mcpframe.kit.chromium import ensure_chromium, launch_options
 from mcpframe.kit.data import checkout_dir, templates_dir
 from mcpframe.kit.errors import DemoError, PortTaken, ToolMissing
 from mcpframe.kit.host_page import bundle_client, write_host_page
+from mcpframe.kit.inspector import serve_inspector
 from mcpframe.kit.node import install_locked
 from mcpframe.kit.progress import Progress, silent
 from mcpframe.kit.serve import Served, serve_folder
@@ -69,6 +70,8 @@ def is_right(number: float | None, iterations: int) -> bool:
 def run_demo(*, once: bool = False, port: int = 0, page_port: int = 0, progress: Progress = silent) -> None:
     """Build the pi template, serve it and the host page, call its tool in Chromium, print the answer and the addresses.
 
+    Unless `once`, the inspector is served, too, with all templates as its examples; they are built for it then.
+
     Needs a clone of the repository (the host page's npm packages are pinned there).
 
     Args:
@@ -106,6 +109,9 @@ def run_demo(*, once: bool = False, port: int = 0, page_port: int = 0, progress:
         if not is_right(answer.number, ITERATIONS):
             raise DemoError(f"The answer of {TOOL} is not near pi: {answer.text!r}.")
         if not once:
+            templates = sorted(path.parent for path in templates_dir().glob("*/pyproject.toml"))
+            inspecting = stack.enter_context(serve_inspector(templates, progress=progress))
+            print(f"inspector: {inspecting.url}", flush=True)
             _wait_for_the_end()
 
 
@@ -119,7 +125,7 @@ def _serve(stack: contextlib.ExitStack, folder: Path, port: int, usual: int) -> 
 
 
 def _wait_for_the_end() -> None:
-    print("Serving both; Ctrl-C ends it.", flush=True)
+    print("Serving all of them; Ctrl-C ends it.", flush=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     for_ever = threading.Event()
     with contextlib.suppress(KeyboardInterrupt):

@@ -11,6 +11,10 @@
     │   └── PortTaken           another program listens on the port
     ├── ConfigError             an author's configuration, with file and key
     ├── BuildError              a bundle cannot be built
+    ├── ScaffoldError           `mcpframe new` cannot make the project
+    ├── SetupNotDone            a server's setup failed, or nobody said what to enter
+    ├── NoFramedServer          a URL does not lead to a page that serves MCP to its host
+    ├── CallError               a tool cannot be called so: no such tool, or not its arguments
     └── DemoError               the demo's page did not give the right answer
 
 Nothing half-written is left behind when one of them is raised.
@@ -87,6 +91,22 @@ class ConfigError(KitError):
 
 class BuildError(KitError):
     """A bundle cannot be built. The message names the step and the requirement or file at fault."""
+
+
+class ScaffoldError(KitError):
+    """A project cannot be made: a name that cannot be one, an unknown template, or a folder with something in it."""
+
+
+class SetupNotDone(KitError):
+    """The setup of a framed server failed, or needs a person and nobody said what to enter."""
+
+
+class NoFramedServer(KitError):
+    """A URL does not lead to a page that serves MCP to the page around it, or not in time."""
+
+
+class CallError(KitError):
+    """A tool cannot be called so: there is no such tool, or an argument is missing, unknown or not of its type."""
 
 
 class DemoError(KitError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from mcpframe.kit.data import static_dir
@@ -40,6 +41,25 @@ def bundle_client(modules: Path, *, progress: Progress = silent) -> Path:
     target = modules / ".mcpframe" / "mcp-client.js"
     if target.is_file():
         return target
+    with progress("Bundling the TypeScript client"):
+        # esbuild writes the file only when it succeeds.
+        bundle_module(_CLIENT, target, modules)
+    return target
+
+
+def bundle_module(entry: str, target: Path, modules: Path, *, external: Sequence[str] = ()) -> None:
+    """Make one ES module of a module and everything that it imports.
+
+    Args:
+        entry: The name of a package in `modules`, or the path of a file, which finds its packages by itself.
+        target: The file to write.
+        modules: A `node_modules` folder with esbuild.
+        external: What is imported as it is written.
+
+    Raises:
+        ToolMissing: esbuild has no program for this machine in `modules`.
+        ToolFailed: esbuild failed.
+    """
     # The program itself, out of its optional package: the `esbuild` script relies on an install script having run.
     program = next(
         (file for pattern in ("*/bin/esbuild", "*/esbuild.exe") for file in (modules / "@esbuild").glob(pattern)), None
@@ -48,18 +68,9 @@ def bundle_client(modules: Path, *, progress: Progress = silent) -> Path:
         raise ToolMissing(
             f"esbuild has no program for this machine in {modules}: run `npm ci` there without --omit=optional."
         )
-    with progress("Bundling the TypeScript client"):
-        # esbuild writes the file only when it succeeds.
-        options = [
-            "--bundle",
-            "--format=esm",
-            "--platform=browser",
-            "--target=es2022",
-            "--minify",
-            "--log-level=warning",
-        ]
-        run_tool([str(program), _CLIENT, *options, f"--outfile={target}"], "esbuild", cwd=modules.parent, timeout=120)
-    return target
+    options = ["--bundle", "--format=esm", "--platform=browser", "--target=es2022", "--minify", "--log-level=warning"]
+    options += [f"--external:{name}" for name in external]
+    run_tool([str(program), entry, *options, f"--outfile={target}"], "esbuild", cwd=modules.parent, timeout=120)
 
 
 def write_host_page(folder: Path, frame_url: str, client: Path) -> None:

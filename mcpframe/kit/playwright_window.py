@@ -233,7 +233,8 @@ class PlaywrightWindow:
                 for item in items:
                     call_soon(self._hand_on, item, deliver, gone)
         except Error as error:
-            logger.debug("The outer page does not answer: %s", error)
+            if self._listening:
+                logger.warning("The outer page does not answer, so the framed one counts as gone: %s", error.message)
             call_soon(self._hand_on, {"gone": Departure.REMOVED}, deliver, gone)
 
     def _hand_on(

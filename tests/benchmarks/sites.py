@@ -23,10 +23,9 @@ from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import INSTALLER
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.data import checkout_dir, static_dir, templates_dir
-from mcpframe.kit.errors import BuildError, ToolMissing
-from mcpframe.kit.host_page import HOST_MODULES, bundle_client
+from mcpframe.kit.errors import BuildError
+from mcpframe.kit.host_page import HOST_MODULES, bundle_client, bundle_module
 from mcpframe.kit.node import install_locked
-from mcpframe.kit.programs import run_tool
 from mcpframe.kit.progress import Progress
 from mcpframe.kit.project import find_project
 from mcpframe.kit.runtime import Runtime, ensure_runtime
@@ -203,14 +202,8 @@ def _own_wheel(folder: Path) -> Path:
 
 def _write_typescript(folder: Path, modules: Path) -> None:
     shutil.copy(PAGES / "typescript.html", folder)
-    # The program itself, out of its optional package, as mcpframe.kit.host_page takes it.
-    found = [path for pattern in ("*/bin/esbuild", "*/esbuild.exe") for path in (modules / "@esbuild").glob(pattern)]
-    if not found:
-        raise ToolMissing("esbuild has no program for this machine: run `npm ci` without --omit=optional.")
-    options = ["--bundle", "--format=esm", "--platform=browser", "--target=es2022", "--minify", "--log-level=warning"]
     entry = PAGES / "typescript_server.js"
-    target = folder / entry.name
-    run_tool([str(found[0]), str(entry), *options, f"--outfile={target}"], "esbuild", cwd=modules.parent, timeout=120)
+    bundle_module(str(entry), folder / entry.name, modules)
 
 
 def _compress(path: Path) -> None:

@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -24,9 +23,11 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.chromium import ensure_chromium, launch_options
 from mcpframe.kit.data import checkout_dir, static_dir, templates_dir
 from mcpframe.kit.host_page import HOST_MODULES, bundle_client
+from mcpframe.kit.inspector import Inspecting, serve_inspector
 from mcpframe.kit.node import install_locked
 from mcpframe.kit.serve import serve_folder
 from tests.browser.hosts import Host, JavaScriptHost, PythonHost
+from tests.browser.inspecting import InspectorPage
 from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PythonOuter
 
 PAGES = Path(__file__).parent / "pages"
@@ -37,20 +38,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("browser")
-
-
-_MATRIX = ("test_contract_", "test_matrix")
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say how many lines of the matrix of bad input and attacks have held; a test may hold several."""
-    held = [
-        dict(report.user_properties).get("lines", 1)
-        for report in terminalreporter.stats.get("passed", [])
-        if report.when == "call" and Path(report.fspath).name.startswith(_MATRIX)
-    ]
-    if held:
-        terminalreporter.write_line(f"bad input and attacks: {sum(held)} lines held, in {len(held)} tests")
 
 
 @pytest.fixture(scope="session")
@@ -304,3 +291,18 @@ async def host(
     page = await context.new_page()
     await page.goto(f"{origins.host}/template.html")
     return kind(page, templates.url(template))
+
+
+@pytest.fixture(scope="session")
+def inspecting() -> Iterator[Inspecting]:
+    """The inspector, being served, with servers as its examples; built in the user's cache, once for all runs."""
+    servers = [SERVERS / name for name in ("everything", "authored", "inspected")]
+    templates = [templates_dir() / name for name in ("pi-calculator", "json-analyzer")]
+    with serve_inspector([*servers, *templates]) as served:
+        yield served
+
+
+@pytest.fixture
+async def inspector(context: BrowserContext, troubles: Troubles, inspecting: Inspecting) -> InspectorPage:
+    """The inspector in a fresh profile."""
+    return await InspectorPage.open(context, inspecting)

@@ -31,13 +31,14 @@ from mcpframe.frame.events import (
     SetupCompleted,
     SetupRequired,
     SetupStarted,
+    Wire,
 )
 from mcpframe.frame.origins import parse_allowed_origins
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.places import Place, VisibilityChanged
 from mcpframe.frame.protocols.sep import OUTER_TRANSPORT
 from mcpframe.frame.roles import Options
-from mcpframe.frame.session import Session
+from mcpframe.frame.session import Session, WireHook
 from mcpframe.kit.playwright_window import PlaywrightPlace, PlaywrightWindow
 from tests.browser.playing import POLL
 
@@ -114,6 +115,14 @@ class Outer(ABC):
     @abstractmethod
     async def failure(self, request: Mapping[str, Any]) -> str:
         """Send a request that cannot be sent, and give what its caller is told."""
+
+    @abstractmethod
+    async def watch(self) -> None:
+        """Keep what crosses the wire from the next `connect` on."""
+
+    @abstractmethod
+    async def wires(self) -> list[dict[str, Any]]:
+        """Give what has crossed the wire: `Wire`s as objects, with their texts parsed."""
 
     @abstractmethod
     async def inner(self) -> Frame:
@@ -218,6 +227,12 @@ class JavaScriptOuter(Outer):
             await self.page.evaluate("text => lab.send(text).catch((error) => error.message)", json.dumps(request))
         )
 
+    async def watch(self) -> None:
+        await self.page.evaluate("() => { lab.wires = [] }")
+
+    async def wires(self) -> list[dict[str, Any]]:
+        return [_parsed(wire) for wire in await self.page.evaluate("lab.wires")]
+
     async def inner(self) -> Frame:
         element = (await self.page.evaluate_handle("lab.iframe")).as_element()
         assert element is not None
@@ -239,6 +254,7 @@ class PythonOuter(Outer):
         self.session: Session = None  # type: ignore[assignment]  # before there is one
         self._stack = AsyncExitStack()
         self._happenings: list[Happening] = []
+        self._wires: list[Wire] | None = None
         self._changed = anyio.Event()
 
     async def connect(
@@ -256,10 +272,20 @@ class PythonOuter(Outer):
         options = Options(**waits, **(limits or {}))
         self._window = await self._open_window(url, sandbox)
         connection = Connection(OUTER_TRANSPORT, allowed, options=options, session_id="a session of its own")
-        self.session = Session(connection, self._window, self._note)
+        self.session = Session(connection, self._window, self._note, self._on_wire)
         self._stack.callback(self.session.streams[0].close)
         self._stack.callback(self.session.close)
         self.session.start()
+
+    @property
+    def _on_wire(self) -> WireHook | None:
+        return None if self._wires is None else self._wires.append
+
+    async def watch(self) -> None:
+        self._wires = []
+
+    async def wires(self) -> list[dict[str, Any]]:
+        return [_parsed(asdict(wire)) for wire in self._wires or ()]
 
     async def _open_window(self, url: str, sandbox: str | None) -> Any:
         return await self._stack.enter_async_context(PlaywrightWindow(self.page, url, sandbox=sandbox))
@@ -412,3 +438,7 @@ async def _cancelled(task: asyncio.Task[None]) -> None:
 def _camel(name: str) -> str:
     first, *others = name.split("_")
     return first + "".join(map(str.capitalize, others))
+
+
+def _parsed(wire: dict[str, Any]) -> dict[str, Any]:
+    return {**wire, "text": None if wire["text"] is None else json.loads(wire["text"])}

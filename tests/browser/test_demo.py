@@ -55,7 +55,7 @@ def test_it_serves_until_it_is_interrupted() -> None:
                 if "Ctrl-C" in line:
                     break
             addresses = re.findall(r"http://\S+", "".join(lines))
-            assert len(addresses) == 2
+            assert len(addresses) == 3
             for address in addresses:
                 with urllib.request.urlopen(address, timeout=10) as answer:
                     assert answer.status == 200

@@ -51,16 +51,34 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
     inside = [name for name in names if not metadata.match(name)]
     assert all(name.startswith("mcpframe/") for name in inside), inside
     assert {"mcpframe/_data/static/loader.js", "mcpframe/_data/static/host.js"} <= set(inside)
-    assert "mcpframe/_data/templates/pi-calculator/server.py" in inside
+    for template in (path.parent.name for path in (ROOT / "templates").glob("*/pyproject.toml")):
+        needed = {"pyproject.toml", "mcpframe.lock", "README.md"}
+        assert {f"mcpframe/_data/templates/{template}/{name}" for name in needed} <= set(inside)
+    assert "mcpframe/_data/templates/dashboard/copilot.json" in inside
+    assert {"mcpframe/_data/static/inspector/main.py", "mcpframe/_data/static/inspector/mcpframe.lock"} <= set(inside)
     unwanted = re.compile(r"(^|/)(conftest\.py|__pycache__|node_modules|dist|\.[^/]+)(/|$)|\.pyc$")
     assert not [name for name in inside if unwanted.search(name)]
     assert not [name for name in inside if name.startswith("mcpframe/tests/")]
 
 
-def test_an_empty_environment_builds_a_bundle(wheel: Path, tmp_path: Path) -> None:
-    python = tmp_path / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    run(uv(), "venv", "--python", sys.executable, tmp_path / "venv", cwd=tmp_path)
-    run(uv(), "pip", "install", "--python", python, wheel, cwd=tmp_path)
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment with nothing but the wheel and its extra `test`."""
+    folder = tmp_path_factory.mktemp("environment")
+    python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    run(uv(), "venv", "--python", sys.executable, folder / "venv", cwd=folder)
+    run(uv(), "pip", "install", "--python", python, f"{wheel}[test]", cwd=folder)
+    return python
+
+
+def test_a_new_project_passes_its_tests_there(python: Path, tmp_path: Path) -> None:
+    mcpframe = python.with_name("mcpframe.exe" if os.name == "nt" else "mcpframe")
+    run(mcpframe, "new", "hello", cwd=tmp_path)
+    told = run(python, "-m", "pytest", "-q", "-W", "error", cwd=tmp_path / "hello")  # which finds the plugin by itself
+    assert "2 passed" in told
+
+
+def test_an_empty_environment_builds_a_bundle(python: Path, tmp_path: Path) -> None:
     author = tmp_path / "author"
     author.mkdir()
     (author / "server.py").write_text(

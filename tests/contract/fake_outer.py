@@ -106,7 +106,7 @@ class FakeOuter(PythonOuter):
             options=Options(**waits, **(limits or {})),  # type: ignore[arg-type]
             session_id="a session of its own",
         )
-        self.session = Session(connection, window, self._note)
+        self.session = Session(connection, window, self._note, self._on_wire)
         self._stack.callback(self.session.streams[0].close)
         self._stack.callback(self.session.close)
         self.session.start()

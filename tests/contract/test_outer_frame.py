@@ -34,6 +34,11 @@ from tests.browser.test_contract_setup import (
 from tests.browser.test_contract_setup import (
     test_every_dialect_is_understood as test_every_dialect_of_a_setup_is_understood,
 )
+from tests.browser.test_contract_wire import (
+    test_a_message_of_our_own_that_is_refused_is_told,
+    test_a_refused_message_of_the_page_is_told_before_what_follows_from_it,
+    test_a_session_is_told_in_order,
+)
 from tests.browser.test_matrix import (
     test_damaged_messages_in_a_handshake,
     test_damaged_messages_in_a_session,

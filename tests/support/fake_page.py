@@ -56,7 +56,7 @@ class FakeElement:
         self.nodes: list[FakeElement | str] = []
         self.parent: FakeElement | None = None
         self.classList = FakeClassList()
-        self.hidden = self.checked = self.disabled = self.focused = False
+        self.checked = self.disabled = self.focused = False
         self._value = ""
         self.files = FakeFileList()
 
@@ -73,6 +73,17 @@ class FakeElement:
         self._value = value
         if self.attributes.get("type") == "file":
             self.files = FakeFileList()
+
+    @property
+    def hidden(self) -> bool:
+        return "hidden" in self.attributes
+
+    @hidden.setter
+    def hidden(self, hidden: bool) -> None:
+        if hidden:
+            self.attributes["hidden"] = ""
+        else:
+            self.attributes.pop("hidden", None)
 
     def focus(self) -> None:
         self.focused = True

@@ -135,6 +135,16 @@ def test_arguments_of_the_tests_are_passed_on(ready: ModuleType, monkeypatch: py
     assert passed == [["-k", "some thing", "--help", "tests/unit"]]
 
 
+@pytest.mark.parametrize(("arguments", "passed"), [(["docs"], []), (["docs", "--check"], ["--check"])])
+def test_the_documentation_is_written_or_compared(
+    ready: ModuleType, monkeypatch: pytest.MonkeyPatch, arguments: list[str], passed: list[str]
+) -> None:
+    ran: list[list[str]] = []
+    monkeypatch.setattr(ready.subprocess, "call", lambda command, **_: ran.append(command[3:]) or 3)
+    assert ready.main(arguments) == 3
+    assert ran == [passed]
+
+
 def test_an_unknown_argument_is_refused(ready: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         ready.main(["demo", "--onec"])

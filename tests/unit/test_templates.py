@@ -1,7 +1,9 @@
-"""Every template passes its own tests, in plain CPython, as its author would run them; and it is complete."""
+"""Every template passes its own tests, as its author would run them; and it is complete."""
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -10,9 +12,12 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.bundle.lock import read_lock
+from mcpframe.kit.commands.testing import plugin_arguments
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted(path.parent for path in (ROOT / "templates").glob("*/pyproject.toml"))
+NOT_FRAMED = {"dashboard"}
+"""Pages that frame others, and that nobody is to frame."""
 
 
 @pytest.fixture(params=TEMPLATES, ids=lambda path: path.name)
@@ -24,9 +29,10 @@ def template(request: pytest.FixtureRequest) -> Path:
 def test_its_own_tests_pass(template: Path) -> None:
     # Each in a Python of its own: all templates have a module named server.
     command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider"]
-    environment = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    command += [*plugin_arguments(), "--mcpframe-memory"]  # `test_new` has the browser
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        command, cwd=template, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=template, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
 
@@ -35,7 +41,15 @@ def test_it_is_complete(template: Path) -> None:
     config = tomllib.loads((template / "pyproject.toml").read_text("utf-8"))
     assert config["project"]["name"] == template.name
     assert config["tool"]["mcpframe"]["title"]
-    assert config["tool"]["mcpframe"]["allowed_origins"] == ["http://localhost:8000"]
+    framed = template.name not in NOT_FRAMED
+    assert config["tool"]["mcpframe"]["allowed_origins"] == (["http://localhost:8000"] if framed else [])
     assert read_lock(template / "mcpframe.lock")
     assert "## Use it" in (template / "README.md").read_text("utf-8")
     assert list((template / "tests").glob("test_*.py"))
+
+
+def test_the_dashboard_and_the_copilot_fit_together() -> None:
+    dashboard = ROOT / "templates" / "dashboard"
+    config = tomllib.loads((dashboard / "pyproject.toml").read_text("utf-8"))
+    (origin,) = config["tool"]["mcpframe"]["csp"]["frame_src"]
+    assert json.loads((dashboard / "copilot.json").read_text("utf-8"))["url"] == f"{origin}/copilot/"

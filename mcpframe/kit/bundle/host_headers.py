@@ -8,6 +8,7 @@
 | `firebase.json`             | Firebase Hosting                     |
 | `staticwebapp.config.json`  | Azure Static Web Apps                |
 | `nginx.conf`                | nginx: to be included in a `server`  |
+| `.nojekyll`                 | GitHub Pages, which sets no headers: keeps the folder `_mcpframe` |
 
 Every file may be read from other origins: in a sandboxed frame, whose origin is opaque, the page itself is one.
 """
@@ -58,6 +59,7 @@ def host_files(policies: Mapping[str, str]) -> dict[str, bytes]:
         "firebase.json": _json({"hosting": {"public": ".", "trailingSlash": True, "headers": _firebase(pages)}}),
         "staticwebapp.config.json": _json(_azure(pages)),
         "nginx.conf": _nginx(pages),
+        ".nojekyll": "",
     }
     return {name: text.encode() for name, text in texts.items()}
 

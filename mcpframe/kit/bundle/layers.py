@@ -117,7 +117,14 @@ def base_packages(lock: Lock) -> set[str]:
 
 
 def build_layers(
-    project: Project, lock: Lock, wheels: Mapping[str, Path], author: Files, own: Files, runtime: Runtime
+    project: Project,
+    lock: Lock,
+    wheels: Mapping[str, Path],
+    author: Files,
+    own: Files,
+    runtime: Runtime,
+    *,
+    draft: bool = False,
 ) -> Layers:
     """Compile everything a page unpacks.
 
@@ -128,6 +135,7 @@ def build_layers(
         author: The author's files.
         own: mcpframe's files.
         runtime: The runtime.
+        draft: Whether the author's files stay as they are, for the page to compile.
 
     Raises:
         BuildError: A file of the author's does not compile.
@@ -148,7 +156,8 @@ def build_layers(
     archives.append(Layer("base", SITE_PACKAGES, {INDEX: index_of(pack(cold)), **hot_base, **ours}))
     if more.files:
         archives.append(Layer("packages", PACKAGES_PATH, more.files))
-    archives.append(Layer("server", SERVER_PATH, _compiled_author(author, runtime, project.source)))
+    files = author if draft else _compiled_author(author, runtime, project.source)
+    archives.append(Layer("server", SERVER_PATH, files))
     return Layers(stdlib, whole, tuple(archives), cold, {**base.licences, **more.licences})
 
 

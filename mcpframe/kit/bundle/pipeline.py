@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
 from mcpframe.kit.bundle.snapshot import Server, take_snapshot
 from mcpframe.kit.bundle.wheels import fetch_wheels
-from mcpframe.kit.bundle.write import BuildResult, find_current, write_bundle
+from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests, write_bundle
 from mcpframe.kit.data import static_dir
 from mcpframe.kit.errors import ConfigError
 from mcpframe.kit.progress import Progress, silent
@@ -42,6 +41,7 @@ def build(
     upgrade: bool = False,
     snapshot: bool | None = None,
     allowed_origins: Sequence[str] | None = None,
+    draft: bool = False,
     progress: Progress = silent,
     runtime: Path | None = None,
     packages: Path | None = None,
@@ -54,7 +54,10 @@ def build(
         upgrade: Resolve the requirements anew instead of honouring the lock.
         snapshot: Take a snapshot for the page to start from, where that is possible; by default unless
             `$MCPFRAME_SNAPSHOT` is 0.
-        allowed_origins: Who may embed the server, instead of whom its configuration names.
+        allowed_origins: In place of the project's own, for a preview.
+        draft: Build quickly, over an earlier build in `out`: the author's files go in uncompiled and are not imported;
+            what the server is comes from the earlier build. For a preview while the author works; its
+            page starts without a snapshot.
         progress: Told about each step.
         runtime: A folder with the Pyodide runtime; by default as `ensure_runtime` finds it.
         packages: A folder with packages of Pyodide's distribution; by default as `PyodidePackages` finds it.
@@ -69,25 +72,27 @@ def build(
     project = find_project(path)
     if allowed_origins is not None:
         project = with_origins(project, allowed_origins)
-    if allowed_origins is not None:
-        config = project.config.model_copy(update={"allowed_origins": list(allowed_origins)})
-        project = replace(project, config=config)
     _check_origins_early(project)
     pyodide_runtime = ensure_runtime(runtime, progress=progress)
     pyodide = PyodidePackages(pyodide_runtime, packages)
     lock = _locked(project, pyodide, upgrade=upgrade, progress=progress)
     author = author_files(project, out)
     for_page = page_files(project, out)
-    key = _inputs(project, lock, author, for_page, snapshot=snapshot)
+    earlier = read_manifests(out).get(project.name) if draft else None
+    draft = earlier is not None
+    snapshot = snapshot and not draft
+    key = _inputs(project, lock, author, for_page, draft=draft, snapshot=snapshot)
     if not upgrade and (manifest := find_current(out, project.name, key)):
         return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest), unchanged=True)
 
     with progress("Fetching wheels"):
         wheels = fetch_wheels(lock.packages, pyodide)
     with progress("Compiling to bytecode"):
-        layers = build_layers(project, lock, wheels, author, own_files(version("mcpframe")), pyodide_runtime)
-    inspected = Inspected(name=project.name)
-    if project.config.inspect:
+        layers = build_layers(
+            project, lock, wheels, author, own_files(version("mcpframe")), pyodide_runtime, draft=draft
+        )
+    inspected = _as_before(earlier) if earlier else Inspected(name=project.name)
+    if not draft and project.config.inspect:
         with progress("Importing the server in Pyodide"):
             inspected = inspect_entry(
                 project.entry, pyodide_runtime, layers, origin=project.source, kind=project.config.kind
@@ -133,13 +138,38 @@ def _locked(project: Project, pyodide: PyodidePackages, *, upgrade: bool, progre
     return lock
 
 
+def _as_before(manifest: Mapping[str, Any]) -> Inspected:
+    """What the server was when it was last looked at."""
+    server, tools = manifest["server"], manifest["tools"]
+    return Inspected(
+        name=server["name"],
+        title=server["title"],
+        version=server["version"],
+        instructions=manifest["instructions"],
+        allowed_origins=tuple(manifest["allowed_origins"]),
+        tools=None if tools is None else tuple(tools),
+    )
+
+
 def _inputs(
-    project: Project, lock: Lock, author: Mapping[str, bytes], for_page: Mapping[str, bytes], *, snapshot: bool
+    project: Project,
+    lock: Lock,
+    author: Mapping[str, bytes],
+    for_page: Mapping[str, bytes],
+    *,
+    draft: bool,
+    snapshot: bool,
 ) -> str:
     """The hash of everything that decides a bundle's bytes."""
     ours = [*sorted((_KIT / "bundle").rglob("*.py")), *(static_dir() / name for name in _STATIC)]
-    parts: list[str | bytes] = [repr(source_date()), VERSION, version("mcpframe"), repr(lock), _described(project)]
-    parts.append(f"snapshot: {snapshot}")
+    parts: list[str | bytes] = [
+        repr(source_date()),
+        VERSION,
+        version("mcpframe"),
+        repr(lock),
+        _described(project),
+        repr((draft, snapshot)),
+    ]
     for files in (own_files(version("mcpframe")), author, for_page):
         parts += [part for path, data in files.items() for part in (path, data)]
     return cache_key(*parts, *(path.read_bytes() for path in ours))

@@ -12,6 +12,9 @@ const note = (kind, value = {}) => {
 const describe = (error) => ({ error: error.name, message: error.message });
 
 window.lab = {
+  /** What is told of the wire, once it is an array. */
+  wires: null,
+
   /** Make a fresh iframe and start a transport to it. Throws what the constructor throws. */
   connect({ sandbox, ...options }) {
     const iframe = document.body.appendChild(document.createElement("iframe"));
@@ -20,7 +23,8 @@ window.lab = {
 
   connectIn(iframe, options) {
     this.iframe = iframe;
-    const transport = (this.transport = new FrameTransport({ iframe, ...options }));
+    const onWire = (wire) => this.wires.push(wire);
+    const transport = (this.transport = new FrameTransport({ iframe, ...options, ...(this.wires && { onWire }) }));
     let ending = { error: null };
     transport.onmessage = (payload) => note("received", { payload });
     transport.onsetuprequired = (request) => note("setup required", request);

@@ -36,6 +36,8 @@ SERVER = """
         return a + b
 """
 
+TIMING = {"start": "plain", "marks": {"wasm": 12.5, "ready": 700}}
+
 
 class FakePage:
     """The loader's callbacks, kept as a list of calls."""
@@ -48,6 +50,9 @@ class FakePage:
 
     def ready(self, info: str) -> None:
         self.calls.append(("ready", info))
+
+    def timing(self) -> str:
+        return json.dumps(TIMING)
 
     def fail(self, title: str, detail: str) -> None:
         self.calls.append(("fail", title, detail))
@@ -123,6 +128,17 @@ async def test_serves_the_host_that_the_author_allowed(rig: Rig) -> None:
     assert [call[0] for call in rig.page.calls] == ["progress", "ready", "ready"]
     assert json.loads(rig.page.calls[1][1]) == {"state": "waiting"}
     assert json.loads(rig.page.calls[2][1]) == {"state": "connected", "origin": HOST}
+    task.cancel()
+    await asyncio.wait([task])
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+async def test_the_host_is_told_of_the_start(rig: Rig, era: str) -> None:
+    rig.write(SERVER, "authored_started")
+    task = rig.start("authored_started:server")
+    async with Client(transport(rig.outer_connection(), rig.outer), mode=era) as client:
+        assert client.server_capabilities.experimental == {"mcpframe/boot": TIMING}
+        assert client.server_capabilities.tools is not None
     task.cancel()
     await asyncio.wait([task])
 

@@ -22,7 +22,7 @@ from mcpframe.frame.errors import (
     UnexpectedOrigin,
     VersionMismatch,
 )
-from mcpframe.frame.events import Closed, Departure, Inbound, Output, Received, Refused, Send, SetupResult
+from mcpframe.frame.events import Closed, Departure, Inbound, Output, Received, Refused, Send, SetupResult, Wire
 from mcpframe.frame.protocols import sep
 from mcpframe.frame.roles import Local, Role, State
 from tests.support.fake_window import STRANGER, inbound
@@ -112,6 +112,45 @@ def test_stranger_is_dropped_unread(role: Role, state: State, kind: str) -> None
         assert all(isinstance(o, Refused) and isinstance(o.error, UnexpectedOrigin) for o in outputs)
         assert snapshot(made) == before
         assert sum(made.dropped.values()) == 1
+
+
+@pytest.mark.parametrize(("role", "state"), EVERY_STATE)
+@pytest.mark.parametrize("trigger", [*MESSAGES, *Local])
+def test_watching_adds_what_passes_the_gate_and_changes_nothing_else(role: Role, state: State, trigger: str) -> None:
+    plain, watched = connection_in(role, state), connection_in(role, state)
+    watched.watched = True
+    both: list[list[Output]] = []
+    for made in (plain, watched):
+        try:
+            both.append(do(made, trigger) if isinstance(trigger, Local) else hear(made, MESSAGES[trigger]))
+        except StateError:
+            both.append([])
+    wires = [output for output in both[1] if isinstance(output, Wire)]
+    others = [output for output in both[1] if not isinstance(output, Wire)]
+    assert list(map(repr, others)) == list(map(repr, both[0]))  # errors are equal only to themselves
+    assert snapshot(watched) == snapshot(plain)
+    if isinstance(trigger, Local) or state in (State.IDLE, State.CLOSED):
+        assert wires == []  # what is sent is told by its Send
+        return
+    reasons = [str(output.error) for output in both[0] if isinstance(output, Refused)]
+    [wire] = wires
+    assert both[1][0] is wire
+    assert (wire.direction, json.loads(wire.text or ""), wire.origin) == ("received", MESSAGES[trigger], peer_of(role))
+    assert wire.refused == (reasons[0] if reasons else None)
+
+
+@pytest.mark.parametrize("role", sep.ROLES, ids=lambda role: role.name)
+def test_of_a_stranger_only_the_origin_is_told(role: Role) -> None:
+    def read() -> NoReturn:
+        raise AssertionError("a stranger's message was read")
+
+    made = connection_in(role, states_of(role)[1])
+    made.watched = True
+    for origin, from_peer in ((STRANGER, True), (STRANGER, True), (peer_of(role), False)):
+        wire = made.receive(Inbound(origin, from_peer, read), 0.0)[0]
+        assert isinstance(wire, Wire)
+        assert (wire.direction, wire.text, wire.origin) == ("received", None, origin)
+        assert wire.refused
 
 
 @pytest.mark.parametrize("role", sep.ROLES, ids=lambda role: role.name)

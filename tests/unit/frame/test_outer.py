@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
@@ -26,6 +27,7 @@ from mcpframe.frame.events import (
     SetupResult,
     SetupStarted,
     Visibility,
+    Wire,
 )
 from mcpframe.frame.outer import POPUP, OuterFrame
 from mcpframe.frame.places import SANDBOX, Framing, VisibilityChanged
@@ -353,3 +355,20 @@ async def test_places_that_cannot_work() -> None:
     with pytest.raises(OriginError, match="popup"):
         async with OuterFrame(URL, sandbox="strict", opaque=True).connect(POPUP):
             raise AssertionError
+
+
+async def test_the_wire_is_told_in_both_phases() -> None:
+    place = FakePlace(HOST, Inner(SetupResult("A page")))
+    wires: list[Wire] = []
+    outer = OuterFrame(URL, on_wire=wires.append)
+    async with outer.setup(place) as setup:
+        await setup.result()
+    kinds = [json.loads(wire.text or "")["type"] for wire in wires]
+    assert kinds == ["MCP_SETUP_HANDSHAKE", "MCP_SETUP_HANDSHAKE_REPLY", "MCP_SETUP_COMPLETE"]
+    wires.clear()
+    async with Client(outer.connect(place)) as client:
+        await client.call_tool("add", {"a": 1, "b": 2})
+    kinds = [json.loads(wire.text or "")["type"] for wire in wires]
+    assert kinds[:3] == ["MCP_TRANSPORT_HANDSHAKE", "MCP_TRANSPORT_HANDSHAKE_REPLY", "MCP_TRANSPORT_ACCEPTED"]
+    assert set(kinds[3:]) == {"MCP_MESSAGE"}
+    assert {(wire.direction, wire.origin) for wire in wires} == {("sent", FRAME), ("received", FRAME)}

@@ -12,7 +12,7 @@ import pytest
 
 from mcpframe.frame.errors import PageError
 from mcpframe.frame.storage import Storage
-from mcpframe.frame.ui import Assets, Page, PageEvent
+from mcpframe.frame.ui import Assets, Element, Page, PageEvent
 from tests.support.fake_page import FakeBrowser, FakeFile, FakeFileList
 
 HTML = b"""<h1 id="title">Title</h1><button id="go">Go</button><input id="file" type="file">
@@ -341,3 +341,23 @@ async def test_after_the_session_nothing_listens_any_more(rig: Rig) -> None:
     with pytest.raises(PageError, match="over"):
         button.on("click", lambda: None)
     assert [visible async for visible in rig.page.visibility()] == []
+
+
+def test_the_browsers_null_is_nothing() -> None:
+    class Null:
+        """As Pyodide gives it: falsy, but not None."""
+
+        def __bool__(self) -> bool:
+            return False
+
+    class Js:
+        def getAttribute(self, name: str) -> Null:  # noqa: N802
+            return Null()
+
+        def querySelector(self, selector: str) -> Null:  # noqa: N802
+            return Null()
+
+    element = Element(Js(), Rig().page)
+    assert element.get("title") is None
+    with pytest.raises(PageError, match="no element"):
+        element.element("#nowhere")

@@ -93,6 +93,63 @@ def test_serving_what_is_not_there(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert "is not a folder that can be served" in capsys.readouterr().err
 
 
+COMMANDS = ["new", "dev", "test", "check", "list", "call", "build", "serve"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_explains_itself_with_an_example(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert run(monkeypatch, command, "--help") == 0
+    assert f"mcpframe {command}" in capsys.readouterr().out
+
+
+def test_the_shell_completes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("_MCPFRAME_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "mcpframe ")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    monkeypatch.setattr(sys, "argv", ["mcpframe"])
+    with pytest.raises(SystemExit):
+        main()
+    assert set(COMMANDS) <= set(capsys.readouterr().out.split())
+
+
+def test_new_makes_a_project(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(monkeypatch, "new", "hello") == 0
+    assert (tmp_path / "hello" / "server.py").is_file()
+    assert "mcpframe test" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "folder", "passed"),
+    [
+        ([], ".", []),
+        (["project", "-k", "add", "-x"], "project", ["-k", "add", "-x"]),
+        (["-x"], ".", ["-x"]),
+        (["t.py::test"], ".", ["t.py::test"]),
+    ],
+)
+def test_test_is_pytest_with_the_plugin(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], folder: str, passed: list[str]
+) -> None:
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path)
+    calls: list[tuple[list[str], Path]] = []
+
+    def call(command: list[str], cwd: Path) -> int:
+        calls.append((command, cwd))
+        return 5
+
+    monkeypatch.setattr("mcpframe.kit.commands.testing.subprocess.call", call)
+    assert run(monkeypatch, "test", *arguments) == 5
+    [(command, cwd)] = calls
+    assert command[:3] == [sys.executable, "-m", "pytest"]
+    assert (command[len(command) - len(passed) :], cwd) == (passed, Path(folder))
+
+
 def test_ctrl_c_is_status_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def build(*_: object, **__: object) -> BuildResult:
         raise KeyboardInterrupt

@@ -164,6 +164,9 @@ class _Host:
 class _Nobody:
     """The loader's callbacks, with nobody to see anything."""
 
+    def timing(self) -> str:
+        return "{}"
+
     def __getattr__(self, name: str) -> Any:
         return lambda *texts: None
 

@@ -67,6 +67,7 @@ def test_netlify_and_cloudflare() -> None:
 
 def test_every_host_gets_a_file_with_policy_and_caching() -> None:
     files = host_files({"pi": POLICY, "other": POLICY})
+    assert files.pop(".nojekyll") == b""
     assert set(files) == {
         "_headers",
         ".htaccess",

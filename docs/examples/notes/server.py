@@ -1,0 +1,55 @@
+"""Notes that stay in the browser: the user names the notebook once, and sees its notes while the server runs."""
+
+from mcpframe import FrameServer, FrameSession, Setup, SetupCancelled
+
+server = FrameServer("notes", title="Notes")
+
+
+@server.setup(visible=True)
+async def setup(session: FrameSession) -> Setup:
+    """Ask for the notebook's name."""
+    page = session.page
+    await page.show("setup.html")
+    page.element("#name").value = await session.storage.get("name", "")
+    submitted = await page.element("form").event("submit")
+    if submitted.js.submitter.value == "cancel":
+        raise SetupCancelled
+    name = page.element("#name").value.strip() or "Notes"
+    await session.storage.set("name", name)
+    return Setup(title=name, visibility="optional", visibility_message="Shows the notes.", ephemeral_message="Ready")
+
+
+@server.ui
+async def ui(session: FrameSession) -> None:
+    """Show the notes whenever the page is seen."""
+    await session.page.show("ui.html")
+    async for visible in session.page.visibility():
+        if visible:
+            await show_notes(session)
+
+
+@server.tool()
+async def add_note(text: str) -> str:
+    """Write a note down."""
+    storage = server.session.storage
+    notes = await storage.get("notes", [])
+    await storage.set("notes", [*notes, text])
+    if server.session.page.visible:
+        await show_notes(server.session)
+    return f"{len(notes) + 1} notes."
+
+
+@server.tool()
+async def list_notes() -> list[str]:
+    """Give all notes."""
+    notes: list[str] = await server.session.storage.get("notes", [])
+    return notes
+
+
+async def show_notes(session: FrameSession) -> None:
+    page = session.page
+    page.element("#title").text = await session.storage.get("name", "Notes")
+    listed = page.element("#notes")
+    listed.clear()
+    for note in await session.storage.get("notes", []):
+        listed.add("li", note)

@@ -1,0 +1,108 @@
+"""Writes the generated parts of the pages in `docs`, and of the README.
+
+    python3 build.py docs            write them, and build the site
+    python3 build.py docs --check    complain where one is stale, and build the site
+
+A generated part stands between two comments, which neither a code host nor the site shows; the first one says what to
+generate, the second ends it:
+
+    <!-- generated: NAME ARGUMENTS -->
+    ...
+    <!-- end generated -->
+
+The protocol's parts are drawn from the tables that the connections follow, and from connections that are made to follow
+them; those about errors and configuration from docstrings; examples are the files that the tests run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from docs.generate import configuration, errors, messages, protocol
+
+DOCS = Path(__file__).resolve().parents[1]
+ROOT = DOCS.parent
+
+_PART = re.compile(r"<!-- generated: (?P<what>[^\n]*?) -->\n.*?<!-- end generated -->\n", re.DOTALL)
+_LANGUAGES = {".py": "python", ".toml": "toml", ".js": "js", ".ts": "ts", ".html": "html", ".css": "css"}
+
+
+class UnknownPart(Exception):
+    """A page asks for something that is not there."""
+
+
+def pages() -> list[Path]:
+    """Give the files that may have generated parts."""
+    return [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+
+
+def stale_pages(*, write: bool = False) -> list[Path]:
+    """Give the pages with parts that are not as they should be; write them anew where wanted."""
+    found = []
+    for path in pages():
+        text = path.read_text("utf-8")
+        new = rendered(text)
+        if new != text:
+            found.append(path)
+            if write:
+                path.write_text(new, "utf-8")
+    return found
+
+
+def rendered(text: str) -> str:
+    """Give a page's text with its generated parts as they should be.
+
+    Raises:
+        UnknownPart: It asks for something that is not there.
+    """
+    return _PART.sub(lambda part: _part(part["what"]), text)
+
+
+def _part(what: str) -> str:
+    name, _, arguments = what.partition(" ")
+    if name not in _GENERATORS:
+        raise UnknownPart(f"There is nothing called {name!r}; there are: {', '.join(_GENERATORS)}.")
+    return f"<!-- generated: {what} -->\n\n{_GENERATORS[name](arguments).strip()}\n\n<!-- end generated -->\n"
+
+
+def example(arguments: str) -> str:
+    """Give a file as a fenced block; or a part of it, from the line that begins with a text to the end of its block.
+
+    Args:
+        arguments: The path below the repository; then, for a part, the text.
+
+    Raises:
+        UnknownPart: There is no such file, or no such line in it.
+    """
+    name, _, start = arguments.partition(" ")
+    path = ROOT / name
+    if not path.is_file():
+        raise UnknownPart(f"There is no example {name}.")
+    lines = path.read_text("utf-8").splitlines()
+    if start:
+        begin = next((number for number, line in enumerate(lines) if line.startswith(start)), None)
+        if begin is None:
+            raise UnknownPart(f"The example {name} has no line that begins with {start!r}.")
+        end = begin + 1
+        while end < len(lines) and not (lines[end - 1] == "" and lines[end][:1].strip()):
+            end += 1
+        lines = lines[begin:end]
+    text = "\n".join(lines).rstrip()
+    return f"```{_LANGUAGES[path.suffix]}\n{text}\n```"
+
+
+_GENERATORS: dict[str, Callable[[str], str]] = {
+    "example": example,
+    "configuration": configuration.table,
+    "deadlines": protocol.deadlines,
+    "diagram": protocol.diagram,
+    "errors": errors.table,
+    "events": protocol.events,
+    "fields": messages.fields,
+    "sequence": messages.sequence,
+    "states": protocol.states,
+    "tree": errors.tree,
+    "transitions": protocol.transitions,
+}

@@ -1,0 +1,49 @@
+"""Builds the site of `docs` into `site`, strictly: every link and anchor has to lead somewhere, and nothing leads away.
+
+Whoever reads the site fetches nothing from elsewhere: fonts and scripts are beside the pages. The diagrams are drawn by
+a file of the npm package that a template has pinned.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from mcpframe.kit.bundle.npm import npm_files
+from mcpframe.kit.errors import BuildError
+from mcpframe.kit.project import find_project
+
+_SCRIPT = "dist/mermaid.min.js"
+_LOADS = r'<(?:script|img|iframe|link rel="?(?:stylesheet|preload|preconnect|icon))'
+_FETCHED = re.compile(_LOADS + r'[^>]*?(?:src|href)="?(?:https?:)?//[^">]*')
+
+
+def build_site(root: Path) -> list[Path]:
+    """Build the site and give its pages.
+
+    Args:
+        root: The repository.
+
+    Raises:
+        BuildError: A link leads nowhere, or a page fetches something from elsewhere.
+        DownloadError: Mermaid could not be fetched.
+    """
+    site = root / "site"
+    template = find_project(root / "templates" / "mermaid-editor")
+    mermaid = template.config.npm["mermaid"].model_copy(update={"files": [_SCRIPT]})
+    script = npm_files({"mermaid": mermaid}, str(template.file))[f"npm/mermaid/{_SCRIPT}"]
+    shutil.rmtree(site, ignore_errors=True)
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
+    if subprocess.call(command, cwd=root, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}):
+        raise BuildError("The site of docs/ is not built: mend what is said above.")
+    (site / "javascripts").mkdir(exist_ok=True)
+    (site / "javascripts" / "mermaid.min.js").write_bytes(script)
+    pages = sorted(site.glob("*.html"))
+    for page in pages:
+        if found := _FETCHED.search(page.read_text("utf-8")):
+            raise BuildError(f"{page.name} would fetch something from elsewhere: {found[0]}")
+    return pages

@@ -1,0 +1,115 @@
+"""`key=value` words as the arguments of a tool: each text becomes what the tool's schema says it is."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from mcpframe.kit.errors import CallError
+
+_JSON_TYPES = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    type(None): "null",
+    list: "array",
+    dict: "object",
+}
+_DEPTH = 20
+
+
+def parse_pairs(pairs: Sequence[str], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Read `key=value` words.
+
+    Args:
+        pairs: The words.
+        schema: The tool's input schema.
+
+    Raises:
+        CallError: A word has no `=`, names no property, or has a value that the schema does not allow.
+    """
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name:
+            raise CallError(f"{pair!r} is no argument: write key=value, or --args with a JSON object.")
+        if name in found:
+            raise CallError(f"The argument {name!r} is given twice.")
+        found[name] = _value(name, text, _property(name, schema), schema)
+    return found
+
+
+def check_names(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    """Raise `CallError` where an argument is unknown or missing."""
+    for name in arguments:
+        _property(name, schema)
+    missing = [name for name in schema.get("required", ()) if name not in arguments]
+    if missing:
+        what = "the argument" if len(missing) == 1 else "the arguments"
+        raise CallError(f"The tool needs {what} {', '.join(missing)}.")
+
+
+def _property(name: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    properties = schema.get("properties", {})
+    if name in properties:
+        found: Mapping[str, Any] = properties[name] if isinstance(properties[name], dict) else {}
+        return found
+    more = schema.get("additionalProperties", not properties)
+    if more:
+        return more if isinstance(more, dict) else {}
+    close = difflib.get_close_matches(name, properties, n=1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    raise CallError(f"The tool has no argument {name!r}; {hint}it has: {', '.join(properties) or 'none'}.")
+
+
+def _value(name: str, text: str, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Any:
+    options = list(_plain(schema, root, 0))
+    types = {kind for option in options for kind in _types(option)}
+    value: Any
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value, kind = None, ""
+    else:
+        kind = _JSON_TYPES[type(value)]
+        if kind == "number" and value == int(value) and "number" not in types and "integer" in types:
+            value, kind = int(value), "integer"
+    if not types:  # anything is allowed: JSON where it is some
+        return value if kind else text
+    if kind and kind != "string" and (kind in types or (kind == "integer" and "number" in types)):
+        return value
+    if "string" in types:
+        return text
+    allowed = " or ".join(sorted(types))
+    article = "an" if allowed[0] in "aio" else "a"
+    raise CallError(f"The argument {name!r} has to be {article} {allowed}, not {text!r}.")
+
+
+def _plain(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Iterator[Mapping[str, Any]]:
+    """The schema with its references and alternatives resolved."""
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#/") and depth < _DEPTH:
+        target: Any = root
+        for part in reference[2:].split("/"):
+            target = target.get(part, {}) if isinstance(target, dict) else {}
+        yield from _plain(target, root, depth + 1)
+        return
+    options = [*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())]
+    if options and depth < _DEPTH:
+        for option in options:
+            yield from _plain(option, root, depth + 1)
+        return
+    yield schema
+
+
+def _types(schema: Mapping[str, Any]) -> list[str]:
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        return [kind]
+    if isinstance(kind, list):
+        return kind
+    values = [schema["const"]] if "const" in schema else schema.get("enum", [])
+    return [_JSON_TYPES[type(value)] for value in values]

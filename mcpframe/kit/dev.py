@@ -1,0 +1,209 @@
+"""The development server: a project in a host page on two origins, built anew whenever one of its files changes.
+
+A rebuild is a draft (see `build`): the page compiles the author's files itself. Where they do not compile here, the
+build in Pyodide has the last word, as this machine's Python may be older.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import watchfiles
+
+from mcpframe.frame.errors import McpFrameError
+from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.collect import author_files
+from mcpframe.kit.data import static_dir
+from mcpframe.kit.dev_channel import DevChannel, WithChannel
+from mcpframe.kit.errors import ConfigError, PortTaken
+from mcpframe.kit.host_page import HOST_MODULES
+from mcpframe.kit.progress import Progress, silent
+from mcpframe.kit.project import find_project
+from mcpframe.kit.serve import Served, serve_app, serve_folder
+from mcpframe.kit.site import Site
+
+#: Where a host page finds the channel, at its own origin.
+STATE_PATH = "/dev-state"
+
+# Used when they are free and none is given: what the browser keeps for a page belongs to its origin.
+_PAGE_PORT, _SERVER_PORT = 8720, 8721
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; frame-src {origin}; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_STEP = 30  # milliseconds without a change that end a group of changes
+_IGNORED = ("dist", "mcpframe-results", "mcpframe.lock")
+
+Told = Callable[[McpFrameError | None, float], None]
+"""Called after each rebuild with its error and its seconds."""
+
+
+class DevServer:
+    """A project that is being served for development.
+
+    Attributes:
+        url: The host page's address.
+        channel: What host pages are told through.
+        first_error: What was wrong with the first build; None where nothing was.
+        server_url: The address of the server's page; None before there is a build.
+    """
+
+    first_error: McpFrameError | None = None
+    server_url: str | None = None
+
+    def __init__(self, path: Path, out: Path, page: Served, server: Served, channel: DevChannel, also: tuple[str, ...]):
+        """Made by `serve_dev`."""
+        self.url = f"{page.origin}/"
+        self.channel = channel
+        self._path = path
+        self._out = out
+        self._server = server
+        self._origins = [page.origin, *also]
+        self._stop = threading.Event()
+
+    def rebuild(self, progress: Progress = silent) -> McpFrameError | None:
+        """Build what has changed, and tell the host pages. Returns the error, where there is one."""
+        try:
+            problem = self._syntax_error()
+            if problem:
+                self.channel.publish(error=problem)  # at once: a build that is no draft takes seconds
+            built = build(
+                self._path, self._out, allowed_origins=self._origins, draft=problem is None, progress=progress
+            )
+        except McpFrameError as error:
+            self.channel.publish(error=str(error))
+            return error
+        self.server_url = f"{self._server.origin}/{built.url_path}"
+        self.channel.publish(url=self.server_url)
+        return None
+
+    def watch(self, told: Told) -> None:
+        """Rebuild on every change, until `stop`.
+
+        Args:
+            told: Called after each rebuild.
+        """
+        folder = self._path if self._path.is_dir() else self._path.parent
+        for _ in watchfiles.watch(
+            folder.resolve(), watch_filter=_Sources(folder), step=_STEP, stop_event=self._stop, raise_interrupt=True
+        ):
+            start = time.monotonic()
+            error = self.rebuild()
+            told(error, time.monotonic() - start)
+
+    def stop(self) -> None:
+        """End `watch`."""
+        self._stop.set()
+
+    def _syntax_error(self) -> str | None:
+        """What this machine's Python says of the author's files."""
+        project = find_project(self._path)
+        for path, data in author_files(project, self._out).items():
+            if path.endswith(".py"):
+                try:
+                    ast.parse(data, path)
+                except SyntaxError as error:
+                    return f"{project.source / path}, line {error.lineno}: {error.msg}."
+                except ValueError as error:  # null bytes
+                    return f"{project.source / path}: {error}."
+        return None
+
+
+class _Sources(watchfiles.DefaultFilter):
+    """Everything but what tools write: caches, environments, builds, editors' own files."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder.resolve()
+
+    def __call__(self, change: watchfiles.Change, path: str) -> bool:
+        parts = Path(os.path.relpath(path, self._folder)).parts
+        return not any(part.endswith(_IGNORED) for part in parts) and super().__call__(change, path)
+
+
+@contextmanager
+def serve_dev(
+    path: Path, *, port: int = 0, also: tuple[str, ...] = (), progress: Progress = silent
+) -> Iterator[DevServer]:
+    """Serve a project and a host page around it, on two origins, for as long as the block lasts.
+
+    The first build is made before the block starts; an error of the author's is told in the page, like later ones.
+
+    Args:
+        path: The project, as for `build`.
+        port: The port of the host page; 0 takes the usual one, or a free one.
+        also: Further origins that may frame the server.
+        progress: Told about long steps.
+
+    Raises:
+        ConfigError: There is no project, or it is a page and no server.
+        PortTaken: Another program listens on the port.
+    """
+    check_path(path)
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mcpframe-dev-")))
+        folder, out = scratch / "page", scratch / "out"
+        out.mkdir()
+        server = _serve(stack, out, 0, _SERVER_PORT)
+        _write_page(folder, server.origin)
+        channel = DevChannel()
+        site = WithChannel(Site(folder), STATE_PATH, channel)
+        page = _listen(stack, site, port, _PAGE_PORT)
+        stack.callback(channel.close)
+        dev = DevServer(path, out, page, server, channel, also)
+        stack.callback(dev.stop)
+        dev.first_error = dev.rebuild(progress)
+        yield dev
+
+
+def check_path(path: Path) -> None:
+    """Raise `ConfigError` where there is no server to work on; what is wrong with one that is there, the page tells.
+
+    Raises:
+        ConfigError: There is no project, or it is a page and no server.
+    """
+    there = path.is_file() or any((path / name).is_file() for name in ("pyproject.toml", "server.py"))
+    try:
+        project = find_project(path)
+    except McpFrameError:
+        if there:
+            return  # something in it is wrong, and may be mended meanwhile
+        raise
+    if project.config.kind == "page":
+        raise ConfigError(f"{path} is a page and no server: build it, and open it with mcpframe serve.")
+
+
+def _write_page(folder: Path, server: str) -> None:
+    shutil.copytree(static_dir() / "dev", folder)
+    for module in HOST_MODULES:
+        shutil.copy2(static_dir() / module, folder)
+    policy = _POLICY.format(origin=server)
+    (folder / "_headers").write_text(
+        f"/*\n  Content-Security-Policy: {policy}\n  Referrer-Policy: no-referrer\n", "utf-8"
+    )
+
+
+def _serve(stack: ExitStack, folder: Path, port: int, usual: int) -> Served:
+    try:
+        return stack.enter_context(serve_folder(folder, port or usual))
+    except PortTaken:
+        if port:
+            raise
+        return stack.enter_context(serve_folder(folder))
+
+
+def _listen(stack: ExitStack, app: WithChannel, port: int, usual: int) -> Served:
+    try:
+        return stack.enter_context(serve_app(app, port or usual))
+    except PortTaken:
+        if port:
+            raise
+        return stack.enter_context(serve_app(app))

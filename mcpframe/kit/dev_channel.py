@@ -1,0 +1,89 @@
+"""How a host page learns of a rebuild: an answer that waits until there is news (long polling).
+
+`GET …?after=N` answers as soon as the version is greater than N, with JSON: `version`, `url` (the server's page, null
+before the first build), and `error` (the last build's error, or null). It is served at the host page's own origin, so
+neither the framed bundle nor its policy knows of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from urllib.parse import parse_qs
+
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+_HELD = 25.0
+"""Seconds that an answer is held back where there is no news: proxies and browsers give up later."""
+
+
+class DevChannel:
+    """The state of the build, as an ASGI application. Told from the thread that builds."""
+
+    def __init__(self) -> None:
+        """Begin before the first build."""
+        self._lock = threading.Lock()
+        self._state: dict[str, object] = {"version": 0, "url": None, "error": None}
+        self._closed = False
+        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+
+    def publish(self, *, url: str | None = None, error: str | None = None) -> int:
+        """Tell that a build has ended.
+
+        Args:
+            url: The address of the server's page; None leaves it as it was.
+            error: What went wrong; None where nothing did.
+
+        Returns:
+            The version of the state.
+        """
+        with self._lock:
+            version = int(str(self._state["version"])) + 1
+            self._state = {"version": version, "url": url or self._state["url"], "error": error}
+            self._wake()
+        return version
+
+    def close(self) -> None:
+        """Answer everybody who waits, and hold back nothing any more: the web server is about to end."""
+        with self._lock:
+            self._closed = True
+            self._wake()
+
+    def _wake(self) -> None:
+        for loop, event in self._waiting:
+            loop.call_soon_threadsafe(event.set)
+        self._waiting.clear()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        asked = parse_qs(scope["query_string"].decode("latin-1")).get("after", ["0"])[0]
+        after = int(asked) if asked.isdecimal() else 0
+        state = self._news(after)
+        if isinstance(state, asyncio.Event):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(state.wait(), _HELD)
+            state = dict(self._state)
+        await JSONResponse(state, headers={"cache-control": "no-store"})(scope, receive, send)
+
+    def _news(self, after: int) -> dict[str, object] | asyncio.Event:
+        with self._lock:
+            if int(str(self._state["version"])) > after or self._closed:
+                return dict(self._state)
+            event = asyncio.Event()
+            self._waiting.add((asyncio.get_running_loop(), event))
+            return event
+
+
+class WithChannel:
+    """A site with a channel at one path more."""
+
+    def __init__(self, site: ASGIApp, path: str, channel: DevChannel) -> None:
+        """Answer `path` from the channel, and the rest from the site."""
+        self._site, self._path, self._channel = site, path, channel
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        app = self._channel if scope["path"] == self._path else self._site
+        await app(scope, receive, send)

@@ -1,0 +1,121 @@
+"""A browser tab that is an empty host page of any origin, without a web server there.
+
+The page is answered by the browser itself (CDP's `Fetch` domain), and only it: interception ends before anything is
+framed, since Playwright's own routes would turn the HTTP cache off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from playwright.async_api import BrowserContext, ConsoleMessage, Error, Frame, Page
+
+_PAGE = '<!doctype html><meta charset="utf-8"><title>Host</title><link rel="icon" href="data:,"><body></body>'
+_STORED = "cookies,file_systems,indexeddb,local_storage,service_workers,cache_storage"
+
+LAUNCH_ARGUMENTS = [
+    # Frames of this machine may be framed by a page that claims to be from elsewhere.
+    "--disable-features=LocalNetworkAccessChecks",
+]
+"""What Chromium needs to be launched with, besides `chromium.launch_options`."""
+
+
+class HostTab:
+    """An open host page.
+
+    Attributes:
+        page: The page.
+        origin: Its origin.
+        complaints: What the console has at level error, and uncaught errors, of the page and of what it frames.
+    """
+
+    def __init__(self, page: Page, origin: str) -> None:
+        """Made by `host_tab`."""
+        self.page = page
+        self.origin = origin
+        self.complaints: list[str] = []
+        self._storage_keys: set[str] = set()
+        page.on("console", self._on_console)
+        page.on("pageerror", self._on_error)
+
+    async def note_storage(self, frame: Frame) -> None:
+        """Note where the browser keeps what a framed page stores: apart from the same page's in other hosts."""
+        try:
+            devtools = await self.page.context.new_cdp_session(frame)
+        except Error:
+            return  # a frame of the host's own site, which has no storage of its own
+        frame_id = (await devtools.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+        found = await devtools.send("Storage.getStorageKey", {"frameId": frame_id})
+        self._storage_keys.add(found["storageKey"])
+        await devtools.detach()
+
+    async def forget(self, framed: str) -> None:
+        """Remove what this page, and pages of the origin `framed` in it, have stored; the HTTP cache stays."""
+        context = self.page.context
+        devtools = await context.new_cdp_session(self.page)
+        for origin in (self.origin, framed):
+            await devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": _STORED})
+        for key in self._storage_keys:
+            await devtools.send("Storage.clearDataForStorageKey", {"storageKey": key, "storageTypes": _STORED})
+        await devtools.detach()
+        await context.clear_cookies()
+
+    async def settled(self) -> None:
+        """Wait until everything that the pages have complained about so far is in `complaints`."""
+        for frame in self.page.frames:
+            try:
+                await frame.evaluate("0")  # answered after the events before it
+            except Error:
+                continue  # it is gone
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            where = message.location.get("url", "")
+            text = message.text
+            self.complaints.append(f"{text} ({where})" if text.startswith("Failed to load resource") else text)
+
+    def _on_error(self, error: Error) -> None:
+        self.complaints.append(f"uncaught: {error.stack or error.message}")
+
+
+@asynccontextmanager
+async def host_tab(context: BrowserContext, origin: str) -> AsyncIterator[HostTab]:
+    """Open an empty page of an origin; close it at the end.
+
+    Args:
+        context: The profile it belongs to.
+        origin: Its origin, of http or https.
+    """
+    page = await context.new_page()
+    try:
+        devtools = await context.new_cdp_session(page)
+        answering: set[asyncio.Task[None]] = set()
+
+        async def answer(request: dict[str, Any]) -> None:
+            body = base64.b64encode(_PAGE.encode()).decode()
+            headers = [{"name": "Content-Type", "value": "text/html; charset=utf-8"}]
+            await devtools.send(
+                "Fetch.fulfillRequest",
+                {
+                    "requestId": request["requestId"],
+                    "responseCode": 200,
+                    "responseHeaders": headers,
+                    "body": body,
+                },
+            )
+
+        def on_paused(request: dict[str, Any]) -> None:
+            answering.add(asyncio.ensure_future(answer(request)))
+
+        devtools.on("Fetch.requestPaused", on_paused)
+        await devtools.send("Fetch.enable", {"patterns": [{"urlPattern": f"{origin}/*", "resourceType": "Document"}]})
+        await page.goto(f"{origin}/")
+        await asyncio.gather(*answering)
+        await devtools.detach()
+        yield HostTab(page, origin)
+    finally:
+        await page.close()

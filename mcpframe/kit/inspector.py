@@ -1,0 +1,135 @@
+"""The inspector, served: its page, which is built once, and the servers that it is to look at, on two origins."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import urlencode
+
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mcpframe.frame.places import parse_address
+from mcpframe.kit.bundle import build
+from mcpframe.kit.cache import cache_dir
+from mcpframe.kit.data import static_dir
+from mcpframe.kit.errors import ConfigError, PortTaken
+from mcpframe.kit.progress import Progress, silent
+from mcpframe.kit.project import find_project
+from mcpframe.kit.serve import Served, serve_app
+from mcpframe.kit.site import Site
+
+ERAS = ("auto", "2026-07-28", "legacy")
+"""The protocol eras that the inspector may be told to speak; `auto` is the newest that a server has."""
+
+# Used when they are free and none is given: what the inspector and the servers remember belongs to their origins.
+_PAGE_PORT, _SERVERS_PORT = 8710, 8711
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+@dataclass(frozen=True)
+class Inspecting:
+    """An inspector that is being served.
+
+    Attributes:
+        origin: Its origin, which a server has to allow.
+        url: Its address.
+        servers: The addresses of the servers that were built for it, by the names of their bundles.
+    """
+
+    origin: str
+    url: str
+    servers: Mapping[str, str] = field(default_factory=dict)
+
+    def url_with(self, server: str, era: str = "auto") -> str:
+        """The address of the inspector that adds a server, or goes to it where it is there already."""
+        return f"{self.url}#{urlencode({'add': server, 'era': era})}"
+
+
+def address_or_path(target: str) -> str | Path:
+    """Tell the address of a page from the path of a project.
+
+    Raises:
+        OriginError: An address that cannot be framed.
+    """
+    if _SCHEME.match(target):
+        return parse_address(target)[0]
+    return Path(target)
+
+
+@contextmanager
+def serve_inspector(
+    projects: Sequence[Path] = (), *, port: int = 0, progress: Progress = silent
+) -> Iterator[Inspecting]:
+    """Serve the inspector, and the servers of projects as its examples, for as long as the block lasts.
+
+    Args:
+        projects: What to build for it, as for `build`; the inspector's origin may embed them, and no other.
+        port: The port of the inspector; 0 takes the usual one, or a free one.
+        progress: Told about long steps.
+
+    Raises:
+        BuildError: A project cannot be built.
+        ConfigError: A project's configuration cannot be used, or it is a page and no server.
+        KitError: Something the build needs is missing or fails.
+        PortTaken: Another program listens on the port.
+    """
+    for project in projects:
+        if find_project(project).config.kind == "page":
+            raise ConfigError(f"{project} is a page and no server: build it, and open it with mcpframe serve.")
+    bundles = cache_dir() / "inspector"
+    page = build(static_dir() / "inspector", bundles, progress=progress)
+    examples: list[dict[str, str]] = []
+    with ExitStack() as stack:
+        app = _WithExamples(Site(bundles), f"/{page.name}/examples.json", examples)
+        served = _serve(stack, app, port, _PAGE_PORT)
+        servers: dict[str, str] = {}
+        if projects:
+            # What is built for a port that was just free is of no use to the next run.
+            kept = served.port in (port, _PAGE_PORT)
+            folder = (
+                _folder(projects, served.origin)
+                if kept
+                else Path(stack.enter_context(TemporaryDirectory(prefix="mcpframe-inspected-")))
+            )
+            built = [build(item, folder, allowed_origins=[served.origin], progress=progress) for item in projects]
+            theirs = _serve(stack, Site(folder), 0, _SERVERS_PORT)
+            for result in built:
+                servers[result.name] = f"{theirs.origin}/{result.url_path}"
+                examples.append({"title": result.manifest["title"], "url": servers[result.name]})
+        yield Inspecting(served.origin, f"{served.origin}/{page.url_path}", servers)
+
+
+def _folder(projects: Sequence[Path], origin: str) -> Path:
+    """Where these projects are built for an inspector of this origin: bundles of one name can be of many projects."""
+    names = "\n".join([origin, *(str(path.resolve()) for path in projects)])
+    return cache_dir() / "inspected" / hashlib.sha256(names.encode()).hexdigest()[:16]
+
+
+def _serve(stack: ExitStack, app: ASGIApp, port: int, usual: int) -> Served:
+    if port:
+        return stack.enter_context(serve_app(app, port))
+    try:
+        return stack.enter_context(serve_app(app, usual))
+    except PortTaken:
+        return stack.enter_context(serve_app(app))
+
+
+class _WithExamples:
+    """A site with one answer more: what the inspector offers beside an empty field. It is another one in each run."""
+
+    def __init__(self, site: Site, path: str, examples: list[dict[str, str]]) -> None:
+        self._site = site
+        self._path = path
+        self._examples = examples
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app: ASGIApp = self._site
+        if scope["type"] == "http" and scope["path"] == self._path:
+            app = JSONResponse({"servers": self._examples}, headers={"cache-control": "no-store"})
+        await app(scope, receive, send)

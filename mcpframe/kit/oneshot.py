@@ -1,0 +1,156 @@
+"""One session with a deployed server, from the command line: its page in headless Chromium, framed by a page of an
+origin that it allows.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urljoin
+
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+
+from mcpframe.frame.errors import OriginError, SessionError
+from mcpframe.frame.origins import ANY, OPAQUE
+from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.places import parse_address
+from mcpframe.frame.roles import Options
+from mcpframe.kit.chromium import ensure_chromium, launch_options
+from mcpframe.kit.errors import NoFramedServer, ToolMissing
+
+NO_PLAYWRIGHT = "Playwright is not installed: `pip install mcpframe[test]`."
+_ANY_HOST = "https://host.example"
+_ANSWER_TIMEOUT = 30.0
+_MOST_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What a web server answered.
+
+    Attributes:
+        url: The address, after redirections.
+        status: The HTTP status.
+        headers: By lower-case name.
+        body: As sent, decompressed by nobody.
+    """
+
+    url: str
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def fetch(url: str, *, headers: dict[str, str] | None = None, limit: int = _MOST_BYTES) -> Fetched:
+    """Get a URL of http or https.
+
+    Raises:
+        NoFramedServer: Nobody answers.
+        OriginError: It is no such URL.
+    """
+    parse_address(url)  # checks the scheme
+    request = urllib.request.Request(url, headers=headers or {})  # noqa: S310
+    try:
+        with urllib.request.urlopen(request, timeout=_ANSWER_TIMEOUT) as answer:  # noqa: S310
+            found = {name.lower(): value for name, value in answer.headers.items()}
+            return Fetched(answer.url, answer.status, found, answer.read(limit))
+    except urllib.error.HTTPError as error:
+        return Fetched(url, error.code, {name.lower(): value for name, value in error.headers.items()}, b"")
+    except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
+        reason = getattr(error, "reason", error) or type(error).__name__
+        raise NoFramedServer(f"{url} does not answer ({reason}): is the address right, and the server up?") from error
+
+
+def read_manifest(url: str) -> dict[str, Any] | None:
+    """The manifest of the bundle whose page is at `url`; None where there is none.
+
+    Raises:
+        NoFramedServer: Nobody answers.
+    """
+    answer = fetch(urljoin(url, "manifest.json"))
+    try:
+        manifest = json.loads(answer.body) if answer.status == 200 else None
+    except ValueError:
+        return None
+    return manifest if isinstance(manifest, dict) and manifest.get("mcpframe_manifest") else None
+
+
+def host_for(manifest: dict[str, Any] | None) -> str:
+    """An origin that may frame the bundle of this manifest."""
+    allowed = (manifest or {}).get("allowed_origins", [])
+    return next((origin for origin in allowed if origin not in (ANY, OPAQUE)), _ANY_HOST)
+
+
+@asynccontextmanager
+async def one_session(
+    url: str, *, origin: str | None = None, era: str = "auto", patience: float = 30.0
+) -> AsyncIterator[Client]:
+    """Open a session with the page at `url` for as long as the block lasts.
+
+    Args:
+        url: The page's address.
+        origin: The origin of the page that frames it; by default the first that its manifest allows.
+        era: The `mode` of `mcp.Client`.
+        patience: Seconds until the page has to have begun to speak.
+
+    Raises:
+        ChromiumMissing: There is no browser.
+        NoFramedServer: The page does not answer as a framed server.
+        ToolMissing: Playwright is not installed.
+    """
+    try:
+        from playwright.async_api import async_playwright
+    except ImportError as error:
+        raise ToolMissing(NO_PLAYWRIGHT) from error
+    from mcpframe.kit.host_tab import LAUNCH_ARGUMENTS, host_tab
+    from mcpframe.kit.playwright_window import PlaywrightPlace
+
+    address, _ = parse_address(url)
+    page = fetch(address)
+    if page.status != 200:
+        raise NoFramedServer(f"{url} answers with status {page.status}: give the address of a server's page.")
+    host = origin or host_for(read_manifest(page.url))
+    options = launch_options(ensure_chromium())
+    options["args"] = [*options["args"], *LAUNCH_ARGUMENTS]
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(**options)
+        try:
+            async with host_tab(await browser.new_context(), host) as tab:
+                outer = OuterFrame(page.url, options=Options(handshake_timeout=patience))
+                client = Client(outer.connect(PlaywrightPlace(tab.page)), mode=era)
+                try:
+                    await client.__aenter__()
+                except (SessionError, MCPError) as error:
+                    raise NoFramedServer(_no_session(url, host, error, tab.complaints)) from error
+                try:
+                    yield client
+                finally:
+                    await client.__aexit__(None, None, None)
+        finally:
+            await browser.close()
+
+
+def _no_session(url: str, host: str, error: Exception, complaints: list[str]) -> str:
+    reason = str(error).rstrip(".")
+    told = "\n".join(dict.fromkeys(complaints))
+    return (
+        f"{url} does not speak MCP to a page of {host} that frames it ({reason}): is it the page of an mcpframe "
+        f"server, and does that allow this origin (--origin)?" + (f"\nThe browser says:\n{told}" if told else "")
+    )
+
+
+def check_origin(origin: str | None) -> None:
+    """Raise `OriginError` for an origin that no page can have."""
+    from mcpframe.frame.origins import parse_origin
+
+    if origin is not None:
+        if origin in (ANY, OPAQUE):
+            raise OriginError(f"{origin!r} is not the origin of a page; write one such as https://chat.example.")
+        parse_origin(origin)

@@ -1,0 +1,191 @@
+"""What all tests of a run share: one Chromium in a thread of its own, and the bundles that are served to it.
+
+The profile is kept for the run, so that a page's files and their compiled form come from the HTTP cache from the second
+test on: profiles of their own would each start cold. Every test has its own tab and its own session, and what pages
+have stored is removed between tests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import inspect
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from mcpframe.frame.origins import ANY, OPAQUE
+from mcpframe.kit.cache import cache_dir
+from mcpframe.kit.chromium import ensure_chromium, launch_options
+from mcpframe.kit.distant_window import ask
+from mcpframe.kit.errors import ConfigError, ToolMissing
+from mcpframe.kit.progress import Progress, silent
+from mcpframe.kit.project import find_project
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext
+
+    from mcpframe.kit.bundle import BuildResult
+    from mcpframe.kit.host_tab import HostTab
+
+NO_PLAYWRIGHT = "Playwright is not installed: `pip install mcpframe[test]`."
+_PATIENCE = 10_000  # milliseconds for what is clicked and filled
+_ANY_HOST = "https://host.example"
+
+
+@dataclass(frozen=True)
+class ServedBundle:
+    """A bundle that was built and is being served.
+
+    Attributes:
+        url: The address to frame.
+        origin: The origin of that address.
+        host: The origin of a host page that may frame it.
+    """
+
+    url: str
+    origin: str
+    host: str
+
+
+class Rig:
+    """A Chromium and web servers for as long as a `with` block lasts; each is started when it is first needed."""
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._stack = ExitStack()
+        self._served: dict[tuple[Path, bool | None], ServedBundle] = {}
+        self._portal: BlockingPortal | None = None
+        self._context: BrowserContext | None = None
+        self._profile: Path | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __enter__(self) -> Rig:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stack.close()
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop that Playwright runs in."""
+        assert self._loop, "start() comes first"
+        return self._loop
+
+    @property
+    def endpoint(self) -> str:
+        """Where another Playwright can connect to this Chromium (`chromium.connect_over_cdp`)."""
+        assert self._profile, "start() comes first"
+        port = (self._profile / "DevToolsActivePort").read_text("utf-8").splitlines()[0]
+        return f"http://127.0.0.1:{port}"
+
+    def start(self) -> None:
+        """Start the browser, once.
+
+        Raises:
+            ChromiumMissing: There is none.
+            ToolMissing: Playwright is not installed.
+        """
+        if self._context:
+            return
+        try:
+            import playwright.async_api  # noqa: F401
+        except ImportError as error:
+            raise ToolMissing(NO_PLAYWRIGHT) from error
+        chromium = ensure_chromium()
+        # Chromium may still be writing into its profile when it is told to end.
+        self._profile = Path(
+            self._stack.enter_context(TemporaryDirectory(prefix="mcpframe-test-", ignore_cleanup_errors=True))
+        )
+        self._portal = self._stack.enter_context(start_blocking_portal("asyncio"))
+        self._loop = self._portal.call(_running_loop)
+        launching = self._portal.wrap_async_context_manager(_launched(chromium, self._profile))
+        self._context = self._stack.enter_context(launching)
+
+    def serve(self, project: Path, *, snapshot: bool | None = None, progress: Progress = silent) -> ServedBundle:
+        """Build a project, unless it is built, and serve it; once in a run.
+
+        Args:
+            project: As for `build`.
+            snapshot: Whether the page starts from a snapshot; None for what the build does by itself.
+            progress: Told about long steps.
+
+        Raises:
+            KitError: It cannot be built.
+        """
+        from mcpframe.kit.serve import serve_folder
+
+        key = (project.absolute(), snapshot)
+        if key not in self._served:
+            built, folder = build_for_tests(project, snapshot=snapshot, progress=progress)
+            served = self._stack.enter_context(serve_folder(folder))
+            named = [origin for origin in built.manifest["allowed_origins"] if origin != OPAQUE]
+            host = next((origin for origin in named if origin != ANY), _ANY_HOST)
+            self._served[key] = ServedBundle(f"{served.origin}/{built.url_path}", served.origin, host)
+        return self._served[key]
+
+    @asynccontextmanager
+    async def tab(self, host: str, framed: str) -> AsyncIterator[HostTab]:
+        """Open an empty page of the origin `host`; afterwards forget what it and pages of `framed` have stored.
+
+        Runs in the loop of the caller; the tab belongs to `loop`.
+        """
+        from mcpframe.kit.host_tab import host_tab
+
+        assert self._context, "start() comes first"
+        opening = host_tab(self._context, host)
+        tab = await ask(self.loop, opening.__aenter__())
+        try:
+            yield tab
+        finally:
+            await ask(self.loop, tab.forget(framed))
+            await ask(self.loop, opening.__aexit__(None, None, None))
+
+
+def build_for_tests(
+    project: Path, *, snapshot: bool | None = None, progress: Progress = silent
+) -> tuple[BuildResult, Path]:
+    """Build a project into the cache, where a second build of the same content finds it.
+
+    Returns:
+        The bundle, and the folder to serve.
+
+    Raises:
+        ConfigError: It is a page and no server.
+        KitError: It cannot be built.
+    """
+    from mcpframe.kit.bundle import build
+
+    if find_project(project).config.kind == "page":
+        raise ConfigError(f"{project} is a page and no server: tests frame servers.")
+    options: dict[str, Any] = {}
+    # The one place that asks for a snapshot, or for none.
+    if snapshot is not None and "snapshot" in inspect.signature(build).parameters:
+        options["snapshot"] = snapshot
+    name = hashlib.sha256(f"{project.resolve()}\n{options}".encode()).hexdigest()[:16]
+    folder = cache_dir() / "testing" / name
+    return build(project, folder, progress=progress, **options), folder
+
+
+async def _running_loop() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()
+
+
+@asynccontextmanager
+async def _launched(chromium: Path, profile: Path) -> AsyncIterator[BrowserContext]:
+    from playwright.async_api import async_playwright
+
+    from mcpframe.kit.host_tab import LAUNCH_ARGUMENTS
+
+    options = launch_options(chromium)
+    options["args"] = [*options["args"], *LAUNCH_ARGUMENTS, "--remote-debugging-port=0"]
+    async with async_playwright() as playwright:
+        context = await playwright.chromium.launch_persistent_context(profile, **options)
+        context.set_default_timeout(_PATIENCE)
+        yield context
+        await context.close()

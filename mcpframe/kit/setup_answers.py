@@ -1,0 +1,61 @@
+"""Does a person's part of a server's visible setup: fills its form, and presses its buttons."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from playwright.async_api import Frame, Locator
+
+Answers: TypeAlias = "Mapping[str, Any] | Callable[[Frame], Awaitable[Any]]"
+"""By field what to enter, in order; or an async function that is given the framed page."""
+
+_SELECTOR_STARTS = ("#", ".", "[", "css=", "xpath=", "text=", "role=", "id=", "data-testid=")
+
+
+async def answer_setup(frame: Frame, answers: Answers) -> None:
+    """Fill a setup's form.
+
+    Args:
+        frame: The framed page.
+        answers: By field the value to enter. A field is named by its label, or by a selector of Playwright's. A text or
+            number is filled in or chosen from a list, True and False check and uncheck, a path is chosen as a file, a
+            list chooses several. None clicks: then the key is a button's name, or a selector.
+
+    Raises:
+        playwright.async_api.Error: There is no such field or button.
+    """
+    if not isinstance(answers, Mapping):
+        answered = answers(frame)
+        if inspect.isawaitable(answered):
+            await answered
+        return
+    for field, value in answers.items():
+        await _enter(_find(frame, field, button=value is None), value)
+
+
+def _find(frame: Frame, field: str, *, button: bool) -> Locator:
+    if field.startswith(_SELECTOR_STARTS):
+        return frame.locator(field)
+    return frame.get_by_role("button", name=field) if button else frame.get_by_label(field)
+
+
+async def _enter(place: Locator, value: Any) -> None:
+    if value is None:
+        await place.click()
+    elif isinstance(value, bool):
+        await place.set_checked(value)
+    elif isinstance(value, Path):
+        await place.set_input_files(value)
+    elif isinstance(value, list | tuple):
+        paths = [item for item in value if isinstance(item, Path)]
+        if paths:
+            await place.set_input_files(paths)
+        else:
+            await place.select_option([str(item) for item in value])
+    elif await place.evaluate("element => element.localName") == "select":
+        await place.select_option(str(value))
+    else:
+        await place.fill(str(value))

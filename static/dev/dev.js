@@ -1,0 +1,85 @@
+/**
+ * The host page of `mcpframe dev`: frames the server, and frames it anew, at the same session id, after every build.
+ *
+ * What it knows comes from `dev-state` (see mcpframe/kit/dev_channel.py).
+ */
+import { FrameTransport } from "./host.js";
+
+const PROTOCOL = "2025-11-25";
+const element = (id) => document.getElementById(id);
+const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+const sessionId = (sessionStorage.session ??= crypto.randomUUID());
+element("session").textContent = sessionId;
+
+let transport = null;
+let current = 0; // counts connections: what an earlier one still says is not heard
+let url = null;
+
+function show(state, text) {
+  document.documentElement.dataset.state = state;
+  element("status").textContent = text;
+}
+
+async function connect({ setup = false } = {}) {
+  const mine = (current += 1);
+  await transport?.close();
+  show("connecting", "Starting the server…");
+  const started = performance.now();
+  const made = new FrameTransport({ url, iframe: element("frame"), sessionId, timeout: { handshake: 120_000 } });
+  transport = made;
+  const waiting = new Map();
+  made.onmessage = (message) => waiting.get(message.id)?.(message);
+  made.onclose = () => mine === current && show("closed", "The session is over.");
+  made.onsetuprequired = (request) => show("setup", `The server asks for its setup: ${request.message}`);
+  const ask = (id, method, params) =>
+    new Promise((resolve) => {
+      waiting.set(id, resolve);
+      made.send({ jsonrpc: "2.0", id, method, params });
+    });
+  try {
+    if (setup) {
+      show("setup", "Setting the server up…");
+      const result = await made.setup();
+      if (result.error) throw new Error(`The setup ended with ${result.error.code}: ${result.error.message}`);
+    }
+    await made.start();
+    const clientInfo = { name: "mcpframe dev", version: "1" };
+    await ask(1, "initialize", { protocolVersion: PROTOCOL, capabilities: {}, clientInfo });
+    await made.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    const answer = await ask(2, "tools/list", {});
+    if (mine !== current) return;
+    element("tools").textContent = answer.result?.tools.map((tool) => tool.name).join(", ") || "none";
+    show("ready", `Connected in ${((performance.now() - started) / 1000).toFixed(1)} s.`);
+  } catch (error) {
+    if (mine === current) show("failed", error.message);
+  }
+}
+
+async function follow() {
+  for (let version = 0; ; ) {
+    let state;
+    try {
+      state = await (await fetch(`dev-state?after=${version}`)).json();
+    } catch {
+      show("stopped", "mcpframe dev has stopped: start it again.");
+      await sleep(1000);
+      continue;
+    }
+    if (state.version === version) continue;
+    const restarted = state.version < version; // another run of mcpframe dev
+    version = restarted ? 0 : state.version;
+    if (restarted) continue;
+    element("error").hidden = !state.error;
+    element("error").textContent = state.error ?? "";
+    document.documentElement.dataset.version = version;
+    if (state.error) show("broken", "The last change does not build; the server is as it was before.");
+    else {
+      url = state.url;
+      connect();
+    }
+  }
+}
+
+element("setup").addEventListener("click", () => url && connect({ setup: true }));
+follow();

@@ -1,0 +1,402 @@
+"""The controls of a form that hold one value each: text, number, choice, file and JSON, with label, hint and error.
+
+What was typed is kept as text, whatever it is: a control that would change a value it can't show (a line break in a
+single line, a lone surrogate) is replaced by one for JSON.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from checks import MISSING, fits, problem, same, wanted
+from fields import Field
+from jsontext import MAX_DIGITS, NotJson, as_number, read_json, write_json
+from mcpframe.frame.ui import Element, Page
+
+_forms = itertools.count(1)
+_UNTYPED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_INPUT_MODES = {"email": "email", "uri": "url", "url": "url", "number": "decimal", "integer": "numeric"}
+_PICKERS = {"date": "date", "time": "time", "date-time": "datetime-local", "color": "color", "colour": "color"}
+_HELD_BYTES = 64 * 1024
+"""How much of a file's base64 is still shown as text."""
+
+MAX_WIDGETS = 1500
+
+
+@dataclass
+class Trouble:
+    """Something that is wrong with what was typed."""
+
+    widget: Widget
+    message: str
+
+
+class Make(Protocol):
+    """Puts a field into the page, filled with a value."""
+
+    def __call__(self, maker: Maker, field: Field, place: Element, title: str, value: Any, /) -> Widget:
+        """Make it at the end of an element."""
+
+
+@dataclass
+class Maker:
+    """What all parts of one form share.
+
+    Attributes:
+        page: the page they are in.
+        left: how many more controls the form may have; what is over is JSON.
+        changed: told where something was changed by other means than typing.
+        make: puts a field into the page.
+    """
+
+    page: Page
+    changed: Callable[[], None]
+    make: Make
+    left: int = MAX_WIDGETS
+    prefix: str = field(default_factory=lambda: f"form-{next(_forms)}")
+    _ids: Any = field(default_factory=lambda: itertools.count(1))
+
+    def new_id(self) -> str:
+        """Give an id that no other element of the page has."""
+        return f"{self.prefix}-{next(self._ids)}"
+
+
+class Widget:
+    """One place of the form."""
+
+    def __init__(self, maker: Maker, field: Field, title: str) -> None:
+        """Begin a widget; the subclass puts it into the page."""
+        self.maker, self.field, self.title = maker, field, title
+
+    def draft(self) -> Any:
+        """Give what is there now, whatever it is; `MISSING` for nothing."""
+        raise NotImplementedError
+
+    def check(self, troubles: list[Trouble]) -> Any:
+        """Give the value, and add what is wrong with it."""
+        raise NotImplementedError
+
+    def tell(self, message: str) -> None:
+        """Show what is wrong here; empty for nothing."""
+        raise NotImplementedError
+
+    def focus(self) -> None:
+        """Move the keyboard's focus here."""
+        raise NotImplementedError
+
+    def rename(self, title: str) -> None:
+        """Change the title."""
+        raise NotImplementedError
+
+
+class Control(Widget):
+    """A widget with a label and one control; `self.input` has the id."""
+
+    input: Element
+
+    def __init__(self, maker: Maker, field: Field, place: Element, title: str) -> None:
+        """Put the frame of it into the page: label, hint and error; the subclass puts the control between them."""
+        super().__init__(maker, field, title)
+        maker.left -= 1
+        self.id = maker.new_id()
+        self.box = place.add("div", class_="field")
+        line = self.box.add("div", class_="field-name")
+        self.label = line.add("label", title, for_=self.id)
+        if field.name and field.name != title:
+            line.add("code", field.name)
+        if not field.required:
+            line.add("span", "optional", class_="mark")
+        self.body = self.box.add("div", class_="field-body")
+        said = field.description.strip()
+        hints = f"{said}{'' if not said or said[-1] in '.!?' else '.'} {self.hint()}".strip() if self.hint() else said
+        self.hints = self.box.add("small", hints, id=f"{self.id}-hint") if hints else None
+        self.error = self.box.add("p", id=f"{self.id}-error", class_="field-error", hidden=True)
+        self._beside: list[tuple[Element, str]] = []
+
+    def add_beside(self, place: Element, name: str, **attributes: str | bool | None) -> Element:
+        """Add an input whose accessible name holds the title."""
+        made = place.add("input", **attributes, aria_label=name.format(self.title))
+        self._beside.append((made, name))
+        return made
+
+    def hint(self) -> str:
+        """Say in a few words what may be given."""
+        said = wanted(self.field)
+        return said[:1].upper() + said[1:]
+
+    def attributes(self) -> dict[str, str | bool | None]:
+        """The attributes that every control has."""
+        required = "true" if self.field.required else None
+        return {"id": self.id, "aria_describedby": f"{self.id}-hint" if self.hints else None, "aria_required": required}
+
+    def check(self, troubles: list[Trouble]) -> Any:
+        """Give the value, and add what is wrong with it."""
+        value = self.draft()
+        if wrong := self.wrong(value):
+            troubles.append(Trouble(self, f"{self.title} {wrong}."))
+        return value
+
+    def wrong(self, value: Any) -> str | None:
+        """What is wrong with the value, to be read after the title."""
+        return problem(self.field, value)
+
+    def tell(self, message: str) -> None:
+        """Show what is wrong here."""
+        self.error.text = message
+        self.error.hidden = not message
+        described = [f"{self.id}-error"] if message else []
+        described += [f"{self.id}-hint"] if self.hints else []
+        self.input.set("aria-describedby", " ".join(described) or None)
+        self.input.set("aria-invalid", "true" if message else None)
+
+    def focus(self) -> None:
+        """Move the keyboard's focus here."""
+        self.input.focus()
+
+    def rename(self, title: str) -> None:
+        """Change the title."""
+        self.title = title
+        self.label.text = title
+        for element, name in self._beside:
+            element.set("aria-label", name.format(title))
+
+
+class JsonText(Control):
+    """JSON as text: for what nothing else can show."""
+
+    def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
+        """Put it into the page."""
+        super().__init__(maker, field, place, title)
+        self.input = self.body.add("textarea", **self.attributes(), class_="json", spellcheck="false", rows="1")
+        self.input.value = "" if value is MISSING else write_json(value)
+
+    def hint(self) -> str:
+        """Say that it is JSON."""
+        return "JSON" if not super().hint() else f"JSON. {super().hint()}"
+
+    def draft(self) -> Any:
+        """Give the value, or the text where it is not JSON."""
+        text = self.input.value
+        try:
+            return read_json(text) if text.strip() else MISSING
+        except NotJson:
+            return text
+
+    def wrong(self, value: Any) -> str | None:
+        """What is wrong with the text, or with its value."""
+        text = self.input.value
+        try:
+            if text.strip():
+                read_json(text)
+        except NotJson as error:
+            return str(error)
+        wrong = super().wrong(value)
+        if wrong or value is MISSING or fits(self.field, value):
+            return wrong
+        return "has a part that the schema does not allow"
+
+
+class Text(Control):
+    """Text, or a number as it was typed."""
+
+    def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
+        """Put it into the page."""
+        super().__init__(maker, field, place, title)
+        form = field.schema.get("format")
+        form = form if isinstance(form, str) else ""
+        text = "" if value is MISSING or value is None else value if isinstance(value, str) else json.dumps(value)
+        self._blank = value == ""
+        self._suggest: Callable[[], None] | None = None
+        if field.kind == "text" and (field.multiline or "\n" in text):
+            self.input = self.body.add("textarea", **self.attributes(), rows="1", spellcheck="false")
+        else:
+            kind = "password" if form == "password" else "text"
+            mode = _INPUT_MODES.get(form if field.kind == "text" else field.kind)
+            self.input = self.body.add(
+                "input", **self.attributes(), type=kind, inputmode=mode, autocomplete="off", spellcheck="false"
+            )
+        self.input.value = text
+        if form in _PICKERS and field.kind == "text":
+            self._add_picker(_PICKERS[form])
+        self.null = _add_null(self, value) if field.nullable else None
+
+    def _add_picker(self, kind: str) -> None:
+        self.picker = self.add_beside(self.body, "Pick {}", type=kind, class_="picker")
+        if kind == "time":
+            self.picker.set("step", "1")
+        if kind == "color" and re.fullmatch("#[0-9A-Fa-f]{6}", self.input.value):
+            self.picker.value = self.input.value
+
+        def pick() -> None:
+            picked = self.picker.value
+            if kind == "datetime-local" and picked:
+                picked += "Z" if picked.count(":") > 1 else ":00Z"
+            if picked:
+                self.input.value = picked
+                self.maker.changed()
+
+        self.picker.on("input", pick)
+
+    def draft(self) -> Any:
+        """Give the text or number; a text that is no number as it is."""
+        if self.null and self.null.checked:
+            return None
+        text = self.input.value
+        if self.field.kind == "text":
+            return text if text or self._blank else MISSING
+        return as_number(text, whole=self.field.kind == "integer")
+
+    def offer(self, values: list[str]) -> None:
+        """Offer completions, in a single line."""
+        listed = f"{self.id}-list"
+        if self.input.get("list") is None:
+            if self.input.js.tagName == "TEXTAREA":
+                had, text = self.attributes(), self.input.value
+                self.body.clear()
+                self.input = self.body.add("input", **had, type="text", autocomplete="off", spellcheck="false")
+                self.input.value = text
+            self.input.set("list", listed)
+            self.options = self.body.add("datalist", id=listed)
+        self.options.clear()
+        for value in values:
+            self.options.add("option", value=value)
+
+
+class Select(Control):
+    """One of several values, in a list; `MISSING` and null among them where they are allowed."""
+
+    def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
+        """Put it into the page."""
+        super().__init__(maker, field, place, title)
+        self._values: dict[str, Any] = {}
+        self.input = self.body.add("select", **self.attributes())
+        chosen = ""
+        if value is MISSING or not field.required:
+            self.input.add("option", "choose …" if field.required else "left out", value="")
+        given = [(choice.value, choice.title) for choice in field.choices]
+        if field.kind == "boolean":
+            given = [(True, "true"), (False, "false")]
+        if field.nullable and not any(each is None for each, _ in given):
+            given.append((None, "null"))
+        for at, (each, name) in enumerate(given):
+            self._values[str(at)] = each
+            self.input.add("option", name, value=str(at))
+            if value is not MISSING and same(each, value) and not chosen:
+                chosen = str(at)
+        self.input.value = chosen
+
+    def draft(self) -> Any:
+        """Give the chosen value."""
+        return self._values.get(self.input.value, MISSING)
+
+
+class Check(Control):
+    """True or false."""
+
+    def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
+        """Put it into the page."""
+        super().__init__(maker, field, place, title)
+        self.box.classes.add("field-check")
+        self.input = self.body.add("input", **(self.attributes() | {"aria_required": None}), type="checkbox")
+        self.input.checked = value is True
+
+    def draft(self) -> Any:
+        """Give whether it is checked."""
+        return self.input.checked
+
+
+class FileText(Control):
+    """A file as base64: chosen, or pasted as text."""
+
+    def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
+        """Put it into the page."""
+        super().__init__(maker, field, place, title)
+        self.input = self.body.add("textarea", **self.attributes(), rows="1", spellcheck="false", class_="json")
+        self.null = _add_null(self, value) if field.nullable else None
+        self.picker = self.add_beside(self.body, "Choose a file for {}", type="file")
+        self.picker.on("change", self._choose)
+        self._held = ""
+        self._hold("" if value in (MISSING, None) else value)
+
+    def hint(self) -> str:
+        """Say that a file is wanted."""
+        return ". ".join(filter(None, ["A file, or its content as base64", super().hint()]))
+
+    async def _choose(self) -> None:
+        (file,) = await self.picker.files()
+        url = "base64url" in (self.field.schema.get("contentEncoding"), self.field.schema.get("format"))
+        data = await file.read()
+        self._hold((base64.urlsafe_b64encode if url else base64.b64encode)(data).decode())
+        self.maker.changed()
+
+    def _hold(self, text: str) -> None:
+        """Keep what is much apart from the page, which would slow down."""
+        shown = len(text) <= _HELD_BYTES
+        self._held = "" if shown else text
+        self.input.value = text if shown else ""
+        self.input.set("placeholder", None if shown else f"{len(text):,} characters of base64; type to replace them")
+
+    def draft(self) -> Any:
+        """Give the base64 text."""
+        if self.null and self.null.checked:
+            return None
+        return self.input.value or self._held or MISSING
+
+
+def _add_null(control: Text | FileText, value: Any) -> Element:
+    """Add the choice of null beside a control."""
+    line = control.body.add("label", class_="null")
+    null = control.add_beside(line, "{} is null", type="checkbox")
+    line.add("span", "null")
+    null.checked = value is None
+
+    def switch() -> None:
+        control.input.disabled = null.checked
+
+    null.on("change", switch)
+    switch()
+    return null
+
+
+def is_shown(field: Field, value: Any) -> bool:
+    """Whether the control of a field shows a value as it is, so that it comes out as it went in."""
+    if value is MISSING:
+        return True
+    if value is None and field.nullable:
+        return True
+    match field.kind:
+        case "text":
+            return isinstance(value, str) and not _UNTYPED.search(value)
+        case "file":
+            return isinstance(value, str) and not _UNTYPED.search(value) and "\n" not in value
+        case "number" | "integer":
+            if isinstance(value, str):
+                return as_number(value, whole=False) is value and not _UNTYPED.search(value) and "\n" not in value
+            return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 10**MAX_DIGITS
+        case "boolean":
+            return isinstance(value, bool)
+        case "choice":
+            return any(same(value, choice.value) for choice in field.choices)
+    return True
+
+
+def make_control(maker: Maker, field: Field, place: Element, title: str, value: Any) -> Control:
+    """Put the control of a field that is one value into the page."""
+    if maker.left <= 0 or not is_shown(field, value):
+        return JsonText(maker, field, place, title, value)
+    match field.kind:
+        case "text" | "number" | "integer":
+            return Text(maker, field, place, title, value)
+        case "file":
+            return FileText(maker, field, place, title, value)
+        case "boolean" if field.required and not field.nullable and value is not MISSING:
+            return Check(maker, field, place, title, value)
+        case "boolean" | "choice":
+            return Select(maker, field, place, title, value)
+    return JsonText(maker, field, place, title, value)

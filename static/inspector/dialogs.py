@@ -1,0 +1,86 @@
+"""Modal dialogs: the browser's own `<dialog>`, which keeps the focus inside and gives it back at the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from itertools import count
+from types import TracebackType
+from typing import Self
+
+from mcpframe import Page
+
+_numbers = count(1)
+
+CANCEL = "cancel"
+"""The answer of Escape."""
+
+
+class Dialog:
+    """One dialog; leaving the `with` block takes it out of the page.
+
+    Attributes:
+        body: where its content belongs.
+    """
+
+    def __init__(self, page: Page, title: str, kind: str = "") -> None:
+        """Put it into the page, not shown yet.
+
+        Args:
+            page: the page.
+            title: its heading, and its name for people who cannot see it.
+            kind: a class for its looks.
+        """
+        heading = f"insp-dialog-{next(_numbers)}"
+        self._element = page.element("#insp-dialogs").add(
+            "dialog", class_=f"insp-dialog {kind}".strip(), aria_labelledby=heading
+        )
+        self._element.add("h2", title, id=heading)
+        self.body = self._element.add("div", class_="insp-dialog-body")
+        self._buttons = self._element.add("div", class_="insp-dialog-buttons")
+        self._answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._element.on("cancel", lambda: self.answer_with(CANCEL), prevent_default=True)
+
+    def button(self, text: str, answer: str | Callable[[], object], *, main: bool = False) -> None:
+        """Add a button.
+
+        Args:
+            text: what is on it.
+            answer: what it answers, or what it does.
+            main: whether it is the one that a person usually wants.
+        """
+        act = answer if callable(answer) else lambda: self.answer_with(str(answer))
+        self._buttons.add("button", text, type="button", class_="main" if main else None).on("click", act)
+
+    def answer_with(self, answer: str) -> None:
+        """Answer, unless that happened already."""
+        if not self._answer.done():
+            self._answer.set_result(answer)
+
+    @property
+    def open(self) -> bool:
+        """Whether it is shown."""
+        return bool(self._element.js.open)
+
+    def show(self) -> None:
+        """Show it."""
+        if not self.open:
+            self._element.js.showModal()
+
+    def hide(self) -> None:
+        """Show it no longer; what is in it goes on running."""
+        if self.open:
+            self._element.js.close()
+
+    async def answered(self) -> str:
+        """Wait for an answer."""
+        return await asyncio.shield(self._answer)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        self.hide()
+        self._element.remove()

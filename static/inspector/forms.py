@@ -1,0 +1,262 @@
+"""A form in the page for any JSON Schema, with its value as raw JSON beside it.
+
+    form = Form(page, place, tool["inputSchema"], label="Arguments of add")
+    form.fill({"a": 1})
+    arguments = form.value()        # FormProblem where something is wrong; the page shows what
+
+Raw JSON is sent as it is, whatever the schema says: so that an author can see how a server takes what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from checks import MISSING
+from controls import Maker, Text, Trouble, Widget
+from fields import initial
+from jsontext import NotJson, read_json, write_json
+from mcpframe.frame.ui import Element, Page, PageEvent
+from rows import ObjectGroup
+from schema import fields_of
+from unions import make_widget
+
+__all__ = ["Complete", "Form", "FormProblem"]
+
+Complete = Callable[[str], Awaitable[list[str]]]
+"""Given what is typed in a field, gives what it may be completed to."""
+
+
+class FormProblem(Exception):
+    """What was typed is not a value. The page shows it beside the fields.
+
+    Attributes:
+        messages: a sentence for every field.
+    """
+
+    def __init__(self, messages: list[str]) -> None:
+        """Join them to one message."""
+        super().__init__(" ".join(messages))
+        self.messages = messages
+
+
+class Form:
+    """A form for a JSON Schema.
+
+    Attributes:
+        field: what the schema says.
+    """
+
+    def __init__(self, page: Page, place: Element, schema: Any, *, label: str) -> None:
+        """Build it, filled with what the schema offers.
+
+        Args:
+            page: the page.
+            place: the element that it is put into, at the end.
+            schema: a JSON Schema.
+            label: its accessible name, such as "Arguments of add".
+        """
+        self.field = fields_of(schema, name=label)
+        self._label = label
+        self._page = page
+        self._told: list[Widget] = []
+        self._completions: dict[str, _Completion] = {}
+        self._raw = False
+        self._left_raw = ""
+        self.box = place.add("div", class_="form", role="group", aria_label=label)
+        self._body = self.box.add("div", class_="form-body")
+        self._raw_box = self.box.add("div", class_="form-raw", hidden=True)
+        raw_id = f"{Maker(page, self._changed, make_widget).prefix}-raw"
+        self._raw_box.add("label", f"{label} as JSON", for_=raw_id)
+        self._text = self._raw_box.add(
+            "textarea", id=raw_id, class_="json", spellcheck="false", rows="6", aria_describedby=f"{raw_id}-error"
+        )
+        self._raw_error = self._raw_box.add("p", id=f"{raw_id}-error", class_="field-error", hidden=True)
+        line = self.box.add("div", class_="form-buttons")
+        self._switch = line.add("button", "Raw JSON", type="button", class_="small", aria_pressed="false")
+        self._switch.on("click", self._toggle)
+        self.box.on("input", self._changed)
+        self.box.on("change", self._changed)
+        self.box.on("keydown", self._on_key)
+        self._widget: Widget
+        start = initial(self.field)
+        self._build(start)
+        if self.field.kind == "json":
+            self._switch.hidden = True
+            self._text.value = "{}" if start is MISSING else write_json(start)
+            self._show_raw(True)
+
+    # What it holds
+
+    def value(self) -> Any:
+        """Give the value that was typed.
+
+        Raises:
+            FormProblem: something is missing or wrong; the page says what, and the first such field has the focus.
+        """
+        if self._raw:
+            return self._read_raw()
+        troubles: list[Trouble] = []
+        value = self._widget.check(troubles)
+        self._tell(troubles)
+        if troubles:
+            troubles[0].widget.focus()
+            raise FormProblem([trouble.message for trouble in troubles])
+        return {} if value is MISSING else value
+
+    def draft(self) -> Any:
+        """Give what is typed so far, right or wrong: a number that is none as text, what is not filled in not at all.
+
+        Raises:
+            FormProblem: raw JSON is shown, and is not JSON.
+        """
+        if self._raw:
+            return self._read_raw()
+        value = self._widget.draft()
+        return {} if value is MISSING else value
+
+    def fill(self, value: Any) -> None:
+        """Show another value, in place of what was typed."""
+        self._build(value)
+        if self._raw:
+            self._text.value = self._left_raw = write_json(value)
+            self._tell_raw("")
+
+    @property
+    def raw(self) -> bool:
+        """Whether the value is shown as raw JSON. Setting it switches, and takes along what was typed.
+
+        Raises:
+            FormProblem: on leaving raw JSON that is not JSON.
+        """
+        return self._raw
+
+    @raw.setter
+    def raw(self, raw: bool) -> None:
+        if raw == self._raw or self.field.kind == "json":
+            return
+        if raw:
+            self._text.value = self._left_raw = write_json(self.draft())
+            self._tell_raw("")
+        elif self._text.value != self._left_raw:  # else the form is still as it was left
+            self._build(self._read_raw())
+        self._show_raw(raw)
+
+    def complete(self, name: str, callback: Complete) -> None:
+        """Offer completions of a text field, while it is typed in.
+
+        Args:
+            name: the property.
+            callback: asked on input, one question at a time; an answer to what is no longer typed is left aside.
+        """
+        self._completions[name] = _Completion(self._page, callback)
+        self._attach(name)
+
+    # What is shown
+
+    def _build(self, value: Any) -> None:
+        self._told = []
+        self._body.clear()
+        maker = Maker(self._page, self._changed, make_widget)
+        if value is MISSING and self.field.kind == "object":
+            value = {}
+        self._widget = make_widget(maker, self.field, self._body, self._label, value)
+        if isinstance(self._widget, ObjectGroup):
+            self._widget.become_root()
+            if not self.field.members and not self.field.is_free:
+                self._body.add("p", "Nothing to fill in.", class_="quiet")
+        for name in self._completions:
+            self._attach(name)
+
+    def _attach(self, name: str) -> None:
+        if isinstance(self._widget, ObjectGroup):
+            for widget in self._widget.members:
+                if widget.field.name == name and isinstance(widget, Text):
+                    self._completions[name].attach(widget)
+
+    def _toggle(self) -> None:
+        try:
+            self.raw = not self._raw
+        except FormProblem:
+            return  # the page says what is wrong
+        self._switch.focus()
+
+    def _show_raw(self, raw: bool) -> None:
+        self._raw = raw
+        self._body.hidden = raw
+        self._raw_box.hidden = not raw
+        self._switch.set("aria-pressed", "true" if raw else "false")
+
+    def _read_raw(self) -> Any:
+        try:
+            value = read_json(self._text.value)
+        except NotJson as error:
+            message = f"{self._label} {error}."
+            self._tell_raw(message)
+            self._text.focus()
+            raise FormProblem([message]) from None
+        self._tell_raw("")
+        return value
+
+    def _tell_raw(self, message: str) -> None:
+        self._raw_error.text = message
+        self._raw_error.hidden = not message
+        self._text.set("aria-invalid", "true" if message else None)
+
+    def _tell(self, troubles: list[Trouble]) -> None:
+        for widget in self._told:
+            widget.tell("")
+        self._told = []
+        for trouble in troubles:
+            if trouble.widget not in self._told:
+                trouble.widget.tell(trouble.message)
+                self._told.append(trouble.widget)
+
+    def _on_key(self, event: PageEvent) -> None:
+        """Submit the form around, from fields where Enter makes a new line, too."""
+        if event.key == "Enter" and (event.js.ctrlKey or event.js.metaKey):
+            around = self.box.js.closest("form")
+            if around:
+                event.js.preventDefault()
+                around.requestSubmit()
+
+    def _changed(self) -> None:
+        """Look again at what was wrong, once it was said."""
+        if self._raw:
+            if not self._raw_error.hidden:
+                self._tell_raw("")
+        elif self._told:
+            troubles: list[Trouble] = []
+            self._widget.check(troubles)
+            self._tell([trouble for trouble in troubles if trouble.widget in self._told])
+
+
+class _Completion:
+    """The completions of one field."""
+
+    def __init__(self, page: Page, callback: Complete) -> None:
+        self._page = page
+        self._callback = callback
+
+    def attach(self, widget: Text) -> None:
+        """Offer them in a widget."""
+        widget.offer([])
+        asking = False
+
+        async def ask() -> None:
+            nonlocal asking
+            if asking:
+                return  # what is typed meanwhile is asked next
+            asking = True
+            try:
+                asked = None
+                while asked != widget.input.value and widget.input.js.isConnected:
+                    asked = widget.input.value
+                    values = await self._callback(asked)
+                    if asked == widget.input.value:
+                        widget.offer(values)
+            finally:
+                asking = False
+
+        widget.input.on("input", ask)
+        widget.input.on("focus", ask)

@@ -1,0 +1,77 @@
+"""JSON as a person types it, and as they read it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from checks import MISSING
+
+MAX_DIGITS = 1000
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_ODD = re.compile(r"[\ud800-\udfff]")
+
+
+class NotJson(ValueError):
+    """A text is not JSON. The message goes on after the name of the place, and says where and what."""
+
+
+def read_json(text: str) -> Any:
+    """Give the value of a JSON text.
+
+    Raises:
+        NotJson: where it isn't one, with line and column.
+    """
+    if not text.strip():
+        raise NotJson("is empty; write {} for nothing, or null")
+    try:
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        hint = ""
+        if error.pos == len(text) - len(text.lstrip()) and text.strip().isprintable() and len(text) < 60:
+            hint = f"; a text needs quotes: {json.dumps(text.strip(), ensure_ascii=False)}"
+        where = f"line {error.lineno}, column {error.colno}"
+        what = error.msg[0].lower() + error.msg[1:]
+        raise NotJson(f"is not JSON: {what} at {where}{hint}") from None
+    except RecursionError:
+        raise NotJson("is nested too deeply") from None
+    except NotJson:
+        raise
+    except ValueError as error:  # a number of too many digits
+        raise NotJson(f"is not JSON: {error}") from None
+
+
+def write_json(value: Any) -> str:
+    """Give the JSON text of a value, over several lines where it has parts."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return json.dumps(value, indent=2) if _ODD.search(text) else text
+
+
+def _refuse(name: str) -> Any:
+    raise NotJson(f"is not JSON: it has no {name}")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise NotJson(f"has the key {json.dumps(twice, ensure_ascii=False)} twice in one object")
+    return made
+
+
+def as_number(text: str, *, whole: bool) -> Any:
+    """Give the number that a text stands for, `MISSING` for none, or the text where it is no number."""
+    plain = text.strip()
+    if not plain:
+        return MISSING
+    if not _NUMBER.fullmatch(plain) or len(plain) > MAX_DIGITS:
+        return text
+    if re.fullmatch(r"[+-]?\d+", plain, re.ASCII):
+        return int(plain)
+    number = float(plain)
+    if number in (float("inf"), float("-inf")):
+        return text
+    return int(number) if whole and number.is_integer() else number

@@ -1,0 +1,19 @@
+"""The inspector: a host for framed servers that shows everything they can do. A page bundle, like any author's."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+
+from mcp.shared.exceptions import MCPDeprecationWarning
+
+from mcpframe import Page
+from shell import Shell
+
+
+async def main(page: Page) -> None:
+    """Show the inspector for as long as its page is open."""
+    warnings.simplefilter("ignore", MCPDeprecationWarning)  # it speaks every era of the protocol, on purpose
+    await page.show("app.html")
+    await Shell(page).begin()
+    await asyncio.Event().wait()

@@ -1,0 +1,58 @@
+"""What a server says about itself, and what this client offers it."""
+
+from __future__ import annotations
+
+from connection import Connection
+from mcpframe import Page
+from mcpframe.frame.elements import Element
+from results import json_tree
+from telling import wire
+
+
+class About:
+    """The panel about the server."""
+
+    def __init__(self, page: Page, place: Element, connection: Connection) -> None:
+        """Build it; parameters as of `Tools`."""
+        self._page = page
+        self._connection = connection
+        self._facts = place.add("dl", class_="insp-facts")
+        self._instructions = place.add("div")
+        self._capabilities = place.add("div")
+        label = place.add("label", "Roots that this client offers, one URI a line", class_="insp-roots")
+        self._roots = label.add("textarea", rows="2", spellcheck="false", placeholder="file:///projects/one")
+
+    @property
+    def roots(self) -> list[str]:
+        """The URIs of the roots."""
+        return self._roots.value.split()
+
+    def refresh(self) -> None:
+        """Show what is known now."""
+        connection, server, client = self._connection, self._connection.server, self._connection.client
+        info = client.server_info if client else None
+        facts = {
+            "Name": info.name if info else "",
+            "Title": (info.title if info else "") or server.title,
+            "Version": info.version if info else "",
+            "Protocol": client.protocol_version if client else "",
+            "Address": server.url,
+            "Origin": connection.outer.origin if connection.outer else "",
+            "Session": server.session_id,
+            "Visibility": f"{server.visibility} ({seen})" if (seen := server.visibility_message) else server.visibility,
+            "Permissions": ", ".join(server.permissions) or "none",
+        }
+        self._facts.clear()
+        for name, value in facts.items():
+            if value:
+                self._facts.add("dt", name)
+                self._facts.add("dd", value)
+        self._instructions.clear()
+        self._capabilities.clear()
+        if client is None:
+            return
+        if client.session.instructions:
+            self._instructions.add("h3", "Instructions")
+            self._instructions.add("p", client.session.instructions, class_="insp-message")
+        self._capabilities.add("h3", "Capabilities")
+        json_tree(self._page, self._capabilities.add("div"), wire(client.server_capabilities))

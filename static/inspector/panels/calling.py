@@ -1,0 +1,120 @@
+"""A request that a person makes by a form: its button, cancelling it, its progress, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+from mcp.shared.dispatcher import ProgressFnT
+
+from forms import Form, FormProblem
+from mcpframe import Page
+from mcpframe.frame.elements import Element
+from results import show_result
+from telling import sentence
+
+Ask = Callable[[Any, ProgressFnT], Awaitable[dict[str, Any]]]
+Read = Callable[[str], Awaitable[dict[str, Any]]]
+
+
+class Calling:
+    """A form with a button that asks the server.
+
+    Attributes:
+        form: the form; None where there is nothing to fill in.
+    """
+
+    def __init__(
+        self,
+        page: Page,
+        place: Element,
+        schema: dict[str, Any] | None,
+        verb: str,
+        ask: Ask,
+        *,
+        label: str,
+        read: Read | None,
+    ) -> None:
+        """Build it.
+
+        Args:
+            page: the page.
+            place: where to.
+            schema: of what is asked for; None where nothing is.
+            verb: what is on the button.
+            ask: asks the server, and gives its result as it crosses the wire.
+            label: what the form is for.
+            read: reads a resource that a result links to.
+        """
+        self._page = page
+        self._ask = ask
+        self._read = read
+        self._scope: anyio.CancelScope | None = None
+        outside = place.add("form", class_="insp-call", novalidate=True, aria_label=label)
+        self.form = None if schema is None else Form(page, outside.add("div"), schema, label=label)
+        row = outside.add("div", class_="insp-row")
+        self._button = row.add("button", verb, type="submit", class_="main")
+        self._cancel = row.add("button", "Cancel", type="button", hidden=True)
+        self._status = row.add("span", role="status", class_="quiet")
+        self._bar = place.add("progress", aria_label="Progress", hidden=True)
+        self._problem = place.add("p", role="alert", class_="insp-problem", hidden=True)
+        self._result = place.add("div", role="region", aria_label="Result", class_="insp-result")
+        outside.on("submit", self._run)
+        self._cancel.on("click", self._stop)
+
+    async def _run(self) -> None:
+        if self._scope is not None:
+            return
+        try:
+            value = self.form.value() if self.form else None
+        except FormProblem:
+            return  # the form says what is wrong, and has the focus there
+        self._begin()
+        start = time.monotonic()
+        told = "Cancelled."
+        try:
+            with anyio.CancelScope() as self._scope:
+                result = await self._ask(value, self._on_progress)
+                told = f"Answered in {_duration(time.monotonic() - start)}."
+                show_result(self._page, self._result, result, read=self._read)
+        except Exception as error:  # noqa: BLE001  whatever a server answers, or the SDK makes of it, is shown
+            told = f"Failed after {_duration(time.monotonic() - start)}."
+            self._problem.text = sentence(error)
+            self._problem.hidden = False
+        finally:
+            self._scope = None
+            self._end(told)
+
+    def _begin(self) -> None:
+        self._problem.hidden = True
+        self._result.clear()
+        self._button.disabled = True
+        self._cancel.hidden = False
+        self._status.text = "Waiting …"
+
+    def _end(self, told: str) -> None:
+        had_focus = bool(self._cancel.js == self._page.js.activeElement)
+        self._button.disabled = False
+        self._cancel.hidden = self._bar.hidden = True
+        self._bar.set("value", None)
+        self._status.text = told
+        if had_focus:
+            self._button.focus()
+
+    def _stop(self) -> None:
+        if self._scope is not None:
+            self._scope.cancel()
+
+    async def _on_progress(self, progress: float, total: float | None, message: str | None) -> None:
+        self._bar.hidden = False
+        if total:
+            self._bar.set("max", str(total))
+            self._bar.set("value", str(progress))
+        done = f"{progress:g} of {total:g}" if total else f"{progress:g}"
+        self._status.text = f"{done}: {message}" if message else done
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

@@ -1,0 +1,93 @@
+"""A list to choose from and the details of what was chosen, beside each other: the form of most panels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcpframe.frame.elements import Element, PageEvent
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing to choose.
+
+    Attributes:
+        key: what it is known by.
+        name: what it is called.
+        note: a line about it.
+        data: the thing itself, as it crossed the wire: while that is the same, its details stay as they are.
+    """
+
+    key: str
+    name: str
+    note: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+class Listing:
+    """A list with details."""
+
+    def __init__(self, place: Element, label: str, nothing: str, show: Callable[[Item, Element], None]) -> None:
+        """Build it.
+
+        Args:
+            place: where to.
+            label: what is listed.
+            nothing: what to say where there is nothing.
+            show: shows the details of an item in an element that is empty.
+        """
+        self._show = show
+        self._items: dict[str, Item] = {}
+        self._chosen = ""
+        self._root = place.add("div", class_="insp-listing")
+        side = self._root.add("nav", aria_label=label)
+        self._list = side.add("ul")
+        self._list.on("keydown", self._on_key)
+        self._nothing = side.add("p", nothing, class_="quiet")
+        self._detail = self._root.add("div", class_="insp-detail")
+
+    def fill(self, items: Sequence[Item]) -> None:
+        """Show these items, in place of those before. What was chosen stays so where it is still there."""
+        before = self._items.get(self._chosen)
+        self._items = {item.key: item for item in items}
+        self._nothing.hidden = bool(items)
+        self._list.clear()
+        for item in items:
+            button = self._list.add("li").add("button", type="button", data_key=item.key)
+            button.add("span", item.name)
+            if item.note:
+                button.add("small", item.note)
+            button.on("click", lambda key=item.key: self.choose(key))
+        if self._chosen not in self._items:
+            self._chosen = next(iter(self._items), "")
+        self._mark()
+        if before is None or self._items.get(self._chosen) != before:
+            self._open()
+
+    def choose(self, key: str) -> None:
+        """Show the details of an item."""
+        if key != self._chosen:
+            self._chosen = key
+            self._mark()
+            self._open()
+
+    def _on_key(self, event: PageEvent) -> None:
+        """Go up and down the list by arrows; Tab goes through it as well."""
+        step = {"ArrowUp": -1, "ArrowDown": 1}.get(event.key)
+        keys = list(self._items)
+        if step and event.target and (key := event.target.get("data-key")) in keys:
+            event.js.preventDefault()
+            to = keys[(keys.index(key) + step) % len(keys)]
+            self.choose(to)
+            next(button for button in self._list.elements("button") if button.get("data-key") == to).focus()
+
+    def _mark(self) -> None:
+        for button in self._list.elements("button"):
+            button.set("aria-current", "true" if button.get("data-key") == self._chosen else None)
+
+    def _open(self) -> None:
+        self._detail.clear()
+        if item := self._items.get(self._chosen):
+            self._show(item, self._detail)

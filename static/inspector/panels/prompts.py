@@ -1,0 +1,67 @@
+"""The prompts of a server, with completions for their arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mcp_types as types
+from mcp.shared.dispatcher import ProgressFnT
+
+from connection import Connection
+from mcpframe import Page
+from mcpframe.frame.elements import Element
+from panels.calling import Calling, Read
+from panels.completing import offer_completions
+from panels.listing import Item, Listing
+from panels.paging import all_pages
+from telling import wire
+
+
+class Prompts:
+    """The panel of prompts."""
+
+    def __init__(self, page: Page, place: Element, connection: Connection, read: Read) -> None:
+        """Build it; parameters as of `Tools`."""
+        self._page = page
+        self._connection = connection
+        self._read = read
+        self._listing = Listing(place, "Prompts", "This server has no prompts.", self._show)
+
+    async def refresh(self) -> int:
+        """Ask for the prompts anew, and say how many there are."""
+        client = self._connection.client
+        if client is None or client.server_capabilities.prompts is None:
+            prompts: list[types.Prompt] = []
+        else:
+            prompts = await all_pages(client.list_prompts, "prompts")
+        self._listing.fill([Item(prompt.name, prompt.name, prompt.title or "", wire(prompt)) for prompt in prompts])
+        return len(prompts)
+
+    def _show(self, item: Item, place: Element) -> None:
+        prompt = item.data
+        place.add("h3", prompt.get("title") or item.name)
+        if prompt.get("description"):
+            place.add("p", prompt["description"], class_="insp-message")
+
+        async def get(arguments: Any, progress: ProgressFnT) -> dict[str, Any]:
+            texts = {name: str(value) for name, value in (arguments or {}).items()}
+            return wire(await self._connection.ready.get_prompt(item.name, texts, meta=self._connection.request_meta))
+
+        schema = schema_of(prompt.get("arguments") or [])
+        label = f"Arguments of {item.name}"
+        calling = Calling(self._page, place, schema, "Get", get, label=label, read=self._read)
+        reference = types.PromptReference(type="ref/prompt", name=item.name)
+        offer_completions(self._connection, calling, reference, list(schema["properties"]))
+
+
+def schema_of(arguments: list[dict[str, Any]]) -> dict[str, Any]:
+    """Give the JSON Schema of a prompt's arguments, which are texts."""
+    properties = {
+        argument["name"]: {
+            "type": "string",
+            **{key: argument[key] for key in ("title", "description") if argument.get(key)},
+        }
+        for argument in arguments
+    }
+    required = [argument["name"] for argument in arguments if argument.get("required")]
+    return {"type": "object", "properties": properties, "required": required}

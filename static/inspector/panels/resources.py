@@ -1,0 +1,115 @@
+"""The resources of a server and its templates: reading them, and following their updates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mcp_types as types
+from mcp.shared.dispatcher import ProgressFnT
+from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
+
+from connection import Connection
+from mcpframe import Page
+from mcpframe.frame.elements import Element
+from panels.calling import Calling
+from panels.completing import offer_completions
+from panels.listing import Item, Listing
+from panels.paging import all_pages
+from results import json_tree
+from telling import wire
+
+
+class Resources:
+    """The panel of resources and of their templates."""
+
+    def __init__(self, page: Page, place: Element, connection: Connection) -> None:
+        """Build it; parameters as of `Tools`."""
+        self._page = page
+        self._connection = connection
+        self._listing = Listing(place, "Resources", "This server has no resources.", self._show)
+
+    async def refresh(self) -> int:
+        """Ask for the resources and templates anew, and say how many there are."""
+        client = self._connection.client
+        items: list[Item] = []
+        if client is not None and client.server_capabilities.resources is not None:
+            resources = await all_pages(client.list_resources, "resources")
+            items += [_item(one, str(one.uri), "") for one in resources]
+            templates = await all_pages(client.list_resource_templates, "resource_templates")
+            items += [_item(one, one.uri_template, "template ") for one in templates]
+        self._listing.fill(items)
+        return len(items)
+
+    async def read(self, uri: str) -> dict[str, Any]:
+        """Read a resource, and give the result as it crosses the wire."""
+        return wire(await self._connection.ready.read_resource(uri, meta=self._connection.request_meta))
+
+    def _show(self, item: Item, place: Element) -> None:
+        place.add("h3", item.name)
+        place.add("p", class_="quiet").add("code", item.note)
+        if item.data.get("description"):
+            place.add("p", item.data["description"], class_="insp-message")
+        if "uriTemplate" in item.data:
+            self._show_template(item, place)
+        else:
+            self._show_resource(item.data["uri"], place)
+        more = place.add("details", class_="insp-more")
+        more.add("summary", "Definition")
+        json_tree(self._page, more.add("div"), item.data)
+
+    def _show_resource(self, uri: str, place: Element) -> None:
+        async def read(_: Any, progress: ProgressFnT) -> dict[str, Any]:
+            return await self.read(uri)
+
+        self._show_following(uri, place)
+        Calling(self._page, place, None, "Read", read, label=f"Read {uri}", read=self.read)
+
+    def _show_following(self, uri: str, place: Element) -> None:
+        row = place.add("div", class_="insp-row")
+        button = row.add("button", "Subscribe", type="button")
+        told = row.add("span", role="status", class_="quiet")
+        updates = self._connection.updates
+
+        def tell() -> None:
+            count = updates.count(uri)
+            button.text = "Unsubscribe" if updates.follows(uri) else "Subscribe"
+            told.text = f"Updated {count} {'time' if count == 1 else 'times'}." if count else ""
+
+        async def change() -> None:
+            button.disabled = True
+            try:
+                await (updates.unfollow(uri) if updates.follows(uri) else updates.follow(uri))
+            finally:
+                button.disabled = False
+            tell()
+            if problem := updates.problem(uri):
+                told.text = problem
+
+        button.on("click", change)
+        updates.tell(uri, tell)
+        tell()
+
+    def _show_template(self, item: Item, place: Element) -> None:
+        text = item.data["uriTemplate"]
+        try:
+            template = UriTemplate.parse(text)
+        except InvalidUriTemplate as error:
+            place.add("p", f"The URI template cannot be used: {error}", class_="insp-problem")
+            return
+
+        async def read(values: Any, progress: ProgressFnT) -> dict[str, Any]:
+            return await self.read(template.expand({name: value for name, value in (values or {}).items() if value}))
+
+        names = template.variable_names
+        schema = {
+            "type": "object",
+            "properties": {name: {"type": "string"} for name in names},
+            "required": [name for name in names if name not in template.query_variable_names],
+        }
+        calling = Calling(self._page, place, schema, "Read", read, label=f"Variables of {text}", read=self.read)
+        reference = types.ResourceTemplateReference(type="ref/resource", uri=text)
+        offer_completions(self._connection, calling, reference, names)
+
+
+def _item(one: types.Resource | types.ResourceTemplate, uri: str, kind: str) -> Item:
+    return Item(f"{kind}{uri}", one.title or one.name, uri, wire(one))

@@ -1,0 +1,243 @@
+"""What a person sees of one server: its head with the buttons, its page, and the tabs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import mcp_types as types
+from mcp import Client
+
+from connection import Connection
+from mcpframe import Page
+from mcpframe.frame.events import Wire
+from panels.about import About
+from panels.logs import Logs
+from panels.prompts import Prompts
+from panels.resources import Resources
+from panels.tools import Tools
+from servers import ERAS, Server
+from tabs import Tabs
+from telling import sentence
+from timeline import Timeline
+from timeline_view import TimelineView
+from wire_log import WireLog
+from wire_view import WireView
+
+_STATES = {
+    "idle": "Not connected",
+    "setting up": "Being set up …",
+    "connecting": "Connecting …",
+    "connected": "Connected",
+    "ending": "Disconnecting …",
+    "failed": "Not connected",
+}
+
+
+class ServerView:
+    """The view of one server.
+
+    Attributes:
+        server: the server.
+        connection: its connection.
+    """
+
+    def __init__(
+        self,
+        page: Page,
+        server: Server,
+        origin: str,
+        *,
+        changed: Callable[[], None],
+        toast: Callable[[str], None],
+        remove: Callable[[Server], Awaitable[None]],
+    ) -> None:
+        """Build it.
+
+        Args:
+            page: the page.
+            server: the server.
+            origin: the inspector's origin.
+            changed: called where something changed that is remembered, or shown in the list of servers.
+            toast: shows a message for a moment.
+            remove: removes the server.
+        """
+        self.server = server
+        self._page = page
+        self._changed = changed
+        self._toast = toast
+        self._wire = WireLog()
+        self._timeline = Timeline(self._wire)
+        self._view = view = page.element("#insp-views").add("section", class_="insp-server", hidden=True)
+        head = view.add("header", class_="insp-head")
+        names = head.add("div", class_="insp-names")
+        self._title = names.add("h2")
+        names.add("p", server.url, class_="quiet insp-url")
+        controls = head.add("div", class_="insp-row")
+        self._state = controls.add("span", role="status", class_="insp-state")
+        era = controls.add("label", "Protocol", class_="insp-era").add("select")
+        for value, text in ERAS.items():
+            era.add("option", text, value=value)
+        era.value = server.era
+        self._show = controls.add("button", "Show page", type="button")
+        self._connect = controls.add("button", "Connect", type="button")
+        set_up = controls.add("button", "Set up again", type="button")
+        controls.add("button", "Remove", type="button").on("click", lambda: remove(server))
+        self._notice = view.add("div", class_="insp-notice", hidden=True)
+        self._notice_text = self._notice.add("p", role="alert")
+        self._retry = self._notice.add("button", "Try again", type="button")
+        body = view.add("div", class_="insp-body")
+        tabs_place = body.add("div", class_="insp-tabs-place")
+        frame_place = body.add("div", class_="insp-frame")
+        self.connection = Connection(page, server, frame_place, origin, self)
+        self._build_tabs(tabs_place)
+        era.on("change", lambda: self._choose_era(era.value))
+        self._show.on("click", self._toggle)
+        self._connect.on("click", self._on_connect)
+        set_up.on("click", lambda: self._run(setup=True))
+        self._retry.on("click", lambda: self._run(setup=self.connection.setup_required is not None))
+        self.changed()
+
+    def _build_tabs(self, place: Any) -> None:
+        page, connection = self._page, self.connection
+        self._tabs = tabs = Tabs(page, place, "What the server offers")
+        self._panels = {name: tabs.add(name.capitalize()) for name in ("tools", "resources", "prompts")}
+        self._resources = Resources(page, self._panels["resources"], connection)
+        self._lists: dict[str, Tools | Resources | Prompts] = {
+            "tools": Tools(page, self._panels["tools"], connection, self._resources.read),
+            "resources": self._resources,
+            "prompts": Prompts(page, self._panels["prompts"], connection, self._resources.read),
+        }
+        self._logs = Logs(page, tabs.add("Logs"), connection)
+        WireView(page, tabs.add("Wire"), self._wire, name=lambda: self.server.name)
+        TimelineView(page, tabs.add("Timeline"), self._timeline, self._wire)
+        self._about = About(page, tabs.add("About"), connection)
+
+    # What others do with it
+
+    def select(self, selected: bool) -> None:
+        """Show the view or hide it; what is in it goes on running."""
+        self._view.hidden = not selected
+
+    async def start(self) -> None:
+        """Connect, after a setup where there was none."""
+        await self._run(setup=False)
+
+    async def close(self) -> None:
+        """End the connection and take the view away."""
+        await self.connection.stop()
+        self._view.remove()
+
+    # What its connection tells (`connection.Watcher`)
+
+    def changed(self) -> None:
+        """Show the state anew."""
+        connection, server = self.connection, self.server
+        state = connection.state
+        self._view.set("aria-label", server.name)
+        self._view.set("data-state", state)
+        self._title.text = server.name
+        version = f" · {connection.client.protocol_version}" if connection.client and state == "connected" else ""
+        if self._state.text != _STATES[state] + version:  # what is set is read out
+            self._state.text = _STATES[state] + version
+        self._state.set("data-state", state)
+        self._connect.text = "Disconnect" if connection.busy else "Connect"
+        shown = bool(connection.outer and connection.outer.visible)
+        popup = server.place == "popup"
+        self._show.hidden = state != "connected" or (not popup and server.visibility != "optional")
+        self._show.text = "Bring page to front" if popup else "Hide page" if shown else "Show page"
+        self._show.set("title", server.visibility_message or None)
+        for panel in self._panels.values():
+            panel.set("inert", state != "connected")
+        self._tell_problem()
+        self._changed()
+
+    def completed(self, message: str | None) -> None:
+        """Show the message of a setup."""
+        if message:
+            self._toast(message)
+
+    async def connected(self, client: Client) -> None:
+        """Ask for everything."""
+        self._about.refresh()
+        await self._logs.connected()
+        for which in self._lists:
+            await self._refresh(which)
+
+    def logged(self, params: types.LoggingMessageNotificationParams) -> None:
+        """Show a log message."""
+        self._logs.log(params)
+
+    def notified(self, method: str, params: dict[str, Any]) -> None:
+        """Show a notification."""
+        self._logs.note(method, params)
+
+    def list_changed(self, which: str) -> None:
+        """Ask for a list anew."""
+        if which in self._lists:
+            self._page.run(lambda: self._refresh(which), f"Asking for {which}")
+
+    def framing(self) -> None:
+        """Begin the timeline anew."""
+        self._timeline.begin()
+
+    def wired(self, message: Wire) -> None:
+        """Log a message."""
+        self._wire.record(message)
+
+    def roots(self) -> list[str]:
+        """Give the roots."""
+        return self._about.roots
+
+    # What a person does
+
+    async def _refresh(self, which: str) -> None:
+        try:
+            count = await self._lists[which].refresh()
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # noqa: BLE001  a server may do anything, and the other lists are still of use
+            self._toast(f"{which.capitalize()}: {sentence(error)}")
+        else:
+            self._tabs.count(self._panels[which], str(count))
+
+    async def _run(self, *, setup: bool) -> None:
+        self.server.connect = True
+        await self.connection.run(setup=setup)
+
+    async def _on_connect(self) -> None:
+        if self.connection.busy:
+            self.server.connect = False
+            await self.connection.stop()
+        else:
+            await self._run(setup=False)
+
+    async def _choose_era(self, era: str) -> None:
+        self.server.era = era
+        self._changed()
+        if self.connection.busy:
+            await self._run(setup=False)
+
+    def _toggle(self) -> None:
+        outer = self.connection.outer
+        if outer is None:
+            return
+        if self.server.place == "popup":
+            outer.show()
+            return
+        self.server.shown = not outer.visible
+        (outer.show if self.server.shown else outer.hide)()
+
+    def _tell_problem(self) -> None:
+        connection = self.connection
+        required = connection.setup_required
+        if required is not None and connection.state in ("connected", "idle", "failed"):
+            told = f"The server asks for its setup: {required.message}"
+            self._retry.text = "Run its setup"
+        else:
+            told = connection.problem
+            self._retry.text = "Try again" if self.server.set_up else "Set up"
+        if told != self._notice_text.text:
+            self._notice_text.text = told
+        self._notice.hidden = not told

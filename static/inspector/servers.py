@@ -1,0 +1,197 @@
+"""What the inspector remembers of the servers that it was given: plain data, which storage keeps as JSON.
+
+A server is known by its session id. The same address may be there more than once: those are different sessions.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from mcpframe.frame.places import parse_address
+
+ERAS: Final = {
+    "auto": "Newest",
+    "2026-07-28": "2026-07-28",
+    "legacy": "Handshake era",
+}
+"""The protocol eras to choose from, as `mcp.Client(mode=...)` takes them, and what they are called."""
+
+PLACES: Final = {"iframe": "Frame in this page", "popup": "Window of its own"}
+"""Where a page is put, and what that is called."""
+
+SANDBOXES: Final = {"standard": "Standard", "popups": "With popups"}
+"""The presets of `mcpframe.frame.places.SANDBOX` that leave a page its origin, and what they are called."""
+
+VISIBILITIES: Final = ("required", "optional", "hidden")
+
+TIMEOUT: Final = 30.0
+"""How long a page may take from the first byte to its handshake, in seconds, unless the person says otherwise."""
+
+
+@dataclass
+class Server:
+    """One server, with the session that its page keeps values for.
+
+    Attributes:
+        url: the address of its page.
+        session_id: the session; also what the server is known by.
+        title: what its setup called it.
+        visibility: whether its page is to be seen: one of `VISIBILITIES`.
+        visibility_message: for `optional`, what a person gains from seeing it.
+        permissions: names of the permissions that were granted.
+        set_up: whether a setup was completed.
+        connect: whether to connect when the inspector is loaded.
+        shown: for `optional`, whether the person has it shown.
+        era: one of `ERAS`.
+        place: one of `PLACES`.
+        sandbox: one of `SANDBOXES`.
+        timeout: how long to wait for the page's handshake, in seconds.
+    """
+
+    url: str
+    session_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    title: str = ""
+    visibility: str = "hidden"
+    visibility_message: str = ""
+    permissions: list[str] = field(default_factory=list)
+    set_up: bool = False
+    connect: bool = True
+    shown: bool = False
+    era: str = "auto"
+    place: str = "iframe"
+    sandbox: str = "standard"
+    timeout: float = TIMEOUT
+
+    @property
+    def name(self) -> str:
+        """What to call it: its title, or else the end of its address."""
+        if self.title:
+            return self.title
+        parts = urlsplit(self.url)
+        return parts.path.strip("/").rpartition("/")[2] or parts.netloc
+
+    @property
+    def visible(self) -> bool:
+        """Whether its page is shown while it serves."""
+        return self.visibility == "required" or (self.visibility == "optional" and self.shown)
+
+
+class Servers:
+    """The servers that are there, in the order in which they came.
+
+    Attributes:
+        selected: the session id of the one that is looked at; empty for none.
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._all: dict[str, Server] = {}
+        self.selected = ""
+
+    def __iter__(self) -> Iterator[Server]:
+        return iter(list(self._all.values()))
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def add(self, server: Server) -> Server:
+        """Take a server."""
+        self._all[server.session_id] = server
+        return server
+
+    def remove(self, session_id: str) -> None:
+        """Forget a server; where it was the selected one, its neighbour is selected then."""
+        ids = list(self._all)
+        if session_id not in ids:
+            return
+        at = ids.index(session_id)
+        del self._all[session_id]
+        if self.selected == session_id:
+            rest = list(self._all)
+            self.selected = rest[min(at, len(rest) - 1)] if rest else ""
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._all.clear()
+        self.selected = ""
+
+    def with_url(self, url: str) -> Server | None:
+        """Give the first server of an address."""
+        return next((server for server in self if server.url == url), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give what is to be stored."""
+        return {"selected": self.selected, "servers": [asdict(server) for server in self]}
+
+    @classmethod
+    def from_json(cls, stored: Any) -> Servers:
+        """Read what was stored. What cannot be used, such as an entry of another version, is left out."""
+        servers = cls()
+        if isinstance(stored, dict):
+            entries = stored.get("servers")
+            for entry in entries if isinstance(entries, list) else ():
+                if server := _read(entry):
+                    servers.add(server)
+            selected = stored.get("selected")
+            if isinstance(selected, str) and selected in servers._all:
+                servers.selected = selected
+        return servers
+
+
+def _read(entry: Any) -> Server | None:
+    if not isinstance(entry, dict) or not isinstance(entry.get("url"), str):
+        return None
+    blank = asdict(Server("", session_id=""))
+    known = {item.name: entry[item.name] for item in fields(Server) if _like(entry.get(item.name), blank[item.name])}
+    if not known.get("session_id"):
+        return None
+    choices = {"era": ERAS, "place": PLACES, "visibility": VISIBILITIES, "sandbox": SANDBOXES}
+    for name, allowed in choices.items():
+        if known.get(name) not in allowed:
+            known.pop(name, None)
+    try:
+        parse_address(known["url"])
+    except ValueError:
+        return None
+    return Server(**known)
+
+
+def _like(value: Any, sample: Any) -> bool:
+    """Whether a value is of the type that a field has."""
+    if isinstance(sample, list):
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if isinstance(sample, float):
+        return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+    return type(value) is type(sample)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A server that is offered.
+
+    Attributes:
+        title: what it is called.
+        url: its address.
+    """
+
+    title: str
+    url: str
+
+
+def read_examples(text: str) -> list[Example]:
+    """Read `examples.json`: `{"servers": [{"title": ..., "url": ...}]}`. What cannot be used is left out."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return []
+    entries = found.get("servers") if isinstance(found, dict) else None
+    return [
+        Example(entry["title"], entry["url"])
+        for entry in (entries if isinstance(entries, list) else ())
+        if isinstance(entry, dict) and isinstance(entry.get("url"), str) and isinstance(entry.get("title"), str)
+    ]

@@ -1,0 +1,56 @@
+"""What went wrong, as one sentence for a person."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from mcp.shared.exceptions import MCPError
+from pydantic import BaseModel, ValidationError
+
+from mcpframe.frame.errors import HandshakeTimeout, McpFrameError
+
+
+class Told(Exception):
+    """An end that the message says all about."""
+
+
+def sentence(error: BaseException) -> str:
+    """Say what went wrong.
+
+    Args:
+        error: an error of mcpframe, of the SDK, or any other; of a group, the first of it counts.
+    """
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, MCPError):
+        data = error.error.data
+        more = "" if data is None else f" {data if isinstance(data, str) else json.dumps(data)}"
+        return f"Error {error.error.code}: {error.error.message}{more}"
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        return f"The answer is not what MCP has for it: {where}: {first['msg']}."
+    text = str(error).strip()
+    if text and isinstance(error, McpFrameError | Told):
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def not_reached(error: BaseException, origin: str) -> str:
+    """Say why a page could not be connected to, and where it may not have answered at all, what to look at.
+
+    Args:
+        error: as for `sentence`.
+        origin: the inspector's origin, which the page has to allow.
+    """
+    told = sentence(error)
+    if isinstance(error, HandshakeTimeout):
+        return f"{told} Is it a page that serves MCP, can it be framed, and does it allow {origin}?"
+    return told
+
+
+def wire(model: BaseModel) -> dict[str, Any]:
+    """Give a message of the SDK as it crosses the wire."""
+    dumped: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return dumped

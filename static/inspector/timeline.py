@@ -1,0 +1,141 @@
+"""How long a server took from its frame to its first answers, read off the wire. Plain data.
+
+What this page sees is timed here. What the framed page did before it could speak, it tells with the experimental
+capability `mcpframe/boot`, in milliseconds since it began to load: that is when its frame was made, within a few
+milliseconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from wire_entry import RECEIVED, Entry, shown
+from wire_log import WireLog
+
+HOST: Final = "This page"
+FRAME: Final = "Framed page"
+
+CAPABILITY: Final = "mcpframe/boot"
+
+_STEPS: Final = {
+    "loader": "Loader runs",
+    "wasm": "WebAssembly compiled",
+    "unpacked": "Files unpacked",
+    "files": "Files in place",
+    "python": "Python started",
+    "libraries": "Libraries loaded",
+    "sdk": "MCP SDK imported",
+    "ready": "Server imported",
+}
+"""What is told in words of the marks that a mcpframe page sends; others are shown under their own names."""
+
+_FIRST_LIST: Final = "First list answered"
+_FIRST_CALL: Final = "First call answered"
+_MOST_MARKS: Final = 50
+_MOST_MILLISECONDS: Final = 3_600_000
+_HANDSHAKE: Final = {
+    "MCP_TRANSPORT_HANDSHAKE": "Handshake heard",
+    "MCP_TRANSPORT_HANDSHAKE_REPLY": "Reply sent",
+    "MCP_TRANSPORT_ACCEPTED": "Session accepted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the way.
+
+    Attributes:
+        name: what was done.
+        side: `HOST` or `FRAME`: who timed it.
+        start: when it began, in ms since the frame was made: when the step before it on the same side was done; of the
+            first list and call, when they were asked for.
+        end: when it was done.
+    """
+
+    name: str
+    side: str
+    start: float
+    end: float
+
+
+class Timeline:
+    """The steps of the last session's beginning.
+
+    Attributes:
+        how: how the framed page says that it started Python, such as `"plain"`; empty where it doesn't say.
+    """
+
+    def __init__(self, log: WireLog) -> None:
+        """Read them off this log."""
+        self.how = ""
+        self._log = log
+        self._begun: float | None = None
+        self._host: dict[str, float] = {}
+        self._asked: dict[str, float] = {}
+        self._frame: dict[str, float] = {}
+        log.observers.append(self._on_entry)
+
+    def begin(self) -> None:
+        """A frame is made now, for a session."""
+        self._begun = self._log.now()
+        self._host.clear()
+        self._asked.clear()
+        self._frame.clear()
+        self.how = ""
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps so far, in the order they were done."""
+        if self._begun is None:
+            return []
+        steps = [Step("Frame made", HOST, 0.0, 0.0)]
+        for side, marks in ((HOST, self._host), (FRAME, self._frame)):
+            before = 0.0
+            for name, at in sorted(marks.items(), key=lambda mark: mark[1]):
+                steps.append(Step(name, side, self._asked.get(name, before) if side == HOST else before, at))
+                before = at
+        return sorted(steps, key=lambda step: step.end)
+
+    def _on_entry(self, entry: Entry, message: Any) -> None:
+        if self._begun is None or entry.refused is not None:
+            return
+        name = _HANDSHAKE.get(entry.title) if entry.kind == "handshake" else None
+        if entry.kind == "response" and entry.direction == RECEIVED:
+            name = _name_of_answer(entry.title)
+            if name == "Initialized" and name not in self._host:
+                self._take_marks(message)
+        if name is not None and name not in self._host:
+            self._host[name] = (entry.time - self._begun) * 1000
+            if name in (_FIRST_LIST, _FIRST_CALL) and entry.took is not None:
+                self._asked[name] = self._host[name] - entry.took * 1000
+
+    def _take_marks(self, message: Any) -> None:
+        told: Any = message
+        for key in ("payload", "result", "capabilities", "experimental", CAPABILITY):
+            told = told.get(key) if isinstance(told, Mapping) else None
+        if not isinstance(told, Mapping):
+            return
+        how, marks = told.get("start"), told.get("marks")
+        self.how = shown(how) if isinstance(how, str) else ""
+        for name, at in list(marks.items())[:_MOST_MARKS] if isinstance(marks, Mapping) else ():
+            is_number = isinstance(at, int | float) and not isinstance(at, bool) and math.isfinite(at)
+            if is_number and 0 <= at <= _MOST_MILLISECONDS:
+                self._frame[_STEPS.get(name) or shown(name)] = float(at)
+
+
+def span(steps: list[Step]) -> float:
+    """Give how many ms the bars of these steps stand for. A call that a person made later on is beyond them."""
+    start_up = max((step.end for step in steps if step.name != _FIRST_CALL), default=0.0)
+    call = max((step.end for step in steps if step.name == _FIRST_CALL), default=0.0)
+    return max(start_up, call) if call <= 1.5 * start_up else start_up
+
+
+def _name_of_answer(method: str) -> str | None:
+    if method in ("initialize", "server/discover"):
+        return "Initialized"
+    if method == "tools/call":
+        return _FIRST_CALL
+    return _FIRST_LIST if method.endswith("/list") else None

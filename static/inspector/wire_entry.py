@@ -1,0 +1,154 @@
+"""One message of the wire log: what it is, read off its text as far as that is quick and safe."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mcpframe.frame import jsonrpc
+from mcpframe.frame.errors import MessageError
+from mcpframe.frame.payload import check_text
+
+SENT: Final = "→"
+RECEIVED: Final = "←"
+
+KINDS: Final = {
+    "request": "Requests",
+    "response": "Responses",
+    "error": "Errors",
+    "notification": "Notifications",
+    "handshake": "Handshake and setup",
+    "refused": "Refused",
+}
+"""The kinds of messages, and what a person calls them."""
+
+_PARSED: Final = 256 * 1024
+"""Characters of the longest text that is parsed to be filed; of a longer one, its two ends are looked at."""
+
+_MOST_NESTING: Final = 1000
+_ENVELOPE: Final = '{"type":"MCP_MESSAGE","payload":'
+_METHOD: Final = re.compile(r'"method":"([^"\\]{1,200})"')
+_ODD: Final = re.compile(r"[\ud800-\udfff]")
+
+
+@dataclass(slots=True)
+class Entry:
+    """One message in the log.
+
+    Attributes:
+        number: counts the messages, from 1.
+        time: when it passed, in seconds since the epoch.
+        direction: `SENT` or `RECEIVED`.
+        origin: where it came from or went to.
+        kind: one of `KINDS`.
+        title: its method, or that of the request it answers; the type of a handshake.
+        note: what else is good to see at a glance: the tool, the resource, the message of an error.
+        text: its JSON text; None where there is none, or it is too long to be kept.
+        size: its bytes in UTF-8.
+        refused: why it was refused.
+        id: of a request or an answer, its id as JSON.
+        partner: for an answer the number of its request, for a request that of its answer.
+        took: for an answer, the seconds since its request.
+        count: how often it came; of what is refused unread, all of an origin is one entry.
+    """
+
+    number: int
+    time: float
+    direction: str
+    origin: str
+    kind: str
+    title: str
+    note: str = ""
+    text: str | None = None
+    size: int = 0
+    refused: str | None = None
+    id: str = ""
+    partner: int | None = None
+    took: float | None = None
+    count: int = 1
+
+    @property
+    def value(self) -> Any:
+        """What its text says. Raises ValueError where there is none, or it is nested too deeply to be looked at."""
+        if self.text is None:
+            raise ValueError("there is no text")
+        return parse(self.text)
+
+
+def _look_at(text: str) -> tuple[Any, dict[str, Any] | None]:
+    """Give what a text says, and the MCP message in it; of a long one, if it can be, only the outline of that."""
+    if len(text) > _PARSED and (payload := _outline(text)):
+        return None, payload
+    try:
+        message = parse(text)
+    except ValueError:
+        return None, None
+    payload = message.get("payload") if isinstance(message, dict) and message.get("type") == "MCP_MESSAGE" else None
+    return message, payload if isinstance(payload, dict) else None
+
+
+def _outline(text: str) -> dict[str, Any] | None:
+    if not text.startswith(_ENVELOPE):
+        return None
+    inside = text[len(_ENVELOPE) : -1]
+    method = _METHOD.search(inside[:256])
+    outline = jsonrpc.outline(inside)
+    if outline is None:
+        return None
+    kind, id_ = outline
+    if kind == "response":
+        return {"id": id_}
+    return {"id": id_, "method": method[1]} if method else None
+
+
+def describe(entry: Entry, text: str) -> Any:
+    """Say in an entry what a message is, and give what its text says; None where that is too much to be parsed."""
+    message, payload = _look_at(text)
+    if payload is None:
+        kind = message.get("type") if isinstance(message, dict) else None
+        entry.kind, entry.title = "handshake", shown(kind) if isinstance(kind, str) else "Unknown"
+        return message
+    if isinstance(payload.get("id"), str | int):
+        entry.id = json.dumps(payload["id"])
+    method = payload.get("method")
+    if isinstance(method, str):
+        entry.kind, entry.title = "request" if entry.id else "notification", shown(method)
+        entry.note = _note(payload.get("params"))
+    elif isinstance(payload.get("error"), dict):
+        error = payload["error"]
+        entry.kind, entry.title = "error", "Error"
+        entry.note = shown(f"{error.get('code')}: {error.get('message')}")
+    else:
+        entry.kind, entry.title = "response", "Response"
+    return message
+
+
+def _note(params: Any) -> str:
+    if not isinstance(params, dict):
+        return ""
+    for name in ("name", "uri", "level", "progress", "reason"):
+        value = params.get(name)
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            return shown(str(value))
+    return ""
+
+
+def parse(text: str) -> Any:
+    """Give what a JSON text says.
+
+    Raises:
+        ValueError: where it is not JSON, or nested so deeply that to read it would end Python in a page.
+    """
+    try:
+        check_text(text, max_bytes=len(text) * 4, max_nesting=_MOST_NESTING)
+        return json.loads(text)
+    except (MessageError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
+def shown(text: str) -> str:
+    """Give a text as it can be put into a page: lone surrogates can't be, and nobody reads more than so much."""
+    cut = text if len(text) <= 300 else text[:299] + "…"
+    return _ODD.sub("\N{REPLACEMENT CHARACTER}", cut)

@@ -1,0 +1,72 @@
+"""Which messages of a wire log are wanted. Plain data."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from wire_entry import Entry
+from wire_log import WireLog
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which messages are wanted.
+
+    Attributes:
+        text: is somewhere in them, whatever its case; empty for any.
+        direction: `SENT` or `RECEIVED`; empty for both.
+        kind: one of `KINDS`; empty for all.
+    """
+
+    text: str = ""
+    direction: str = ""
+    kind: str = ""
+
+    def passes(self, entry: Entry) -> bool:
+        """Whether a message is wanted."""
+        if self.kind and entry.kind != self.kind:
+            return False
+        if self.direction and entry.direction != self.direction:
+            return False
+        if not self.text:
+            return True
+        wanted = self.text.casefold()
+        told = (entry.title, entry.note, entry.origin, entry.refused, entry.text)
+        return any(wanted in part.casefold() for part in told if part)
+
+
+class Selection:
+    """The messages of a log that pass a filter, oldest first; kept up to date at little cost.
+
+    Attributes:
+        filter: the filter.
+        entries: the messages, as of the last `refresh`.
+        seen: the number of the last message that was looked at.
+    """
+
+    def __init__(self, log: WireLog, wanted: Filter | None = None) -> None:
+        """Select from this log."""
+        self.filter = wanted or Filter()
+        self.entries: deque[Entry] = deque()
+        self._log = log
+        self.seen = 0
+
+    def choose(self, wanted: Filter) -> None:
+        """Use another filter."""
+        self.filter = wanted
+        self.entries.clear()
+        self.seen = 0
+
+    def refresh(self) -> None:
+        """Take in what is new in the log, and let go of what it has dropped."""
+        log = self._log
+        while self.entries and log.get(self.entries[0].number) is not self.entries[0]:
+            self.entries.popleft()
+        new = []
+        for entry in reversed(log):
+            if entry.number <= self.seen:
+                break
+            new.append(entry)
+        self.seen = log.last
+        self.entries.extend(entry for entry in reversed(new) if self.filter.passes(entry))

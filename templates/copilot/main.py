@@ -1,0 +1,114 @@
+"""A copilot: an MCP client in a frame that answers from the tools of the page around it. The inverted architecture."""
+
+import asyncio
+import contextlib
+from typing import Any
+
+from mcp import Client
+from mcp.client.subscriptions import ListenNotSupportedError, ResourceUpdated, SubscriptionLost
+from mcp.shared.exceptions import MCPError
+
+from answering import PATIENCE, Answer, answer, reason_of, tools_of
+from chat import Chat
+from mcpframe import Page, connect_to_host
+from mcpframe.frame.errors import McpFrameError, NoPeer, UnexpectedOrigin
+from rules import HELP
+
+
+async def main(page: Page) -> None:
+    """Show the chat, and connect to the page around for as long as somebody wants that."""
+    await page.show("chat.html")
+    copilot = Copilot(page)
+    while True:
+        try:
+            await copilot.converse()
+        except NoPeer:
+            copilot.chat.show_alone()
+            return
+        except (McpFrameError, MCPError, ExceptionGroup) as error:
+            copilot.chat.close(copilot.refused or reason_of(error))
+        await copilot.chat.wanted_again()
+
+
+class Copilot:
+    """The chat, and one session after the other.
+
+    Attributes:
+        chat: the chat.
+        refused: what to say of a page around that this one does not talk to; empty where there is none.
+    """
+
+    def __init__(self, page: Page) -> None:
+        """Converse in a page that has `chat.html`."""
+        self.chat = Chat(page, self._ask)
+        self.refused = ""
+        self._client: Client | None = None
+        self._offered: set[str] = set()
+        self._lost: asyncio.Future[Exception] | None = None
+        self._greeted = False
+
+    async def converse(self) -> None:
+        """Connect to the page around, and answer until it is gone.
+
+        Raises:
+            McpFrameError: There is no session; see `connect_to_host`.
+            MCPError: The page around does not answer.
+            NoPeer: There is no page around.
+        """
+        self.refused = ""
+        self.chat.close("Connecting to the page around …", bad=False, again=False)
+        lost = self._lost = asyncio.get_running_loop().create_future()
+        async with Client(connect_to_host(on_event=self._note), read_timeout_seconds=PATIENCE) as client:
+            following = asyncio.ensure_future(self._follow(client))
+            try:
+                await self._open(client)
+                await lost
+            except MCPError as error:
+                lost.set_result(error)
+            finally:
+                self._client = None
+                following.cancel()
+                await asyncio.gather(following, return_exceptions=True)
+        raise lost.result()  # out here: the client's task group would wrap it
+
+    async def _open(self, client: Client) -> None:
+        self._offered = await tools_of(client)
+        self._client = client
+        info = client.server_info
+        name = info.title or info.name if info else "the page around me"
+        self.chat.open(f"Connected to {name}.")
+        if not self._greeted:
+            self._greeted = True
+            self.chat.say("copilot", [f"Hello. {HELP}"])
+
+    async def _ask(self, question: str) -> None:
+        client, lost = self._client, self._lost
+        if client is None or lost is None:
+            return
+        self.chat.say("you", [question])
+        try:
+            said = await answer(client, self._offered, question)
+        except MCPError as error:
+            said = Answer([reason_of(error)], problem=True)
+            if not lost.done():
+                lost.set_result(error)
+        self.chat.say("problem" if said.problem else "copilot", said.lines, said.call)
+
+    async def _follow(self, client: Client) -> None:
+        """Say so where the page around has changed: earlier answers are no longer true."""
+        if client.server_capabilities.resources is None:
+            return
+        with contextlib.suppress(ListenNotSupportedError, SubscriptionLost, MCPError):
+            resources = {str(resource.uri): resource for resource in (await client.list_resources()).resources}
+            async with client.listen(resource_subscriptions=list(resources)) as events:
+                async for event in events:
+                    if isinstance(event, ResourceUpdated):
+                        changed = resources.get(str(event.uri))
+                        name = (changed and (changed.title or changed.name)) or str(event.uri)
+                        self.chat.say("notice", [f"Changed: {name}"])
+
+    def _note(self, event: Any) -> None:
+        error = getattr(event, "error", None)
+        if isinstance(error, UnexpectedOrigin) and self._client is None:
+            self.refused = f"The page around me is not one that I talk to. {error}"
+            self.chat.close(self.refused, again=False)

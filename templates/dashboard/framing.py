@@ -1,0 +1,132 @@
+"""The copilot's frame: which page may be it, and a session for as long as the dashboard is open.
+
+The copilot gets what the tools tell, so which page it is matters. Its address is part of the bundle (`copilot.json`),
+and never taken from the dashboard's own address: a link could put anybody's page there. It has to be of another origin
+than the dashboard: a page of the same origin could reach into this one, whatever its sandbox says.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from mcpframe import FrameServer, OuterFrame, serve
+from mcpframe.frame.errors import McpFrameError, OriginError, SessionError, UnexpectedOrigin
+from mcpframe.frame.roles import Options
+
+MOST_IDLE = 3
+"""How many sessions may end in a row without a single call until the person has to start the next one."""
+
+START_PATIENCE = 60.0
+"""How long the copilot may take until it speaks, in seconds: its page has a Python to load first."""
+
+Stage = Literal["connecting", "connected", "stopped"]
+
+
+def read_address(text: str, own_origin: str) -> str:
+    """Give the copilot's address from the content of `copilot.json`.
+
+    Args:
+        text: the content.
+        own_origin: the dashboard's origin.
+
+    Raises:
+        OriginError: It has no address that can be framed, or it is one of the dashboard's own origin.
+    """
+    try:
+        address = json.loads(text)["url"]
+    except (ValueError, TypeError, KeyError):
+        address = None
+    if not isinstance(address, str):
+        raise OriginError('copilot.json has to be {"url": "https://…"}, with the address of the copilot.')
+    if OuterFrame(address).origin == own_origin:
+        raise OriginError(
+            f"The copilot at {address} is of the dashboard's own origin, so that no sandbox would hold it: "
+            "serve it at another origin, and put that into copilot.json and frame_src."
+        )
+    return address
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the copilot is.
+
+    Attributes:
+        stage: where its session stands.
+        text: the same for a person.
+    """
+
+    stage: Stage
+    text: str
+
+
+class Copilot:
+    """The copilot in its frame, served by one server, in one session after the other."""
+
+    def __init__(self, address: str, server: FrameServer, place: Any, tell: Callable[[Standing], None]) -> None:
+        """Frame nothing yet.
+
+        Args:
+            address: where the copilot is.
+            server: what serves it.
+            place: where to put its frame.
+            tell: told how it is.
+        """
+        self._address = address
+        self._server = server
+        self._place = place
+        self._tell = tell
+        self._idle = 0
+        self._wanted = asyncio.Event()
+
+    def called(self) -> None:
+        """Take note that the copilot has made a call."""
+        self._idle = 0
+
+    def start(self) -> None:
+        """Start it again, as the person wants."""
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Serve it for ever. Where a session ends, the next one is a fresh one, with a page loaded anew."""
+        while True:
+            self._tell(Standing("connecting", "The copilot is starting …"))
+            self._wanted.clear()
+            try:
+                await self._serve()
+                self._idle += 1
+                reason = "The copilot ended its session, again and again."
+            except McpFrameError as error:
+                self._idle = MOST_IDLE
+                reason = str(error)
+            if self._idle >= MOST_IDLE:
+                self._tell(Standing("stopped", reason))
+                await self._wanted.wait()
+                self._idle = 0
+
+    async def _serve(self) -> None:
+        """Serve one session, from a new frame to its end. Raises `McpFrameError` where there is none."""
+        wrong: asyncio.Future[UnexpectedOrigin] = asyncio.get_running_loop().create_future()
+
+        def note(event: Any) -> None:
+            error = getattr(event, "error", None)
+            if isinstance(error, UnexpectedOrigin) and not wrong.done():
+                wrong.set_result(error)
+
+        options = Options(handshake_timeout=START_PATIENCE)
+        frame = OuterFrame(self._address, title="Copilot", options=options, on_event=note)
+        serving = asyncio.ensure_future(self._connect(frame))
+        try:
+            await asyncio.wait([serving, wrong], return_when=asyncio.FIRST_COMPLETED)
+            if wrong.done():
+                raise SessionError(f"{self._address} leads to another origin, which was told nothing. {wrong.result()}")
+            serving.result()
+        finally:
+            serving.cancel()
+            await asyncio.gather(serving, return_exceptions=True)
+
+    async def _connect(self, frame: OuterFrame) -> None:
+        async with frame.connect(self._place, visible=True) as streams:
+            self._tell(Standing("connected", f"The copilot of {frame.origin} can read this dashboard."))
+            await serve(self._server, *streams)

@@ -1,0 +1,108 @@
+"""Firefox, driven over WebDriver BiDi: Playwright drives a Firefox of its own only, and the system's needs no driver.
+
+Source: the WebDriver BiDi specification, https://www.w3.org/TR/webdriver-bidi/.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from websocket import WebSocket, create_connection
+
+from mcpframe.kit.errors import ToolFailed
+from mcpframe.kit.programs import run_tool
+
+PATIENCE = 120.0
+"""How long one command may take, in seconds: among them the start of Python on a busy machine."""
+
+_APT = (["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "--no-install-recommends", "firefox-esr"])
+
+
+def ensure_firefox() -> str | None:
+    """Find a Firefox; root on Debian installs one. None where there is none."""
+    found = _find()
+    if found is None and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
+        try:
+            for command in _APT:
+                run_tool(
+                    command, "apt-get", timeout=900, environment=os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+                )
+        except ToolFailed:
+            return None
+        found = _find()
+    return found
+
+
+def _find() -> str | None:
+    return shutil.which("firefox-esr") or shutil.which("firefox")
+
+
+class Firefox:
+    """A running Firefox with one tab."""
+
+    def __init__(self, connection: WebSocket) -> None:
+        """Talk to a Firefox through an open connection."""
+        self._connection = connection
+        self._last = 0
+        self.events: list[dict[str, Any]] = []
+        self.version: str = self._ask("session.new", capabilities={})["capabilities"]["browserVersion"]
+        self._ask("session.subscribe", events=["log.entryAdded"])
+        self._tab = self._ask("browsingContext.getTree")["contexts"][0]["context"]
+
+    def open(self, url: str) -> None:
+        """Open a page in the tab and wait until it is loaded."""
+        self._ask("browsingContext.navigate", context=self._tab, url=url, wait="complete")
+
+    def run(self, script: str) -> Any:
+        """Run the body of an async function in the page and give what it returns."""
+        answer = self._ask(
+            "script.evaluate",
+            target={"context": self._tab},
+            awaitPromise=True,
+            expression=f"(async () => JSON.stringify(await (async () => {{ {script} }})()))()",
+        )
+        assert answer["type"] == "success", answer
+        return json.loads(answer["result"].get("value", "null"))
+
+    def close(self) -> None:
+        """Quit."""
+        self._ask("browser.close")
+
+    def _ask(self, method: str, **parameters: Any) -> dict[str, Any]:
+        self._last += 1
+        self._connection.send(json.dumps({"id": self._last, "method": method, "params": parameters}))
+        while True:
+            answer = json.loads(self._connection.recv())
+            if answer.get("id") == self._last:
+                assert answer["type"] == "success", answer
+                return dict(answer["result"])
+            self.events.append(answer)
+
+
+@contextmanager
+def running(program: str, profile: Path) -> Iterator[Firefox]:
+    """Run Firefox without a window, with a fresh profile, for as long as the block lasts."""
+    command = [program, "--headless", "--no-remote", "--profile", str(profile), "--remote-debugging-port", "0"]
+    environment = os.environ | {"HOME": str(profile)}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr
+        try:
+            said = (re.search(r"BiDi listening on (\S+)", line) for line in process.stderr)
+            address = next(match[1] for match in said if match)
+            Thread(target=process.stderr.read, daemon=True).start()  # a full pipe would stop the browser
+            with closing(create_connection(f"{address}/session", suppress_origin=True, timeout=PATIENCE)) as connection:
+                firefox = Firefox(connection)
+                yield firefox
+                firefox.close()
+                process.wait(PATIENCE)
+        finally:
+            process.kill()

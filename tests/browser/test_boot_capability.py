@@ -1,0 +1,36 @@
+"""A framed server tells its host how long each step of its start took, in either era of the protocol."""
+
+import anyio
+import pytest
+from mcp import Client
+from playwright.async_api import BrowserContext
+
+from mcpframe.frame.boot import BOOT_CAPABILITY
+from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.roles import Options
+from mcpframe.kit.playwright_window import PlaywrightPlace
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import Bundle, Origins, Troubles
+
+STEPS = ["loader", "wasm", "unpacked", "files", "python", "libraries", "sdk", "ready"]
+
+
+@pytest.mark.parametrize(("era", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")])
+async def test_the_host_is_told_of_the_start(
+    context: BrowserContext, troubles: Troubles, origins: Origins, everything: Bundle, era: str, version: str
+) -> None:
+    page = await context.new_page()
+    await page.goto(f"{origins.host}/page.html")
+    outer = OuterFrame(everything.url, options=Options(handshake_timeout=BOOT_PATIENCE))
+    with anyio.fail_after(2 * BOOT_PATIENCE):
+        async with Client(outer.connect(PlaywrightPlace(page)), mode=era) as client:
+            assert client.protocol_version == version
+            told = (client.server_capabilities.experimental or {})[BOOT_CAPABILITY]
+    assert set(told) == {"start", "marks"}
+    assert told["start"] == "plain"
+    marks = told["marks"]
+    assert list(marks) == STEPS
+    times = list(marks.values())
+    assert times == sorted(times)
+    assert 0 < times[0] < times[-1] < BOOT_PATIENCE * 1000
+    assert all(time == round(time, 1) for time in times)

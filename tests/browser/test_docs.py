@@ -1,0 +1,137 @@
+"""The examples of the documentation that need a browser, at the very addresses that they name.
+
+Nothing is at those addresses: the browser's requests are answered from a folder on this machine.
+"""
+
+import importlib.util
+import shutil
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from mcp import Client
+from playwright.async_api import BrowserContext, Frame, Route, expect
+
+from mcpframe.frame.events import SetupErrorCode
+from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.roles import Options
+from mcpframe.kit.bundle import build
+from mcpframe.kit.data import checkout_dir, static_dir
+from mcpframe.kit.host_page import HOST_MODULES, bundle_client
+from mcpframe.kit.node import install_locked
+from mcpframe.kit.playwright_window import PlaywrightPlace, PlaywrightWindow
+from mcpframe.kit.serve import serve_folder
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import Troubles
+
+EXAMPLES = checkout_dir() / "docs" / "examples"
+HOST = "https://chat.example"
+TOOLS = "https://tools.chat.example"  # of the host's site: see test_author.py
+
+Publish = Callable[[str, Path], Awaitable[None]]
+
+
+@pytest.fixture
+async def publish(context: BrowserContext, request: pytest.FixtureRequest) -> Publish:
+    """Put a folder at an origin."""
+
+    async def published(origin: str, folder: Path) -> None:
+        serving = serve_folder(folder)
+        served = serving.__enter__()
+        request.addfinalizer(lambda: serving.__exit__(None, None, None))
+
+        async def answer(route: Route) -> None:
+            local = served.origin + route.request.url.removeprefix(origin)
+            await route.fulfill(response=await route.fetch(url=local))
+
+        await context.route(f"{origin}/**", answer)
+
+    return published
+
+
+@pytest.fixture
+def host_folder(tmp_path: Path) -> Path:
+    """The host in ten lines, with host.js and the official client beside it."""
+    folder = tmp_path / "host"
+    shutil.copytree(EXAMPLES / "host", folder)
+    for module in HOST_MODULES:
+        shutil.copy(static_dir() / module, folder)
+    shutil.copy(bundle_client(install_locked(checkout_dir())), folder / "mcp-client.js")
+    return folder
+
+
+def loaded(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+async def test_the_host_in_ten_lines_and_the_one_in_python(
+    context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
+) -> None:
+    build(EXAMPLES / "adder" / "adder.py", tmp_path / "dist")
+    await publish("https://tools.example", tmp_path / "dist")
+    await publish(HOST, host_folder)
+    page = await context.new_page()
+    await page.goto(f"{HOST}/")
+    await expect(page.locator("#answer")).to_have_text("add: 3", timeout=BOOT_PATIENCE * 1000)
+    call = loaded(EXAMPLES / "python-host" / "call.py")
+    assert await call.add(page, "https://tools.example/adder/") == "3"
+
+
+async def test_a_setup_and_a_page_of_its_own(
+    context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
+) -> None:
+    built = build(EXAMPLES / "notes", tmp_path / "dist")
+    await publish(TOOLS, tmp_path / "dist")
+    (host_folder / "index.html").write_text("<!doctype html><title>A host</title><link rel='icon' href='data:,'>")
+    await publish(HOST, host_folder)
+    page = await context.new_page()
+    await page.goto(f"{HOST}/")
+    place = PlaywrightPlace(page)
+    outer = OuterFrame(f"{TOOLS}/{built.url_path}", options=Options(handshake_timeout=BOOT_PATIENCE))
+
+    async def frame_of(window: PlaywrightWindow | None) -> Frame:
+        assert window
+        return await window.frame()
+
+    async with outer.setup(place) as setup:
+        frame = await frame_of(place.window)
+        troubles.expect("The setup was cancelled.")
+        await frame.click("text=Cancel")
+        assert (await setup.result()).error_code is SetupErrorCode.USER_CANCELLED
+    async with outer.setup(place) as setup:
+        frame = await frame_of(place.window)
+        await frame.fill("#name", "Shopping")
+        await frame.click("text=Use it")
+        assert (await setup.result()).title == "Shopping"
+    async with Client(outer.connect(place, visible=True)) as client:
+        frame = await frame_of(place.window)
+        await expect(frame.locator("#title")).to_have_text("Shopping")
+        await client.call_tool("add_note", {"text": "Buy milk"})
+        await expect(frame.locator("#notes")).to_have_text("Buy milk")
+    async with Client(outer.connect(place)) as client:
+        kept = await client.call_tool("list_notes", {})
+        assert kept.structured_content == {"result": ["Buy milk"]}
+
+
+async def test_hosts_in_python_in_both_architectures(
+    context: BrowserContext, troubles: Troubles, publish: Publish, tmp_path: Path
+) -> None:
+    origin = "https://app.example"
+    build(EXAMPLES / "adder" / "adder.py", tmp_path, allowed_origins=[origin])
+    for name in ("page-host", "inverted/dashboard", "inverted/copilot"):
+        build(EXAMPLES / name, tmp_path)
+    await publish(origin, tmp_path)
+    page = await context.new_page()
+    for visit in ("set up", "resumed"):
+        await page.goto(f"{origin}/page-host/")
+        await expect(page.locator("#answer"), visit).to_have_text("3", timeout=2 * BOOT_PATIENCE * 1000)
+        await expect(page.locator("#status")).to_have_text("adder")
+    await page.goto(f"{origin}/dashboard/")
+    greeting = page.frame_locator("#copilot iframe").locator("#greeting")
+    await expect(greeting).to_have_text("Hello, Ada", timeout=2 * BOOT_PATIENCE * 1000)

@@ -1,0 +1,53 @@
+"""A bundle in Firefox: framed by host.js on another origin, with the TypeScript client. Chromium is the reference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mcpframe.kit.bundle import build
+from mcpframe.kit.data import checkout_dir, templates_dir
+from mcpframe.kit.host_page import bundle_client, write_host_page
+from mcpframe.kit.node import install_locked
+from mcpframe.kit.serve import serve_folder
+from tests.browser.firefox import Firefox, ensure_firefox, running
+
+CONNECTED = """
+while (document.documentElement.dataset.state === "connecting") await new Promise(requestAnimationFrame);
+return document.querySelector("#status").textContent;
+"""
+
+CALLED = """
+const card = document.querySelector("[data-tool=calculate_pi]");
+card.querySelector("[name=iterations]").value = "50000";
+card.querySelector("button").click();
+const done = '.result[data-state="done"] .structured, .result[data-state="error"]';
+while (!card.querySelector(done)) await new Promise(requestAnimationFrame);
+return JSON.parse(card.querySelector(done).textContent);
+"""
+
+
+@pytest.fixture
+def firefox(tmp_path: Path) -> Iterator[Firefox]:
+    program = ensure_firefox()
+    if program is None:
+        pytest.skip("no Firefox is installed, and none could be: install firefox or firefox-esr")
+    with running(program, tmp_path / "profile") as firefox:
+        yield firefox
+
+
+def test_a_tool_answers(firefox: Firefox, tmp_path: Path) -> None:
+    pages, bundles = tmp_path / "pages", tmp_path / "bundles"
+    pages.mkdir()
+    bundles.mkdir()
+    with serve_folder(pages) as page, serve_folder(bundles) as frame:
+        built = build(templates_dir() / "pi-calculator", bundles, allowed_origins=[page.origin])
+        write_host_page(pages, f"{frame.origin}/{built.name}/", bundle_client(install_locked(checkout_dir())))
+        firefox.open(f"{page.origin}/")
+        assert firefox.run(CONNECTED) == "Connected: 2 tools."
+        answer = firefox.run(CALLED)
+    assert answer["points"] == 50_000
+    assert abs(answer["pi"] - math.pi) < 0.1

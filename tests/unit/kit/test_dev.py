@@ -1,0 +1,124 @@
+"""The development server without a browser: what a change leads to. The build itself is stood in for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import watchfiles
+
+from mcpframe.kit import dev
+from mcpframe.kit.bundle import BuildResult
+from mcpframe.kit.errors import BuildError, ConfigError, PortTaken
+from mcpframe.kit.serve import serve_app
+from mcpframe.kit.site import Site
+
+SERVER = "from mcpframe import FrameServer\n\nserver = FrameServer('a')\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "server.py").write_text(SERVER)
+    (folder / "pyproject.toml").write_text('[project]\nname = "a"\n\n[tool.mcpframe]\nentry = "server:server"\n')
+    return folder
+
+
+@pytest.fixture
+def builds(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    calls: list[dict[str, Any]] = []
+
+    def build(path: Path, out: Path, **options: Any) -> BuildResult:
+        calls.append({"path": path, **options})
+        if not options["draft"] and "def (" in (path / "server.py").read_text():
+            raise BuildError("server.py is not valid Python 3.14: invalid syntax, line 4.")
+        return BuildResult("a", out / "a", {})
+
+    monkeypatch.setattr(dev, "build", build)
+    return calls
+
+
+def test_a_change_is_built_as_a_draft_for_the_host_page(project: Path, builds: list[dict[str, Any]]) -> None:
+    with dev.serve_dev(project, also=("http://inspector.localhost:1",)) as server:
+        assert server.first_error is None
+        assert server.rebuild() is None
+        origin = server.url.rstrip("/")
+        assert builds[1]["allowed_origins"] == [origin, "http://inspector.localhost:1"]
+        assert builds[1]["draft"]
+        assert server.channel._state["version"] == 2
+        assert str(server.channel._state["url"]).endswith("/a/")
+
+
+def test_a_syntax_error_is_told_at_once_and_the_build_has_the_last_word(
+    project: Path, builds: list[dict[str, Any]]
+) -> None:
+    with dev.serve_dev(project) as server:
+        (project / "server.py").write_text(SERVER + "def (\n")
+        told: list[object] = []
+        publish = server.channel.publish
+        server.channel.publish = lambda **news: told.append(news) or publish(**news)  # type: ignore[method-assign,func-returns-value]
+        error = server.rebuild()
+        assert not builds[-1]["draft"]
+        assert told[0] == {"error": f"{project / 'server.py'}, line 4: invalid syntax."}
+        assert told[1] == {"error": str(error)}
+        (project / "server.py").write_text(SERVER)
+        assert server.rebuild() is None
+        assert server.channel._state["error"] is None
+
+
+def test_a_first_build_that_fails_does_not_stop_it(project: Path, builds: list[dict[str, Any]]) -> None:
+    (project / "server.py").write_text(SERVER + "def (\n")
+    with dev.serve_dev(project) as server:
+        assert isinstance(server.first_error, BuildError | ConfigError)
+        assert server.channel._state["error"]
+
+
+def test_changes_are_watched_and_what_tools_write_is_not(project: Path, builds: list[dict[str, Any]]) -> None:
+    sources = dev._Sources(project)
+    changed = watchfiles.Change.modified
+    assert sources(changed, str(project / "server.py"))
+    assert sources(changed, str(project / "assets" / "picture.svg"))
+    for ours in ("mcpframe.lock", "dist/a/index.html", "__pycache__/x.pyc", ".git/index", ".venv/x.py"):
+        assert not sources(changed, str(project / ours)), ours
+    with dev.serve_dev(project) as server:
+        seen: list[object] = []
+
+        def told(error: object, seconds: float) -> None:
+            seen.append((error, seconds < 60))
+            server.stop()
+
+        (project / "server.py").write_text(SERVER + "# changed before it is watched, and after\n")
+        _touch_until(lambda: bool(seen), project / "server.py", lambda: server.watch(told))
+        assert seen == [(None, True)]
+
+
+def _touch_until(done: Any, file: Path, watch: Any) -> None:
+    """Change the file until the watcher, which runs here, has seen it: it tells nobody when it is ready."""
+    import threading
+
+    def touch() -> None:
+        pause = threading.Event()
+        for number in range(200):
+            if done():
+                return
+            file.write_text(SERVER + f"# {number}\n")
+            pause.wait(0.1)
+
+    thread = threading.Thread(target=touch)
+    thread.start()
+    watch()
+    thread.join()
+
+
+def test_no_project_and_a_port_that_is_taken(project: Path, tmp_path: Path, builds: list[dict[str, Any]]) -> None:
+    with pytest.raises(ConfigError, match="does not exist"), dev.serve_dev(tmp_path / "nothing"):
+        pass
+    (tmp_path / "page").mkdir()
+    (tmp_path / "page" / "main.py").write_text("async def main(page): ...\n")
+    (tmp_path / "page" / "pyproject.toml").write_text('[project]\nname = "p"\n[tool.mcpframe]\nkind = "page"\n')
+    with pytest.raises(ConfigError, match="is a page and no server"), dev.serve_dev(tmp_path / "page"):
+        pass
+    with serve_app(Site(project)) as taken, pytest.raises(PortTaken), dev.serve_dev(project, port=taken.port):
+        pass

@@ -1,0 +1,52 @@
+"""Host pages hear of a build when it ends, and what they have missed at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from urllib.request import urlopen
+
+import pytest
+
+from mcpframe.kit.dev_channel import DevChannel, WithChannel
+from mcpframe.kit.serve import serve_app
+
+
+async def elsewhere(scope, receive, send):  # type: ignore[no-untyped-def]
+    await send({"type": "http.response.start", "status": 404, "headers": []})
+    await send({"type": "http.response.body", "body": b"elsewhere"})
+
+
+@pytest.fixture
+def channel() -> DevChannel:
+    return DevChannel()
+
+
+@pytest.fixture
+def address(channel: DevChannel) -> Iterator[str]:
+    with serve_app(WithChannel(elsewhere, "/state", channel)) as served:
+        yield f"{served.origin}/state"
+
+
+def ask(address: str) -> object:
+    with urlopen(address, timeout=20) as answer:
+        assert answer.headers["cache-control"] == "no-store"
+        return json.load(answer)
+
+
+def test_what_was_missed_comes_at_once(channel: DevChannel, address: str) -> None:
+    channel.publish(url="http://here/a/")
+    channel.publish(error="line 3")
+    assert ask(f"{address}?after=0") == {"version": 2, "url": "http://here/a/", "error": "line 3"}
+    assert ask(address) == ask(f"{address}?after=nonsense")
+
+
+def test_who_is_up_to_date_waits_for_news(channel: DevChannel, address: str) -> None:
+    channel.publish(url="http://here/a/")
+    with ThreadPoolExecutor() as pool:
+        waiting = [pool.submit(ask, f"{address}?after=1") for _ in range(3)]
+        while len(channel._waiting) < 3:
+            assert not any(answer.done() for answer in waiting)
+        channel.publish()
+        assert [answer.result(20) for answer in waiting] == [{"version": 2, "url": "http://here/a/", "error": None}] * 3
