@@ -34,13 +34,13 @@ def sparse(memory: bytes, meta: Mapping[str, Any]) -> tuple[bytes, int]:
     end = start = 0
     view = memoryview(memory)
     for at in range(0, len(memory) + _GRAIN, _GRAIN):
-        filled = at < len(memory) and view[at : at + _GRAIN] != nothing
-        if filled:
+        if any(view[at : at + _GRAIN]) if at + _GRAIN > len(memory) else view[at : at + _GRAIN] != nothing:
             continue
-        if at > start:  # a part ends here
-            runs += [start - end, at - start]
-            parts.append(bytes(view[start:at]))
-            end = at
+        stop = min(at, len(memory))
+        if stop > start:  # a part ends here
+            runs += [start - end, stop - start]
+            parts.append(bytes(view[start:stop]))
+            end = stop
         start = at + _GRAIN
     head = json.dumps({**meta, "memory": len(memory), "runs": runs}, separators=(",", ":")).encode()
     whole = b"".join([len(head).to_bytes(4, "little"), head, *parts])
