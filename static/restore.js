@@ -161,6 +161,7 @@ export class Snapshot {
     const year = new Date().getFullYear();
     return {
       language: `${(navigator.language ?? "C").replace("-", "_")}.UTF-8`,
+      agent: navigator.userAgent,
       zones: [new Date(year, 0, 1), new Date(year, 6, 1)].map((date) => date.getTimezoneOffset()),
       paths: this.file.paths,
     };

@@ -16,7 +16,8 @@ def wake(visitor: str) -> None:
 
     Args:
         visitor: JSON; `language`: the visitor's, as the environment variable `LANG` has it; `zones`: how many
-            minutes local time is behind UTC in January and July; `paths`: further folders to import from.
+            minutes local time is behind UTC in January and July; `paths`: further folders to import from;
+            `agent`: the browser, as it names itself.
     """
     import logging
     import os
@@ -29,6 +30,7 @@ def wake(visitor: str) -> None:
     del sys.path[0]  # Pyodide has put in front once more what it puts there at every start
     sys.path.extend(told["paths"])
     _set_locale()
+    _set_agent(told["agent"])
     _set_time_zone(time, *told["zones"])
     random.seed()
     # what records of the log give as `relativeCreated`
@@ -56,6 +58,14 @@ def _set_locale() -> None:
         locale.setlocale(locale.LC_CTYPE, "")
     except locale.Error:
         return  # one that this Python does not know: it stays with the build's, which is UTF-8 as all are here
+
+
+def _set_agent(agent: str) -> None:
+    """Name the browser in `sys._emscripten_info`, where Python has it from its start."""
+    info: Any = getattr(sys, "_emscripten_info", None)
+    if info is not None:
+        values = [agent if name == "runtime" else getattr(info, name) for name in type(info).__match_args__]
+        sys._emscripten_info = type(info)(values)  # type: ignore[attr-defined]
 
 
 def _set_if_there(module: Any, name: str, value: object) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 _PATIENCE = 120.0  # seconds
+_AGENT = "a build of mcpframe"
 _BOOT = re.compile(rb'(<script type="application/json" id="mcpframe-boot">)(.*?)(</script>)', re.DOTALL)
 _TYPES = {
     "html": "text/html; charset=utf-8",
@@ -70,7 +71,7 @@ class Opened:
         with serve_app(app) as served:
             # Nobody's settings: what a page can ask its browser for is in memory afterwards.
             context = self._browser.new_context(
-                locale="en-US", timezone_id="UTC", viewport={"width": 800, "height": 600}
+                locale="en-US", timezone_id="UTC", user_agent=_AGENT, viewport={"width": 800, "height": 600}
             )
             try:
                 page = context.new_page()
