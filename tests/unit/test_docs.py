@@ -48,7 +48,11 @@ def test_every_command_that_is_shown_is_there(name: str) -> None:
     group = typer.main.get_command(app)
     assert isinstance(group, typer.core.TyperGroup)
     for verb, rest in re.findall(r"mcpframe (?!=)([a-z]+)\b([^`\n#]*)", "\n".join(commands(SHOWN[name]))):
-        options = {option for parameter in group.commands[verb].params for option in (*parameter.opts, *parameter.secondary_opts)}
+        options = {
+            option
+            for parameter in group.commands[verb].params
+            for option in (*parameter.opts, *parameter.secondary_opts)
+        }
         assert set(re.findall(r"--[a-z-]+", rest)) <= options, verb
 
 
