@@ -1,7 +1,10 @@
 // Boots Python in this page: fetches everything at once, checks it, unpacks it, and hands over to mcpframe.frame.boot.
 // It knows nothing of MCP. What a person sees until the server runs, and when it cannot, is in page.js.
 import { Cold } from "./cold.js";
+import { Late } from "./late.js";
 import { page } from "./page.js";
+import { Snapshot, fetchForNextTime, isChosen, unused } from "./restore.js";
+import { settle, unpack } from "./unzip.js";
 
 const config = JSON.parse(document.getElementById("mcpframe-boot").textContent);
 const files = config.files;
@@ -91,43 +94,6 @@ async function script(file) {
 
 const bytes = async (file) => new Uint8Array(await (await get(file)).arrayBuffer());
 
-/** The files of a zip that stores them uncompressed, as views into it. */
-function* stored(zip) {
-  const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength);
-  const text = new TextDecoder();
-  let end = zip.length - 22;
-  while (end >= 0 && view.getUint32(end, true) !== 0x06054b50) end -= 1;
-  if (end < 0) throw new BootError("An archive of this page is damaged: upload the whole folder that was built.");
-  let at = view.getUint32(end + 16, true);
-  for (let count = view.getUint16(end + 10, true); count > 0; count -= 1) {
-    const size = view.getUint32(at + 24, true);
-    const nameLength = view.getUint16(at + 28, true);
-    const header = view.getUint32(at + 42, true);
-    const start = header + 30 + view.getUint16(header + 26, true) + view.getUint16(header + 28, true);
-    yield [text.decode(zip.subarray(at + 46, at + 46 + nameLength)), zip.subarray(start, start + size)];
-    at += 46 + nameLength + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
-  }
-}
-
-const COLD_INDEX = "cold-index.json"; // where the files of the cold archive are in it: see cold.js
-
-function unpack(FS, zip, to, cold) {
-  const known = new Set();
-  for (const [name, content] of stored(zip)) {
-    if (name === COLD_INDEX) {
-      cold.index = JSON.parse(new TextDecoder().decode(content));
-      continue;
-    }
-    const path = `${to}/${name}`;
-    const folder = path.slice(0, path.lastIndexOf("/"));
-    if (!known.has(folder)) {
-      FS.mkdirTree(folder);
-      known.add(folder);
-    }
-    FS.writeFile(path, content, { canOwn: true });
-  }
-}
-
 /**
  * Compiles Python itself while everything else is still on its way. Its hash is not checked by the fetch: that would cost
  * streaming and the browser's cache of compiled code (80 ms); a file that does not compile is checked afterwards.
@@ -155,7 +121,7 @@ async function withLoaded(responses, module, start) {
   const { instantiateStreaming } = WebAssembly;
   globalThis.fetch = (resource, options) => {
     const url = typeof resource === "string" || resource instanceof URL ? new URL(resource, document.baseURI).href : "";
-    return responses.get(url) ?? originalFetch(resource, options);
+    return responses.get(url)?.() ?? originalFetch(resource, options);
   };
   WebAssembly.instantiateStreaming = async (source, imports) => {
     if (source !== module) return instantiateStreaming.call(WebAssembly, source, imports);
@@ -169,49 +135,113 @@ async function withLoaded(responses, module, start) {
   }
 }
 
-async function startPython() {
-  page.progress("Loading");
-  page.expect([files.wasm, ...files.archives, ...(files.cold.early ? [files.cold] : [])]);
-  const failed = withResolvers();
+/** What every way of starting needs, on its way at once. */
+class Arrivals {
+  constructor() {
+    page.expect([files.wasm, ...files.libraries]);
+    this.failed = withResolvers();
+    this.wasm = this.watched(compile(files.wasm));
+    this.libraries = files.libraries.map((file) => ({ ...file, data: this.watched(bytes(file)) }));
+    this.scripts = this.watched(Promise.all([script(files.pyodide), script(files.asm)]));
+  }
+
   // Pyodide swallows some failures of its own fetches: ours are watched beside it.
-  const watched = (promise) => (promise.catch(failed.reject), promise);
-  const wasm = watched(compile(files.wasm));
-  const archives = files.archives.map((file) => ({ ...file, zip: watched(bytes(file)) }));
-  const cold = new Cold(absolute(files.cold.url), files.cold, files.cold.early ? watched(bytes(files.cold)) : null);
-  const load = async () => {
-    const [{ loadPyodide }, { default: createPyodideModule }] = await Promise.all([
-      script(files.pyodide),
-      script(files.asm),
-    ]);
+  watched(promise) {
+    promise.catch(this.failed.reject);
+    return promise;
+  }
+
+  /**
+   * Starts Pyodide. The libraries are given to it before it runs: so each lies at the same place in memory every time,
+   * which is what makes a snapshot fit.
+   * @param fsInit what puts files into Python's file system
+   * @param libraries those of the libraries to start with
+   * @param more further settings
+   * @param finish is called with Pyodide's module once its code is there and before any of it runs
+   */
+  async start({ fsInit, libraries, more = {}, finish = () => {} }) {
+    const [{ loadPyodide }, { default: createPyodideModule }] = await this.scripts;
     const noStdlib = absolute("no-stdlib.zip"); // Python's library is unpacked below; Pyodide insists on a zip of it
     const responses = new Map([
-      [absolute(files.wasm.url), wasm],
-      [noStdlib, Promise.resolve(new Response(EMPTY_ZIP))],
+      [absolute(files.wasm.url), () => this.wasm],
+      [noStdlib, () => Promise.resolve(new Response(EMPTY_ZIP))],
+      ...libraries.map(({ url, data }) => [absolute(url), () => data.then((library) => new Response(library))]),
     ]);
+    const urls = new Map(libraries.map(({ path, url }) => [path, absolute(url)]));
     const settings = {
-      createPyodideModule,
+      createPyodideModule: async (options) => {
+        const { locateFile } = options;
+        options.dynamicLibraries = [...urls.keys()];
+        options.locateFile = (path) => urls.get(path) ?? locateFile(path);
+        const module = await createPyodideModule(options);
+        await finish(module);
+        return module;
+      },
       indexURL: absolute(files.pyodide.url).replace(/[^/]*$/, ""),
       stdLibURL: noStdlib,
       packageBaseUrl: document.baseURI,
       lockFileContents: files.lock,
-      env: files.env,
       stdin: () => null, // input() in a frame: there is nobody to ask
-      fsInit: async (FS) => {
-        performance.mark("mcpframe:wasm");
-        for (const { zip, to } of archives) unpack(FS, await zip, to, cold);
-        performance.mark("mcpframe:unpacked");
-        await cold.place(FS);
-        performance.mark("mcpframe:files");
-        page.progress("Starting Python");
-      },
+      fsInit,
+      ...more,
+      env: { ...files.env, ...more.env },
     };
-    return withLoaded(responses, wasm, () => loadPyodide(settings));
-  };
-  const pyodide = await Promise.race([load(), failed.promise]);
-  performance.mark("mcpframe:python");
-  for (const { to, libraries } of archives) {
-    for (const library of libraries) await pyodide._api.loadDynlib(`${to}/${library}`);
+    return Promise.race([withLoaded(responses, this.wasm, () => loadPyodide(settings)), this.failed.promise]);
   }
+}
+
+/** Starts Python without a snapshot: from the files of its library. */
+async function startPython(arrivals, more) {
+  page.progress("Loading");
+  page.expect([...files.archives, ...(files.cold.early ? [files.cold] : [])]);
+  const archives = files.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
+  const early = files.cold.early ? arrivals.watched(bytes(files.cold)) : null;
+  const cold = new Cold(absolute(files.cold.url), files.cold);
+  const fsInit = async (FS) => {
+    performance.mark("mcpframe:wasm");
+    for (const { zip, to } of archives) unpack(FS, await zip, to, cold);
+    performance.mark("mcpframe:unpacked");
+    cold.place(FS, await early);
+    settle(FS, files.archives);
+    performance.mark("mcpframe:files");
+    page.progress("Starting Python");
+  };
+  const pyodide = await arrivals.start({ fsInit, libraries: arrivals.libraries, more });
+  performance.mark("mcpframe:python");
+  const path = pyodide.pyimport("sys").path;
+  path.remove(files.stdlib_zip); // the one without files
+  path.insert(0, files.server_path);
+  for (const folder of files.paths) path.append(folder);
+  path.destroy();
+  pyodide.FS.mkdirTree(files.server_path); // the build starts pages without the author's files, too
+  pyodide.FS.chdir(files.server_path);
+  performance.mark("mcpframe:libraries");
+  return pyodide;
+}
+
+/** Starts Python from its snapshot. The files of its library come later, or when one of them is read. */
+async function restorePython(arrivals, snapshot) {
+  page.progress("Loading");
+  page.expect([files.snapshot]);
+  const late = new Late(files, absolute, bytes);
+  const early = late.expect(files.snapshot.files, (file) => arrivals.watched(bytes(file)));
+  const libraries = arrivals.libraries.slice(0, files.snapshot.libraries);
+  const pyodide = await arrivals.start({
+    fsInit: async (FS) => late.place(FS, await early),
+    libraries,
+    more: { _loadSnapshot: snapshot.head() },
+    finish: (module) => snapshot.fill(module),
+  });
+  performance.mark("mcpframe:python");
+  pyodide.FS.chdir(files.server_path);
+  pyodide.pyimport("mcpframe.frame.waking").wake(JSON.stringify(snapshot.visitor()));
+  for (const { path, data } of arrivals.libraries.slice(files.snapshot.libraries)) {
+    pyodide.FS.writeFile(path, await data);
+    await pyodide._api.loadDynlib(path);
+  }
+  page.isRestored();
+  late.comeLater();
+  performance.mark("mcpframe:libraries");
   return pyodide;
 }
 
@@ -221,15 +251,31 @@ function withResolvers() {
   return { promise, resolve, reject };
 }
 
+async function start() {
+  const arrivals = new Arrivals();
+  if (isChosen(files)) {
+    try {
+      return await restorePython(arrivals, new Snapshot(files.snapshot, get));
+    } catch (error) {
+      console.warn(unused(error?.message ?? error));
+      return startPython(new Arrivals());
+    }
+  }
+  const pyodide = await startPython(arrivals);
+  fetchForNextTime(files, get);
+  return pyodide;
+}
+
+// What the build starts Python with; no published page has a `maker`.
+const builder = {
+  startPython: (more) => startPython(new Arrivals(), more),
+  restorePython: () => restorePython(new Arrivals(), new Snapshot(files.snapshot, get)),
+};
+
 async function main() {
   page.start(config);
-  const pyodide = await startPython();
-  const path = pyodide.pyimport("sys").path;
-  path.remove(files.stdlib_zip); // the one without files
-  path.insert(0, files.server_path);
-  path.destroy();
-  pyodide.FS.chdir(files.server_path);
-  performance.mark("mcpframe:libraries");
+  if (files.maker) return (await script(files.maker)).make(builder);
+  const pyodide = await start();
   await pyodide.pyimport("mcpframe.frame.boot").main(JSON.stringify(config), page);
 }
 

@@ -8,6 +8,7 @@ let deadline = 0;
 let finished = false;
 let failed = false;
 let stopped = false;
+let restored = false;
 
 function settle() {
   clearTimeout(deadline);
@@ -48,6 +49,7 @@ const MARKS = {
   loader: "Loading",
   wasm: "wasm",
   unpacked: "unpacked",
+  restored: "restored",
   files: "files",
   python: "python",
   libraries: "libraries",
@@ -116,6 +118,11 @@ export const page = {
     element("status").textContent = STATES[state](origin);
   },
 
+  /** Python was started from a snapshot. */
+  isRestored() {
+    restored = true;
+  },
+
   /** How this page came to be ready, for its host: JSON with milliseconds since it began to load. */
   timing() {
     const marks = {};
@@ -123,7 +130,7 @@ export const page = {
       const at = performance.getEntriesByName(`mcpframe:${mark}`, "mark")[0]?.startTime;
       if (at !== undefined) marks[name] = Math.round(at * 10) / 10;
     }
-    return JSON.stringify({ start: "plain", marks });
+    return JSON.stringify({ start: restored ? "snapshot" : "plain", marks });
   },
 
   fail(title, detail) {

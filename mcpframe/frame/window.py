@@ -21,8 +21,6 @@ _stringify = js.JSON.stringify
 # `is` and `from` are keywords of Python
 _same = getattr(js.Object, "is")
 _map = getattr(js.Array, "from")
-_source = js.Object.getOwnPropertyDescriptor(js.MessageEvent.prototype, "source").get
-_one = js.Array.of(0)
 
 
 class HostWindow:
@@ -42,11 +40,14 @@ class HostWindow:
         `gone` is never called: a frame does not outlive the document that framed it.
         """
         peer = self._peer
+        # Not at import: a snapshot keeps of the browser only what can be found by its name.
+        source = js.Object.getOwnPropertyDescriptor(js.MessageEvent.prototype, "source").get
+        one = js.Array.of(0)
 
         def on_message(event: Any) -> None:
             # `event.source == peer`, without bringing the source into Python: to wrap a window of another origin costs
             # half a millisecond, and every message a stranger posts would pay it. This costs six microseconds.
-            from_peer = _map(_one, _source, event).includes(peer)
+            from_peer = _map(one, source, event).includes(peer)
             deliver(Inbound(event.origin, from_peer, lambda: text_of(event.data)))
 
         listener = create_proxy(on_message)

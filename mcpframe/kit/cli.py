@@ -67,6 +67,12 @@ def build(
     upgrade: Annotated[
         bool, typer.Option("--upgrade", help="Resolve the requirements anew and renew the lock.")
     ] = False,
+    snapshot: Annotated[
+        bool | None,
+        typer.Option(
+            help="Take a snapshot of Python's memory for the page to start from, in a headless browser (yes)."
+        ),
+    ] = None,
     allow_origin: Annotated[
         list[str] | None,
         typer.Option(help="An origin that may embed the server, instead of the configured ones; may be repeated."),
@@ -77,7 +83,12 @@ def build(
     from mcpframe.kit.bundle import build as build_bundle  # each command imports what it needs: both take a while
 
     result = build_bundle(
-        path, out, upgrade=upgrade, allowed_origins=allow_origin, progress=_silently if as_json else _step
+        path,
+        out,
+        upgrade=upgrade,
+        snapshot=snapshot,
+        allowed_origins=allow_origin,
+        progress=_silently if as_json else _step,
     )
     for warning in result.warnings:
         _err.print(f"[yellow]warning:[/] {escape(warning)}")
@@ -91,6 +102,7 @@ def build(
         _out.print(f"  tools        {escape(', '.join(tools)) or 'none'}")
     _out.print(f"  embedded by  {escape(_embedders(result))}")
     _out.print(f"  first visit  {result.sizes['first_visit'] / 1e6:.1f} MB (gzip)")
+    _out.print(f"  the page     {escape(result.manifest['start'])}")
     _out.print(f"  look at it   mcpframe serve {escape(str(out))}, then open {escape(result.url_path)}")
 
 

@@ -18,15 +18,16 @@ from mcpframe.kit.progress import step
 from tests import benchmarks
 from tests.benchmarks import report
 from tests.benchmarks.bridge import measure_bridge
+from tests.benchmarks.builds import measure_builds
 from tests.benchmarks.calls import measure_calls
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.machine import Setting, this_setting
 from tests.benchmarks.memory import measure_memory
 from tests.benchmarks.rig import Rig
 from tests.benchmarks.sites import all_sites
-from tests.benchmarks.start import measure_start
+from tests.benchmarks.start import measure_opens, measure_start
 
-PARTS = ("start", "calls", "memory", "bridge")
+PARTS = ("start", "opens", "build", "calls", "memory", "bridge")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -89,6 +90,12 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
         if "start" in parts:
             with step(f"Starting {starts} times each, warm and fresh"):
                 figures += measure_start(rig, sites, starts)
+        if "opens" in parts:
+            with step("Opening fifty times"):
+                figures += measure_opens(rig, sites)
+        if "build" in parts:
+            with step("Building anew"):
+                figures += measure_builds()
         if "calls" in parts:
             with step("Calling"):
                 figures += measure_calls(rig, sites, calls)

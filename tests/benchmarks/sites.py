@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -79,7 +80,8 @@ class Sites:
 
     Attributes:
         host: The address of the host page.
-        pi: The bundle of the template `pi-calculator`.
+        pi: The bundle of the template `pi-calculator`, which starts from a snapshot.
+        plain: The same without a snapshot: from .pyc files.
         stock: The same server, started the stock way.
         echo: The bundle of `servers/echo`.
         typescript: The same with the TypeScript SDK.
@@ -89,11 +91,17 @@ class Sites:
 
     host: str
     pi: Framed
+    plain: Framed
     stock: Framed
     echo: Framed
     typescript: Framed
     modules: Path
     locked: dict[str, str]
+
+    def beside(self, framed: Framed) -> str:
+        """The address of the host page on a page's own site: what is emulated for one holds for the other, too."""
+        site = urlsplit(framed.url).hostname
+        return self.host.replace("//host.localhost", f"//host.{site}")
 
 
 @contextlib.contextmanager
@@ -102,7 +110,8 @@ def all_sites(progress: Progress) -> Iterator[Sites]:
     modules = install_locked(checkout_dir(), progress=progress)
     runtime = ensure_runtime(progress=progress)
     bundles = checkout_dir() / ".cache" / "bench"
-    bundles.mkdir(parents=True, exist_ok=True)
+    plain = bundles / "plain"
+    plain.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mcpframe-bench-")))
         folders = {name: scratch / name for name in ("host", "stock", "typescript")}
@@ -119,7 +128,8 @@ def all_sites(progress: Progress) -> Iterator[Sites]:
         template = templates_dir() / "pi-calculator"
         with progress("Building the bundles"):
             for project in (template, SERVERS / "echo"):
-                build(project, bundles, allowed_origins=[host])
+                build(project, bundles, allowed_origins=["*"], snapshot=True)
+            build(template, plain, allowed_origins=["*"], snapshot=False)
         with progress("Making their peers"):
             packages = _locked(template)
             _write_stock(folders["stock"], template, host, packages, runtime)
@@ -129,6 +139,7 @@ def all_sites(progress: Progress) -> Iterator[Sites]:
         yield Sites(
             host=f"{host}/host.html",
             pi=bundle("pi-calculator/"),
+            plain=served(plain, "plain")("pi-calculator/"),
             stock=served(folders["stock"], "stock")("stock.html"),
             echo=bundle("echo/"),
             typescript=served(folders["typescript"], "typescript")(f"typescript.html?host={host}"),

@@ -11,12 +11,21 @@ from playwright.sync_api import BrowserContext, Request
 
 from mcpframe.kit.demo import is_right
 from tests.benchmarks.figures import Figure, Goal
-from tests.benchmarks.rig import BenchmarkError, Rig, host_page
+from tests.benchmarks.rig import BenchmarkError, Rig, host_page, script_memory
 from tests.benchmarks.samples import Summary, take_turns
 from tests.benchmarks.sites import Framed, Sites
 
 ITERATIONS = 1000
-OURS, STOCK = "mcpframe", "stock Pyodide"
+OURS, PLAIN, STOCK, TYPESCRIPT = "mcpframe", "without a snapshot", "stock Pyodide", "TypeScript SDK"
+SLOW_LINE = {"offline": False, "latency": 40, "downloadThroughput": 2_500_000, "uploadThroughput": 2_500_000}
+"""20 Mbit/s and 40 ms, as CDP's `Network.emulateNetworkConditions` takes it."""
+OPENS = 50
+TEXT = "hello"
+# The first call, by whether the server is the one that echoes.
+_CALLS: dict[bool, tuple[str, dict[str, Any]]] = {
+    False: ("calculate_pi", {"iterations": ITERATIONS}),
+    True: ("echo", {"text": TEXT}),
+}
 
 _MARKS = """() => [
     ...performance.getEntriesByType("mark").map((mark) => [mark.name, performance.timeOrigin + mark.startTime]),
@@ -45,7 +54,7 @@ class Start:
 
 def measure_start(rig: Rig, sites: Sites, rounds: int) -> list[Figure]:
     """The figures about the start."""
-    peers = {OURS: sites.pi, STOCK: sites.stock}
+    peers = {OURS: sites.pi, PLAIN: sites.plain, STOCK: sites.stock, TYPESCRIPT: sites.typescript}
     with rig.profile() as context:
         warm = take_turns(tuple(peers), rounds, lambda peer: start_once(context, sites.host, peers[peer]), warm_up=2)
 
@@ -53,31 +62,59 @@ def measure_start(rig: Rig, sites: Sites, rounds: int) -> list[Figure]:
         with rig.profile() as context:
             return start_once(context, sites.host, peers[peer])
 
-    fresh = take_turns(tuple(peers), rounds, in_fresh_profile, warm_up=0)
+    def on_a_slow_line(peer: str) -> Start:
+        with rig.profile() as context:
+            return start_once(context, sites.beside(peers[peer]), peers[peer], slow=True)
+
+    fresh = take_turns((OURS, PLAIN, STOCK), rounds, in_fresh_profile, warm_up=0)
+    slow = take_turns((OURS, PLAIN), rounds, on_a_slow_line, warm_up=0)
     return [
-        _time("page start → first answer, warm cache", warm, Goal(ratio=0.5)),
-        _time("page start → first answer, fresh profile", fresh, None),
-        _wire(fresh),
+        _time("page start → first answer, warm cache", warm, STOCK, Goal(ratio=0.15, value=600)),
+        _time("the same", warm, PLAIN, None),
+        _time("the same", warm, TYPESCRIPT, Goal(ratio=4)),
+        _time("page start → first answer, fresh profile", fresh, PLAIN, Goal(ratio=0.6)),
+        _time("the same", fresh, STOCK, None),
+        _time("the same at 20 Mbit/s and 40 ms", slow, PLAIN, Goal(ratio=1.05)),
+        _wire("first visit, over the wire", fresh, OURS, Goal(value=16)),
+        _wire("the same without a snapshot", fresh, PLAIN, Goal(value=8)),
     ]
 
 
-def _time(name: str, starts: Mapping[str, Sequence[Start]], goal: Goal | None) -> Figure:
-    summaries = {peer: Summary.of([start.answered for start in starts[peer]]) for peer in starts}
+def measure_opens(rig: Rig, sites: Sites) -> list[Figure]:
+    """The figures about many frames of one bundle, one after another, in one page."""
+    times, memory = [], []
+    with rig.profile() as context, host_page(context, sites.host) as host:
+        for _ in range(OPENS):
+            result = host.bench("start", sites.pi.url, *_CALLS[False])
+            check_pi(result["answer"])
+            times.append(result["answered"])
+            memory.append(script_memory(context, host.frame(sites.pi.url)) / 1e6)
+            host.bench("close")
+    details = {"times": times, "memory": memory}
+    name = f"open {OPENS} of a bundle, {{}}; peer: the second"
+    return [
+        Figure(name.format("start"), "ms", times[-1], times[1], "second", Goal(ratio=1.2), details),
+        Figure(name.format("JavaScript heap"), "MB", memory[-1], memory[1], "second", Goal(ratio=1.2)),
+    ]
+
+
+def _time(name: str, starts: Mapping[str, Sequence[Start]], other: str, goal: Goal | None) -> Figure:
+    summaries = {peer: Summary.of([start.answered for start in starts[peer]]) for peer in (OURS, other)}
     details = {
         peer: {
             "summary": asdict(summaries[peer]),
             "samples": [start.answered for start in starts[peer]],
             "timeline": timeline(starts[peer]),
         }
-        for peer in starts
+        for peer in summaries
     }
-    return Figure(name, "ms", summaries[OURS].median, summaries[STOCK].median, STOCK, goal, details)
+    return Figure(name, "ms", summaries[OURS].median, summaries[other].median, other, goal, details)
 
 
-def _wire(starts: Mapping[str, Sequence[Start]]) -> Figure:
-    bytes_of = {peer: [start.bytes for start in starts[peer]] for peer in starts}
-    ours, stock = (statistics.median(bytes_of[peer]) / 1e6 for peer in (OURS, STOCK))
-    return Figure("first visit, over the wire", "MB", ours, stock, STOCK, Goal(value=9), bytes_of)
+def _wire(name: str, starts: Mapping[str, Sequence[Start]], ours: str, goal: Goal) -> Figure:
+    bytes_of = {peer: [start.bytes for start in starts[peer]] for peer in (ours, STOCK)}
+    value, stock = (statistics.median(bytes_of[peer]) / 1e6 for peer in (ours, STOCK))
+    return Figure(name, "MB", value, stock, STOCK, goal, bytes_of)
 
 
 def timeline(starts: Sequence[Start]) -> dict[str, float]:
@@ -89,8 +126,14 @@ def timeline(starts: Sequence[Start]) -> dict[str, float]:
     return dict(sorted(steps.items(), key=lambda step: step[1]))
 
 
-def start_once(context: BrowserContext, host_url: str, framed: Framed) -> Start:
+def start_once(context: BrowserContext, host_url: str, framed: Framed, *, slow: bool = False) -> Start:
     """Frame a page in a new tab and call it.
+
+    Args:
+        context: The profile.
+        host_url: The host page.
+        framed: The page.
+        slow: Whether to emulate a slow line; the host page has to be of the framed page's site then.
 
     Raises:
         BenchmarkError: The answer is wrong, or not everything that was served has been counted.
@@ -99,8 +142,13 @@ def start_once(context: BrowserContext, host_url: str, framed: Framed) -> Start:
         finished: list[Request] = []
         host.page.on("requestfinished", lambda request: finished.append(request))
         served_before = framed.served.bytes
-        result = host.bench("start", framed.url, "calculate_pi", {"iterations": ITERATIONS})
-        check_pi(result["answer"])
+        if slow:
+            session = context.new_cdp_session(host.page)
+            session.send("Network.enable")
+            session.send("Network.emulateNetworkConditions", SLOW_LINE)
+        echoes = "typescript" in framed.url
+        result = host.bench("start", framed.url, *_CALLS[echoes])
+        (check_echo if echoes else check_pi)(result["answer"])
         frame = host.frame(framed.url)
         host.page.wait_for_load_state("networkidle")
         marks = {name: epoch - result["epoch"] for name, epoch in frame.evaluate(_MARKS)}
@@ -110,6 +158,16 @@ def start_once(context: BrowserContext, host_url: str, framed: Framed) -> Start:
         if wire < framed.served.bytes - served_before:
             raise BenchmarkError("The page has loaded more than the browser counted.")
         return Start(result["answered"], result["connected"], marks, len(sizes), wire)
+
+
+def check_echo(answer: Mapping[str, Any]) -> None:
+    """Compare an answer of `echo` with what it has to be.
+
+    Raises:
+        BenchmarkError: It is wrong.
+    """
+    if answer.get("isError") or answer["content"][0]["text"] != TEXT:
+        raise BenchmarkError(f"echo gave a wrong answer: {answer}")
 
 
 def check_pi(answer: Mapping[str, Any]) -> None:

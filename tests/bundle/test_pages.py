@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, FrameLocator, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from mcpframe.kit.bundle import build
-from mcpframe.kit.chromium import ensure_chromium, launch_options
-from mcpframe.kit.serve import serve_folder
 from tests.bundle.conftest import SERVER, Adder, write_project
-
-PATIENCE = 60_000  # milliseconds
+from tests.bundle.rig import PATIENCE, Serving, call, copied, told
 
 RICH = (
     SERVER.replace("https://chat.example", "*")
@@ -42,54 +37,6 @@ def installed() -> str:
 '''
 )
 
-HOST = """
-<!doctype html><title>host</title><body><script>
-const params = new URLSearchParams(location.search);
-const frame = document.createElement("iframe");
-frame.title = "server";
-if (params.has("sandbox")) frame.setAttribute("sandbox", params.get("sandbox"));
-const session = "11111111-2222-3333-4444-555555555555";
-let target;
-const say = (payload) => frame.contentWindow.postMessage({ type: "MCP_MESSAGE", payload }, target);
-addEventListener("message", ({ source, origin, data }) => {
-  if (source !== frame.contentWindow) return;
-  if (data.type === "MCP_TRANSPORT_HANDSHAKE" && !target) {
-    target = origin === "null" ? "*" : origin;
-    const reply = { type: "MCP_TRANSPORT_HANDSHAKE_REPLY", sessionId: session, protocolVersion: "1.0" };
-    frame.contentWindow.postMessage(reply, target);
-  } else if (data.type === "MCP_TRANSPORT_ACCEPTED") {
-    const clientInfo = { name: "host", version: "1" };
-    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
-    say({ jsonrpc: "2.0", id: 1, method: "initialize", params });
-  } else if (data.payload?.id === 1) {
-    say({ jsonrpc: "2.0", method: "notifications/initialized" });
-    const call = { name: params.get("tool"), arguments: JSON.parse(params.get("arguments") ?? "{}") };
-    say({ jsonrpc: "2.0", id: 2, method: "tools/call", params: call });
-  } else if (data.payload?.id === 2) {
-    document.title = JSON.stringify(data.payload.result ?? data.payload.error);
-  }
-});
-frame.src = params.get("frame");
-document.body.append(frame);
-</script></body>
-"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(**launch_options(ensure_chromium()))
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context()
-    context.set_default_timeout(PATIENCE)
-    yield context.new_page()
-    context.close()
-
 
 @pytest.fixture(scope="module")
 def rich(tmp_path_factory: pytest.TempPathFactory, adder: Adder) -> Path:
@@ -99,47 +46,12 @@ def rich(tmp_path_factory: pytest.TempPathFactory, adder: Adder) -> Path:
     return folder / "out"
 
 
-Serving = Callable[..., str]
-
-
-@pytest.fixture
-def serving() -> Iterator[Serving]:
-    """Serves a folder for the rest of the test; gives its origin."""
-    with ExitStack() as stack:
-
-        def serve(folder: Path, host: str = "bundle", **headers: str) -> str:
-            names = {name.replace("_", "-"): value for name, value in headers.items()}
-            served = stack.enter_context(serve_folder(folder, headers=names))
-            return f"http://{host}.localhost:{served.port}"
-
-        yield serve
-
-
-@pytest.fixture
-def host(tmp_path: Path, serving: Serving) -> str:
-    folder = tmp_path / "host"
-    folder.mkdir()
-    (folder / "index.html").write_text(HOST)
-    return serving(folder, "host")
-
-
-def copied(rich: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(rich, tmp_path / "copy"))
-
-
-def call(page: Page, host: str, frame: str, tool: str, arguments: str = "{}", sandbox: str | None = None) -> str:
-    """Let a host page call a tool of the framed page; the answer as JSON."""
-    query = f"?frame={frame}&tool={tool}&arguments={arguments}"
-    page.goto(host + query + (f"&sandbox={sandbox}" if sandbox else ""))
-    expect(page).to_have_title(re.compile(r"^\{"), timeout=PATIENCE)
-    return page.title()
-
-
-def told(page: Page | FrameLocator) -> str:
-    """The error that the page shows."""
-    title = page.locator("#mcpframe-error-title")
-    expect(title).to_be_visible(timeout=PATIENCE)
-    return title.inner_text()
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory, adder: Adder) -> Path:
+    """The same without a snapshot: its page fetches every archive before it starts. Not to be changed."""
+    folder = tmp_path_factory.mktemp("plain")
+    build(write_project(folder / "project", server=RICH, lock=adder.lock), folder / "out", snapshot=False)
+    return folder / "out"
 
 
 def test_a_tool_answers(page: Page, host: str, serving: Serving, rich: Path) -> None:
@@ -191,8 +103,8 @@ def test_opened_by_itself_it_says_what_it_is(page: Page, serving: Serving, rich:
 
 
 @pytest.mark.parametrize("name", ["base.*.zip", "server.*.zip", "pyodide.asm.wasm", "pyodide.asm.mjs", "cold.*.js"])
-def test_a_missing_file_is_named(page: Page, serving: Serving, rich: Path, tmp_path: Path, name: str) -> None:
-    root = copied(rich, tmp_path)
+def test_a_missing_file_is_named(page: Page, serving: Serving, plain: Path, tmp_path: Path, name: str) -> None:
+    root = copied(plain, tmp_path)
     for path in [*root.rglob(name), *root.rglob(f"{name}.gz")]:
         path.unlink()
     page.goto(f"{serving(root)}/adder/")
@@ -204,8 +116,8 @@ def test_a_missing_file_is_named(page: Page, serving: Serving, rich: Path, tmp_p
 
 
 @pytest.mark.parametrize("name", ["base.*.zip", "server.*.zip", "pyodide.asm.wasm", "pyodide.asm.mjs"])
-def test_a_changed_file_is_named(page: Page, serving: Serving, rich: Path, tmp_path: Path, name: str) -> None:
-    root = copied(rich, tmp_path)
+def test_a_changed_file_is_named(page: Page, serving: Serving, plain: Path, tmp_path: Path, name: str) -> None:
+    root = copied(plain, tmp_path)
     for path in root.rglob(f"{name}.gz"):
         path.unlink()
     [path] = root.rglob(name)
@@ -246,7 +158,7 @@ def test_a_server_that_imports_what_is_put_aside_gets_it_with_everything_else(
     page: Page, host: str, serving: Serving, tmp_path: Path, adder: Adder
 ) -> None:
     server = "import statistics\n" + SERVER.replace("https://chat.example", "*")
-    build(write_project(tmp_path / "project", server=server, lock=adder.lock), tmp_path / "out")
+    build(write_project(tmp_path / "project", server=server, lock=adder.lock), tmp_path / "out", snapshot=False)
     kinds: dict[str, str] = {}
     page.on("request", lambda request: kinds.update({request.url.rpartition("/")[2]: request.resource_type}))
     call(page, host, f"{serving(tmp_path / 'out')}/adder/", "add", '{"a":1,"b":1}')

@@ -13,7 +13,7 @@ from mcpframe.kit.cache import write_file
 
 _HASH_LENGTH = 16
 # Already compressed: a .gz beside it would gain nothing.
-_DENSE = (".whl", ".png", ".jpg", ".webp", ".woff2", ".gz")
+_DENSE = (".whl", ".bin", ".png", ".jpg", ".webp", ".woff2", ".gz")
 _WORTH = 0.95
 
 

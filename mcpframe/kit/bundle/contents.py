@@ -11,7 +11,7 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from mcpframe.kit.bundle.archive import pack
+from mcpframe.kit.bundle.archive import Files, pack
 from mcpframe.kit.bundle.assets import Asset, asset, content_hash, hashed
 from mcpframe.kit.bundle.cold import needs_cold
 from mcpframe.kit.bundle.collect import style_paths
@@ -20,6 +20,7 @@ from mcpframe.kit.bundle.inspect import Inspected
 from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layers, base_packages, root_names
 from mcpframe.kit.bundle.lock import Lock
 from mcpframe.kit.bundle.page import link, relative_url, render_page
+from mcpframe.kit.bundle.snapshot import AUTHOR, Snapshot
 from mcpframe.kit.bundle.write import SHARED
 from mcpframe.kit.data import static_dir
 from mcpframe.kit.project import Project
@@ -27,7 +28,7 @@ from mcpframe.kit.runtime import ABI, PYTHON_VERSION, VERSION, Runtime
 
 _MANIFEST_FORMAT = 1
 #: The page's scripts: each after those it imports.
-SCRIPTS = ("sha256.js", "cold.js", "page.js", "loader.js")
+SCRIPTS = ("sha256.js", "fetch-now.js", "unzip.js", "cold.js", "restore.js", "late.js", "page.js", "loader.js")
 _PLATFORM = "emscripten_5_0_3"
 
 
@@ -56,6 +57,7 @@ def assemble(
     page_files: Mapping[str, bytes],
     *,
     inputs: str,
+    snapshot: Snapshot | None = None,
 ) -> tuple[list[Asset], dict[str, Any]]:
     """Make every file of a bundle but its manifest, and what the manifest says.
 
@@ -69,15 +71,24 @@ def assemble(
         runtime: The runtime.
         page_files: The author's files for the page, by path.
         inputs: The hash of everything that decides the result.
+        snapshot: What the page starts from; None where there is none.
     """
     name, config = project.name, project.config
     scripts = _scripts(runtime)
     archives = {
-        layer.name: hashed(f"{name if layer.name == 'server' else SHARED}/{layer.name}.zip", pack(layer.files))
+        layer.name: hashed(
+            f"{name if layer.name == 'server' else SHARED}/{layer.name}.zip", pack(_unlinked(layer.files))
+        )
         for layer in layers.archives
     }
+    libraries = [
+        (f"{layer.to}/{path}", hashed(f"{SHARED}/{path.rpartition('/')[2].partition('.')[0]}.so", layer.files[path]))
+        for layer in layers.archives
+        for path in layer.libraries
+    ]
     cold = hashed(f"{SHARED}/cold.zip", pack(layers.cold))
     early = not config.inspect or needs_cold(inspected.modules, layers.cold)
+    image, snapshot_facts = _snapshot(snapshot, name, layers, inspected, len(libraries))
     licences = hashed(f"{SHARED}/licences.txt", _licence_text(layers))
     lazy_files, lazy = _lazy(project, lock, wheels)
     title = config.title or inspected.title or inspected.name
@@ -101,9 +112,12 @@ def assemble(
             "asm": link(scripts.asm, name),
             "wasm": link(scripts.wasm, name),
             "archives": [
-                {**link(archives[layer.name], name), "to": layer.to, "libraries": list(layer.libraries)}
+                {**link(archives[layer.name], name), "to": layer.to, "own": layer in layers.author}
                 for layer in layers.archives
             ],
+            "libraries": [{**link(item, name), "path": path} for path, item in libraries],
+            "paths": layers.paths,
+            "snapshot": image and {**link(image, name), **snapshot_facts},
             "cold": {**link(cold, name), "to": LIBRARY, "early": early},
             "env": {"PYTHONPATH": STDLIB_PATH},
             "server_path": SERVER_PATH,
@@ -120,6 +134,10 @@ def assemble(
             },
         },
     }
+    native = [item for _, item in libraries]
+    starting = [image] if image else [*archives.values(), *([cold] if early else [])]
+    # Which way a page starts is decided in it: the loader fetches a snapshot, or what it replaces.
+    early_files = [] if image else starting
     page = render_page(
         title=title,
         csp=policy,
@@ -128,12 +146,13 @@ def assemble(
         styles=[link(item, name) for item in (scripts.style, *styles)],
         loader=link(scripts.loader, name),
         modules=[link(item, name) for item in (*scripts.modules, scripts.pyodide, scripts.asm)],
-        preloads=[link(item, name) for item in (scripts.wasm, *archives.values(), *([cold] if early else []))],
+        preloads=[link(item, name) for item in (scripts.wasm, *native, *early_files)],
     )
     index = asset(f"{name}/index.html", page)
-    first_visit = [*scripts.all, *styles, *archives.values(), *([cold] if early else []), index]
-    later = [item for item in author_assets.values() if item not in styles]
-    assets = [*first_visit, *([] if early else [cold]), licences, *lazy_files, *later]
+    plain = [*archives.values(), *([cold] if early else [])]
+    first_visit = [*scripts.all, *native, *styles, *starting, index]
+    later = [item for item in (*plain, cold, *author_assets.values()) if item not in first_visit]
+    assets = [*first_visit, *dict.fromkeys(later), licences, *lazy_files]
     manifest = {
         "mcpframe_manifest": _MANIFEST_FORMAT,
         "kind": config.kind,
@@ -156,7 +175,9 @@ def assemble(
         "sizes": {
             "total": sum(len(item.data) for item in assets),
             "first_visit": sum(item.wire_bytes for item in first_visit),
+            "plain_start": sum(item.wire_bytes for item in (*scripts.all, *native, *styles, *plain, index)),
         },
+        "snapshot": snapshot and {"layer": snapshot.layer, "made_with": snapshot.made_with},
         "files": [
             {
                 "path": item.path,
@@ -169,6 +190,41 @@ def assemble(
         "inputs": inputs,
     }
     return assets, manifest
+
+
+def _unlinked(files: Files) -> Files:
+    """Files with nothing in native libraries: those are fetched, compiled and linked before there is a file system."""
+    return {path: b"" if path.endswith(".so") else data for path, data in files.items()}
+
+
+def _snapshot(
+    snapshot: Snapshot | None, name: str, layers: Layers, inspected: Inspected, libraries: int
+) -> tuple[Asset | None, dict[str, Any]]:
+    """The file of a snapshot, and what the page has to know to use it."""
+    if snapshot is None:
+        return None, {}
+    own = snapshot.layer == AUTHOR
+    missing = set(inspected.modules) - set(snapshot.modules)
+    unknown = needs_cold(missing, {**layers.cold, **_shared(layers)})
+    facts = {
+        "layer": snapshot.layer,
+        "unpacked": snapshot.unpacked,
+        "features": dict(snapshot.features),
+        # In memory already: those of the layer. The others are linked once Python runs.
+        "libraries": libraries if own else len([path for layer in layers.shared for path in layer.libraries]),
+        "files": "none" if own else "all" if unknown else "own",
+        "paths": [] if own else layers.paths,
+    }
+    return hashed(f"{name if own else SHARED}/snapshot.bin", snapshot.data), facts
+
+
+def _shared(layers: Layers) -> dict[str, bytes]:
+    """The files of the archives that all bundles share, by path below `LIBRARY`."""
+    return {
+        f"{layer.to.removeprefix(f'{LIBRARY}/')}/{path}": data
+        for layer in layers.shared
+        for path, data in layer.files.items()
+    }
 
 
 def _author_assets(name: str, files: Mapping[str, bytes]) -> tuple[str, dict[str, Asset]]:

@@ -63,7 +63,12 @@ def inspect_entry(entry: str, runtime: Runtime, layers: Layers, *, origin: Path,
             runtime,
             archives=archives,
             stdlib=folder / "stdlib.zip",
-            env={"MCPFRAME_ENTRY": entry, "MCPFRAME_SERVER": SERVER_PATH, "MCPFRAME_KIND": kind},
+            env={
+                "MCPFRAME_ENTRY": entry,
+                "MCPFRAME_SERVER": SERVER_PATH,
+                "MCPFRAME_KIND": kind,
+                "PYTHONPATH": ":".join(layers.paths),
+            },
         )
     if "error" in found:
         shown = str(found["traceback"]).replace(f"{SERVER_PATH}/", f"{origin}/").rstrip()

@@ -35,6 +35,8 @@ STDLIB_PATH = f"{LIBRARY}/std"
 
 SERVER_PATH = "/mcpframe/server"
 """Where the author's files are in the page."""
+PACKAGES_PATH = "/mcpframe/packages"
+"""Where the author's requirements are: apart from the SDK, whose folder may be filled after the server's start."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,16 @@ class Layers:
     archives: tuple[Layer, ...]
     cold: Files
     licences: Files
+
+    @property
+    def paths(self) -> list[str]:
+        """The folders to import from, besides those of the standard library, the SDK and the author's files."""
+        return [layer.to for layer in self.archives if layer.name == "packages"]
+
+    @property
+    def shared(self) -> tuple[Layer, ...]:
+        """The archives that are the same in every bundle."""
+        return tuple(layer for layer in self.archives if layer.name not in ("packages", "server"))
 
     @property
     def author(self) -> tuple[Layer, ...]:
@@ -143,7 +155,7 @@ def build_layers(
     archives = [Layer("stdlib", STDLIB_PATH, hot_stdlib)]
     archives.append(Layer("base", SITE_PACKAGES, {INDEX: index_of(pack(cold)), **hot_base, **ours}))
     if more.files:
-        archives.append(Layer("packages", SITE_PACKAGES, more.files))
+        archives.append(Layer("packages", PACKAGES_PATH, more.files))
     files = author if draft else _compiled_author(author, runtime, project.source)
     archives.append(Layer("server", SERVER_PATH, files))
     return Layers(stdlib, whole, tuple(archives), cold, {**base.licences, **more.licences})

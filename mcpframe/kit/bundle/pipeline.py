@@ -1,10 +1,11 @@
 """From an author's project to a folder that any web server can serve: the steps, in their order.
 
-find project → resolve (or honour the lock) → fetch wheels → compile → collect → inspect → write
+find project → resolve (or honour the lock) → fetch wheels → compile → collect → inspect → snapshot → write
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -20,6 +21,7 @@ from mcpframe.kit.bundle.layers import build_layers
 from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
+from mcpframe.kit.bundle.snapshot import Server, take_snapshot
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests, write_bundle
 from mcpframe.kit.data import static_dir
@@ -29,7 +31,7 @@ from mcpframe.kit.project import Project, find_project, with_origins
 from mcpframe.kit.runtime import VERSION, ensure_runtime
 
 _KIT = Path(__file__).resolve().parent.parent
-_STATIC = (*SCRIPTS, "frame.css", "index.html.j2", "node-python.mjs")
+_STATIC = (*SCRIPTS, "frame.css", "index.html.j2", "node-python.mjs", "maker.js")
 
 
 def build(
@@ -37,6 +39,7 @@ def build(
     out: Path,
     *,
     upgrade: bool = False,
+    snapshot: bool | None = None,
     allowed_origins: Sequence[str] | None = None,
     draft: bool = False,
     progress: Progress = silent,
@@ -49,9 +52,12 @@ def build(
         path: The folder of a server's project, its pyproject.toml, or a Python file.
         out: The output root; several bundles may share one.
         upgrade: Resolve the requirements anew instead of honouring the lock.
+        snapshot: Take a snapshot for the page to start from, where that is possible; by default unless
+            `$MCPFRAME_SNAPSHOT` is 0.
         allowed_origins: In place of the project's own, for a preview.
         draft: Build quickly, over an earlier build in `out`: the author's files go in uncompiled and are not imported;
-            what the server is comes from the earlier build. For a preview while the author works.
+            what the server is comes from the earlier build. For a preview while the author works; its
+            page starts without a snapshot.
         progress: Told about each step.
         runtime: A folder with the Pyodide runtime; by default as `ensure_runtime` finds it.
         packages: A folder with packages of Pyodide's distribution; by default as `PyodidePackages` finds it.
@@ -62,6 +68,7 @@ def build(
         KitError: Something the build needs is missing or fails.
     """
     out = out.absolute()
+    snapshot = os.environ.get("MCPFRAME_SNAPSHOT") != "0" if snapshot is None else snapshot
     project = find_project(path)
     if allowed_origins is not None:
         project = with_origins(project, allowed_origins)
@@ -73,7 +80,8 @@ def build(
     for_page = page_files(project, out)
     earlier = read_manifests(out).get(project.name) if draft else None
     draft = earlier is not None
-    key = _inputs(project, lock, author, for_page, draft=draft)
+    snapshot = snapshot and not draft
+    key = _inputs(project, lock, author, for_page, draft=draft, snapshot=snapshot)
     if not upgrade and (manifest := find_current(out, project.name, key)):
         return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest), unchanged=True)
 
@@ -93,6 +101,25 @@ def build(
     assets, manifest = assemble(
         project, lock, wheels, layers, inspected, origins, pyodide_runtime, for_page, inputs=key
     )
+    start = "starts without a snapshot, as --no-snapshot says"
+    if snapshot:
+        with progress("Taking a snapshot in a browser"):
+            server = Server(project.name, project.entry, project.config.kind, inspected.tools)
+            taken, start = take_snapshot(server, assets)
+        if taken is not None:
+            assets, manifest = assemble(
+                project,
+                lock,
+                wheels,
+                layers,
+                inspected,
+                origins,
+                pyodide_runtime,
+                for_page,
+                inputs=key,
+                snapshot=taken,
+            )
+    manifest["start"] = start
     with progress(f"Writing {out / project.name}"):
         write_bundle(out, project.name, assets, manifest)
     return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest))
@@ -125,7 +152,13 @@ def _as_before(manifest: Mapping[str, Any]) -> Inspected:
 
 
 def _inputs(
-    project: Project, lock: Lock, author: Mapping[str, bytes], for_page: Mapping[str, bytes], *, draft: bool
+    project: Project,
+    lock: Lock,
+    author: Mapping[str, bytes],
+    for_page: Mapping[str, bytes],
+    *,
+    draft: bool,
+    snapshot: bool,
 ) -> str:
     """The hash of everything that decides a bundle's bytes."""
     ours = [*sorted((_KIT / "bundle").rglob("*.py")), *(static_dir() / name for name in _STATIC)]
@@ -135,7 +168,7 @@ def _inputs(
         version("mcpframe"),
         repr(lock),
         _described(project),
-        repr(draft),
+        repr((draft, snapshot)),
     ]
     for files in (own_files(version("mcpframe")), author, for_page):
         parts += [part for path, data in files.items() for part in (path, data)]

@@ -44,6 +44,11 @@ window.bench = {
     };
   },
 
+  /** Remove the frames that `start` has made. */
+  close() {
+    for (const iframe of document.querySelectorAll("iframe")) iframe.remove();
+  },
+
   async open(peer, url) {
     clients.set(peer, await connect(url));
   },

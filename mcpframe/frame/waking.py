@@ -1,0 +1,73 @@
+"""What a Python that was restored from a snapshot has to learn: who visits, what time it is, and chance of its own.
+
+A snapshot is a public file and the same for everybody. Whatever must differ between two visits is made anew here,
+before anything of the author's runs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+
+def wake(visitor: str) -> None:
+    """Make everything anew that belongs to a visit.
+
+    Args:
+        visitor: JSON; `language`: the visitor's, as the environment variable `LANG` has it; `zones`: how many
+            minutes local time is behind UTC in January and July; `paths`: further folders to import from;
+            `agent`: the browser, as it names itself.
+    """
+    import logging
+    import os
+    import random
+    import time
+
+    told = json.loads(visitor)
+    os.environ["LANG"] = told["language"]
+    os.environ.pop("PYTHONHASHSEED", None)
+    del sys.path[0]  # Pyodide has put in front once more what it puts there at every start
+    sys.path.extend(told["paths"])
+    _set_locale()
+    _set_agent(told["agent"])
+    _set_time_zone(time, *told["zones"])
+    random.seed()
+    # what records of the log give as `relativeCreated`
+    _set_if_there(logging, "_startTime", time.time_ns() if sys.version_info >= (3, 13) else time.time())
+    if uuid := sys.modules.get("uuid"):
+        _set_if_there(uuid, "_node", None)
+        _set_if_there(uuid, "_last_timestamp", None)
+    if tempfile := sys.modules.get("tempfile"):
+        _set_if_there(tempfile, "_name_sequence", None)
+
+
+def _set_time_zone(time: Any, january: int, july: int) -> None:
+    """Set what the module `time` has computed when it was imported, as it computes it."""
+    standard, summer = max(january, july), min(january, july)
+    time.timezone, time.altzone, time.daylight = standard * 60, summer * 60, int(january != july)
+    time.tzname = tuple(
+        f"UTC{'-' if zone >= 0 else '+'}{abs(zone) // 60:02}{abs(zone) % 60:02}" for zone in (standard, summer)
+    )
+
+
+def _set_locale() -> None:
+    import locale
+
+    try:
+        locale.setlocale(locale.LC_CTYPE, "")
+    except locale.Error:
+        return  # one that this Python does not know: it stays with the build's, which is UTF-8 as all are here
+
+
+def _set_agent(agent: str) -> None:
+    """Name the browser in `sys._emscripten_info`, where Python has it from its start."""
+    info: Any = getattr(sys, "_emscripten_info", None)
+    if info is not None:
+        values = [agent if name == "runtime" else getattr(info, name) for name in type(info).__match_args__]
+        sys._emscripten_info = type(info)(values)  # type: ignore[attr-defined]
+
+
+def _set_if_there(module: Any, name: str, value: object) -> None:
+    if hasattr(module, name):
+        setattr(module, name, value)

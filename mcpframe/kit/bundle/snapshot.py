@@ -1,0 +1,185 @@
+"""Takes a snapshot of Python's memory, once everything that serving needs is imported, for pages to start from.
+
+A headless Chromium opens the very page that will be published, served from this process on a loopback address, with a
+script of the build in it (static/maker.js, in_pyodide/making.py). What a snapshot holds is published, so nothing may
+get into it that is secret or belongs to this machine: the page has no clock, no chance and no environment of its own,
+and where the author's module asks for any of these, or holds something that memory alone does not keep, the snapshot is
+taken before that module is imported. Each is tried out before it is used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from mcpframe.kit.bundle.assets import Asset
+from mcpframe.kit.bundle.compile import cache_key, cached
+from mcpframe.kit.bundle.memory import sparse
+from mcpframe.kit.bundle.snapshot_page import NoBrowser, Opened, opened
+from mcpframe.kit.cache import write_file
+from mcpframe.kit.data import static_dir
+
+AUTHOR = "author"
+"""The layer of a snapshot with the author's module in it."""
+SDK = "sdk"
+"""The layer of a snapshot with the SDK and mcpframe in it: the same for all bundles."""
+
+_FORMAT = "1"
+_ENV = {"PYTHONHASHSEED": "0"}
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A snapshot.
+
+    Attributes:
+        data: What is published, gzip.
+        layer: `AUTHOR` or `SDK`.
+        unpacked: Its size unpacked, in bytes.
+        features: What of a browser it needs, by name.
+        modules: The modules in it.
+        made_with: The browser.
+    """
+
+    data: bytes
+    layer: str
+    unpacked: int
+    features: Mapping[str, bool]
+    modules: tuple[str, ...]
+    made_with: str
+
+
+@dataclass(frozen=True)
+class Server:
+    """The author's server, as a snapshot needs to know it.
+
+    Attributes:
+        name: The bundle's folder.
+        entry: `module:object`.
+        kind: `server` or `page`.
+        tools: Its tools, where they are known.
+    """
+
+    name: str
+    entry: str
+    kind: str
+    tools: tuple[dict[str, Any], ...] | None
+
+
+def take_snapshot(server: Server, assets: Iterable[Asset]) -> tuple[Snapshot | None, str]:
+    """Take the best snapshot that is possible.
+
+    Args:
+        server: The server.
+        assets: The bundle without a snapshot.
+
+    Returns:
+        The snapshot, or None, and one line about it for the author.
+    """
+    bundle = {item.path: item.data for item in assets}
+    # Playwright's loop wants a thread of its own: whoever builds may have one running in this one.
+    with ThreadPoolExecutor(1, "snapshot") as thread:
+        return thread.submit(_take, server, bundle).result()
+
+
+def _take(server: Server, bundle: Mapping[str, bytes]) -> tuple[Snapshot | None, str]:
+    try:
+        with opened(bundle, server.name) as browser:
+            snapshot, reason = _layer(browser, server, AUTHOR)
+            if snapshot is not None:
+                return snapshot, "starts from a snapshot with the server imported"
+            snapshot, failure = _layer(browser, server, SDK)
+            if snapshot is not None:
+                return snapshot, f"starts from a snapshot of the SDK; the server is imported in each page, as {reason}"
+            return None, f"starts without a snapshot: {failure}"
+    except NoBrowser as error:
+        return None, f"starts without a snapshot, which takes longer: {error}"
+
+
+def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None, str]:
+    """One layer's snapshot, from the cache where it was made before; or why there is none."""
+    own = layer == AUTHOR
+    bundle = browser.bundle if own else {path: data for path, data in browser.bundle.items() if "/" in path}
+    kept = [path for path in sorted(bundle) if own or path.startswith("_mcpframe/")]
+    identity = (server.entry, server.kind, json.dumps(server.tools)) if own else ()
+    program = _program()
+    path = cached(
+        "snapshots",
+        cache_key(_FORMAT, layer, browser.version, program, (static_dir() / "maker.js").read_bytes(), *identity)[:32]
+        + cache_key(*(part for name in kept for part in (name, bundle[name])))[:32],
+    )
+    if not path.is_file():
+        write_file(path, _pack(_made(browser, server, own=own, program=program)))
+    facts, data = _unpack(path.read_bytes())
+    if "reason" in facts:
+        return None, facts["reason"]
+    return Snapshot(data, layer, made_with=browser.version, **facts), ""
+
+
+def _made(browser: Opened, server: Server, *, own: bool, program: str) -> tuple[dict[str, Any], bytes]:
+    job = {"program": program, "env": _ENV, "entry": server.entry if own else None, "kind": server.kind}
+    outcome, memory = browser.run({**job, "step": "take"}, own=own)
+    if reason := _reason(outcome):
+        return {"reason": reason}, b""
+    data, unpacked = sparse(memory, outcome["meta"])
+    facts = {
+        "unpacked": unpacked,
+        "features": outcome["features"],
+        "modules": outcome["found"]["modules"],
+    }
+    entry = {**facts, "layer": AUTHOR if own else SDK, "paths": []}
+    tried, _ = browser.run({**job, "step": "check"}, own=own, snapshot=(data, entry))
+    if "failure" in tried:
+        return {"reason": f"a restored page fails ({_first_line(tried['failure'])})"}, b""
+    if own and server.tools is not None and tried["tools"] != list(server.tools):
+        return {"reason": "its tools are other ones once it is restored"}, b""
+    return facts, data
+
+
+def _reason(outcome: Mapping[str, Any]) -> str:
+    """Why nothing came out, as half a sentence; empty where something did."""
+    if "failure" in outcome:
+        return f"the page for it fails ({_first_line(outcome['failure'])})"
+    found = outcome["found"]
+    if error := found["error"]:
+        return f"its import raises {error['what']} there"
+    if asked := found["asked"]:
+        where = f"{asked['file']}, line {asked['line']}, " if "file" in asked else "it "
+        return f"{where}asks for {_described(asked['what'])} when it is imported"
+    if found["tasks"]:
+        return "it starts tasks when it is imported"
+    if found["written"]:
+        return f"it writes {found['written'][0]} when it is imported"
+    if found["opened"]:
+        return f"it keeps {found['opened'][0]} open"
+    if "held" in found:
+        return "it holds JavaScript objects when it is imported"
+    return ""
+
+
+def _described(what: str) -> str:
+    return f"the browser ({what})" if what.startswith("js.") else what
+
+
+def _first_line(text: str) -> str:
+    lines = [line.strip() for line in str(text).splitlines() if line.strip()]
+    return (lines or ["it says nothing"])[0].rstrip(".")
+
+
+def _program() -> str:
+    return (files("mcpframe.kit.bundle.in_pyodide") / "making.py").read_text("utf-8")
+
+
+def _pack(made: tuple[dict[str, Any], bytes]) -> bytes:
+    facts, data = made
+    head = json.dumps(facts).encode()
+    return len(head).to_bytes(4, "big") + head + data
+
+
+def _unpack(packed: bytes) -> tuple[dict[str, Any], bytes]:
+    length = int.from_bytes(packed[:4], "big")
+    return json.loads(packed[4 : 4 + length]), packed[4 + length :]

@@ -1,0 +1,197 @@
+"""The page a snapshot is taken in: a bundle in memory, served on a loopback address, opened in a headless Chromium."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from mcpframe.kit.chromium import find_chromium, launch_options
+from mcpframe.kit.data import static_dir
+from mcpframe.kit.errors import ChromiumMissing
+from mcpframe.kit.serve import serve_app
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+_PATIENCE = 120.0  # seconds
+_AGENT = "a build of mcpframe"
+_BOOT = re.compile(rb'(<script type="application/json" id="mcpframe-boot">)(.*?)(</script>)', re.DOTALL)
+_TYPES = {
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "mjs": "text/javascript; charset=utf-8",
+    "css": "text/css",
+    "json": "application/json",
+    "wasm": "application/wasm",
+}
+
+
+class NoBrowser(Exception):
+    """There is no browser to take a snapshot in; the message says what to do."""
+
+
+@dataclass
+class Opened:
+    """A browser that opens a bundle's page.
+
+    Attributes:
+        bundle: The files, by path.
+        name: The bundle's folder.
+        version: The browser's name and version.
+    """
+
+    bundle: Mapping[str, bytes]
+    name: str
+    version: str
+    _browser: Browser = field(repr=False)
+
+    def run(
+        self, job: Mapping[str, Any], *, own: bool, snapshot: tuple[bytes, Mapping[str, Any]] | None = None
+    ) -> tuple[dict[str, Any], bytes]:
+        """Open the page, have static/maker.js do a job, and give its outcome and the memory it has sent.
+
+        Args:
+            job: What it is to do.
+            own: Whether the author's files and requirements are there.
+            snapshot: What the page restores, and what it has to know about it.
+        """
+        app = _Page(self.bundle, self.name, job, own=own, snapshot=snapshot)
+        with serve_app(app) as served:
+            # Nobody's settings: what a page can ask its browser for is in memory afterwards.
+            context = self._browser.new_context(
+                locale="en-US", timezone_id="UTC", user_agent=_AGENT, viewport={"width": 800, "height": 600}
+            )
+            try:
+                page = context.new_page()
+                heard: list[str] = []
+                page.on("console", lambda message: heard.append(message.text))
+                page.goto(f"{served.origin}/{self.name}/index.html")
+                state = "() => document.getElementById('mcpframe-page').dataset.state === 'failed'"
+                waited = 0.0
+                while not app.done.wait(0.02):
+                    page.wait_for_timeout(20)
+                    waited += 0.04
+                    if waited > _PATIENCE or page.evaluate(state):
+                        return {"failure": heard[-1] if heard else "it does not answer"}, b""
+            finally:
+                context.close()
+        return app.outcome, app.memory
+
+
+@contextmanager
+def opened(bundle: Mapping[str, bytes], name: str) -> Iterator[Opened]:
+    """Start a browser for as long as the block lasts.
+
+    Args:
+        bundle: The files of a bundle, by path.
+        name: Its folder.
+
+    Raises:
+        NoBrowser: There is none.
+    """
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        raise NoBrowser('install Playwright to take one (pip install "mcpframe[snapshot]")') from None
+    try:
+        program = find_chromium()
+    except ChromiumMissing as error:
+        raise NoBrowser(str(error)) from error
+    if program is None:
+        raise NoBrowser("install Chromium or Chrome to take one, or set MCPFRAME_CHROMIUM to its program")
+    with sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(**launch_options(program))
+        except Error as error:
+            raise NoBrowser(f"{program} does not start ({str(error).splitlines()[0]})") from error
+        try:
+            yield Opened(bundle, name, f"Chromium {browser.version}", browser)
+        finally:
+            browser.close()
+
+
+class _Page:
+    """The ASGI application of the page: the bundle's files, the job, and what comes back."""
+
+    def __init__(
+        self,
+        bundle: Mapping[str, bytes],
+        name: str,
+        job: Mapping[str, Any],
+        *,
+        own: bool,
+        snapshot: tuple[bytes, Mapping[str, Any]] | None,
+    ) -> None:
+        self.done = threading.Event()
+        self.outcome: dict[str, Any] = {}
+        self.memory = b""
+        maker = self._maker(bundle)
+        files = {"maker": {"url": "maker.js", "integrity": _integrity(maker), "bytes": len(maker)}}
+        self._files = {f"/{path}": data for path, data in bundle.items()}
+        self._files[f"/{name}/maker.js"] = maker
+        self._files[f"/{name}/job.json"] = json.dumps(job).encode()
+        if snapshot is not None:
+            data, facts = snapshot
+            self._files[f"/{name}/snapshot.bin"] = data
+            files["snapshot"] = {"url": "snapshot.bin", "integrity": _integrity(data), "bytes": len(data), **facts}
+        index = f"/{name}/index.html"
+        self._files[index] = _BOOT.sub(
+            lambda match: match[1] + _changed(match[2], files, own=own, checks=snapshot is not None) + match[3],
+            self._files[index],
+        )
+
+    def _maker(self, bundle: Mapping[str, bytes]) -> bytes:
+        restore = next(path for path in bundle if path.startswith("_mcpframe/restore."))
+        return (static_dir() / "maker.js").read_bytes().replace(b'"./restore.js"', f'"../{restore}"'.encode())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request (ASGI)."""
+        request = Request(scope, receive)
+        path = request.url.path
+        if request.method == "POST":
+            body = await request.body()
+            response = Response(status_code=204)
+            if path.endswith("/memory"):
+                self.memory = gzip.decompress(body)
+            else:
+                self.outcome = json.loads(body)
+                self.done.set()
+        elif path in self._files:
+            kind = _TYPES.get(path.rpartition(".")[2], "application/octet-stream")
+            response = Response(self._files[path], media_type=kind)
+        else:
+            response = Response(status_code=404)
+        await response(scope, receive, send)
+
+
+def _changed(boot: bytes, files: Mapping[str, Any], *, own: bool, checks: bool) -> bytes:
+    """The boot config with the build's script, and without the author's files where they are to stay out."""
+    config = json.loads(boot)
+    told = config["files"]
+    told.update(files)
+    if not own and not checks:
+        told["archives"] = [item for item in told["archives"] if not item["own"]]
+        told["libraries"] = [item for item in told["libraries"] if item["path"].startswith("/lib/")]
+        told["paths"] = []
+    if checks:
+        given = told["snapshot"]
+        shared = [item for item in told["libraries"] if item["path"].startswith("/lib/")]
+        given.update(libraries=len(told["libraries"] if own else shared), files="none" if own else "all")
+        given["paths"] = [] if own else told["paths"]
+    return json.dumps(config).replace("<", "\\u003c").encode()
+
+
+def _integrity(data: bytes) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(data).digest()).decode()

@@ -1,0 +1,151 @@
+// The build's own script, in no bundle: it has Python import the server in the very page that will be published, and
+// hands its memory to the build. See mcpframe.kit.bundle.snapshot, which opens the page.
+import { features } from "./restore.js";
+
+const EPOCH = Date.UTC(2025, 0, 1); // the time it always is here, so that the same inputs give the same memory
+
+/** What happens while the author's module is imported and must not become part of a public file. */
+const watch = { asked: null, draws: 0 };
+
+function noticed(what) {
+  watch.asked?.(what);
+}
+
+/** No chance, no clock and no network: what a snapshot holds is the same for everybody, and nobody's secret. */
+function isolate() {
+  let state = 0x9e3779b9;
+  const next = () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return state & 255;
+  };
+  crypto.getRandomValues = (view) => {
+    if (watch.asked) watch.draws += 1; // Python cannot be told in the middle of it
+    const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+    for (let at = 0; at < bytes.length; at += 1) bytes[at] = next();
+    return view;
+  };
+  let now = 0;
+  performance.now = () => (now += 0.001);
+  Date.now = () => EPOCH + Math.floor(now);
+}
+
+/** The browser's globals, telling when one is taken. */
+function watchedGlobals() {
+  return new Proxy(globalThis, {
+    get(target, name) {
+      if (typeof name === "string") noticed(`js.${name}`);
+      return Reflect.get(target, name, target);
+    },
+  });
+}
+
+/** Every file that Python could read, with its size and time of change. */
+function listing(FS, folder = "/", found = new Map()) {
+  for (const name of FS.readdir(folder)) {
+    const path = folder === "/" ? `/${name}` : `${folder}/${name}`;
+    if (name === "." || name === ".." || ["/dev", "/proc"].includes(path)) continue;
+    const { mode, size, mtime } = FS.stat(path);
+    if (FS.isDir(mode)) listing(FS, path, found);
+    else found.set(path, `${size} ${mtime.getTime()}`);
+  }
+  return found;
+}
+
+const written = (before, after) => [...after].filter(([path, state]) => before.get(path) !== state).map(([path]) => path);
+
+const opened = (FS) => FS.streams.filter((stream) => stream && stream.fd > 2).map(({ path }) => path);
+
+/** The blocks that Python's allocator has and does not use: how many of each size, and whole pools. */
+function freeBlocks(pyodide) {
+  const lines = [];
+  pyodide.setStderr({ batched: (line) => lines.push(line) });
+  pyodide.runPython("import sys; sys._debugmallocstats()");
+  pyodide.setStderr();
+  const text = lines.join("\n");
+  const sizes = [...text.matchAll(/^ *\d+ +(\d+) +\d+ +\d+ +(\d+)$/gm)].map(([, size, free]) => [Number(size), Number(free)]);
+  const [, pools, bytes] = /(\d+) unused pools \* (\d+) bytes/.exec(text) ?? [0, 0, 0];
+  return { sizes, unused: Number(pools) * Number(bytes) };
+}
+
+/** Sets what no longer belongs to anything to zero: the stack below its end, and memory that C has given back. */
+function zero(module) {
+  const end = module._emscripten_stack_get_end();
+  module.HEAPU8.fill(0, end, module._emscripten_stack_get_current() - 4096);
+  const held = [];
+  const used = module.HEAPU32[module._emscripten_get_sbrk_ptr() >>> 2];
+  for (let size = 1 << 22; size >= 16; size >>>= 1) {
+    for (;;) {
+      const at = module._malloc(size);
+      if (!at) break;
+      held.push(at);
+      module.HEAPU8.fill(0, at, at + size);
+      if (at + size > used) break; // that was new memory
+    }
+  }
+  for (const at of held) module._free(at);
+}
+
+async function take(job, startPython) {
+  isolate();
+  const pyodide = await startPython({
+    _makeSnapshot: true,
+    jsglobals: watchedGlobals(),
+    env: job.env,
+  });
+  const { _module: module, FS } = pyodide;
+  pyodide.runPython(job.program, { filename: "/mcpframe/making.py" });
+  const asked = pyodide.globals.get("asked");
+  const before = listing(FS);
+  await pyodide.runPythonAsync("await prepare()");
+  if (job.entry) {
+    watch.asked = asked;
+    pyodide.runPython(`load(${JSON.stringify(job.entry)}, ${JSON.stringify(job.kind)})`);
+    watch.asked = null;
+  }
+  const found = JSON.parse(await pyodide.runPythonAsync("await finish()"));
+  asked.destroy();
+  if (watch.draws) found.asked ??= { what: "randomness" };
+  found.written = written(before, listing(FS));
+  found.opened = opened(FS);
+  if (found.error || found.asked || found.tasks || found.written.length || found.opened.length) return { found };
+  pyodide.runPython("clean()");
+  pyodide.globals.get("fill")(JSON.stringify(freeBlocks(pyodide)));
+  pyodide.runPython("del fill; import gc; gc.freeze(); del gc");
+  for (const name of Object.keys(pyodide.loadedPackages)) delete pyodide.loadedPackages[name]; // Pyodide insists
+  const table = module.wasmTable.length;
+  zero(module);
+  let image;
+  try {
+    image = pyodide.makeMemorySnapshot();
+  } catch (error) {
+    return { found: { ...found, held: String(error.message) } };
+  }
+  const words = new Uint32Array(image.buffer, 0, 12);
+  const references = JSON.parse(new TextDecoder().decode(image.subarray(48, 48 + words[2])));
+  const build = [...words.subarray(4)].map((word) => word.toString(16).padStart(8, "0")).join("");
+  const meta = { references, build, table };
+  // Compressed: the build's driver sees every request, and takes none of this size.
+  const memory = new Blob([image.subarray(words[1])]).stream().pipeThrough(new CompressionStream("gzip"));
+  await fetch("memory", { method: "POST", body: await new Response(memory).blob() });
+  return { found, meta, features: features() };
+}
+
+async function check(job, restorePython) {
+  const pyodide = await restorePython();
+  pyodide.runPython(job.program, { filename: "/mcpframe/checking.py" });
+  return JSON.parse(await pyodide.runPythonAsync(`await check(${job.entry ? JSON.stringify(job.entry) : "None"}, ${JSON.stringify(job.kind)})`));
+}
+
+/** Does what the build wants, and tells it the outcome. */
+export async function make(starts) {
+  const job = await (await fetch("job.json")).json();
+  let outcome;
+  try {
+    outcome = job.step === "take" ? await take(job, starts.startPython) : await check(job, starts.restorePython);
+  } catch (error) {
+    outcome = { failure: String(error?.message ?? error), stack: String(error?.stack) };
+  }
+  await fetch("outcome", { method: "POST", body: JSON.stringify(outcome) });
+}

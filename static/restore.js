@@ -1,0 +1,169 @@
+// Starts Python from a snapshot: its memory as the build has found it once everything was imported. What memory does not
+// hold is put back elsewhere: native libraries by Pyodide, files by late.js, the visitor's surroundings by waking.py.
+// A snapshot fits one build of Pyodide, one set of libraries and one set of the browser's features; where anything does
+// not match, an error is thrown, and the page starts without it.
+
+const MAGIC = 0x706e7300;
+const HEADER = 48; // of Pyodide's own format: magic, offset, length, padding, 256 bits of build id
+
+/** What of the browser decides whether a snapshot fits: each changes Pyodide's table of functions. */
+export const features = () => ({
+  jspi: "Suspending" in WebAssembly,
+  functions: typeof WebAssembly.Function === "function",
+  gzip: typeof DecompressionStream === "function",
+});
+
+/** Whether to start from the snapshot this time: it has to fit, and on a slow line to be here already. */
+export function isChosen({ snapshot }) {
+  if (!snapshot) return false;
+  const found = features();
+  const other = Object.keys(found).find((name) => found[name] !== snapshot.features[name]);
+  if (other) {
+    console.warn(unused(`it is for browsers with other features: ${other}`));
+    return false;
+  }
+  return !isSlow() || isRemembered(snapshot);
+}
+
+/** The one line that the console gets where the snapshot is not used. */
+export const unused = (reason) => `The snapshot of this page is not used (${reason}); it starts without it.`;
+
+/** Whether the line is so slow that the snapshot, which is larger than the files it replaces, would cost time. */
+function isSlow() {
+  const line = navigator.connection; // Chromium's
+  return Boolean(line?.saveData || ["slow-2g", "2g", "3g"].includes(line?.effectiveType));
+}
+
+const KEY = "mcpframe snapshot ";
+
+/** Whether the snapshot has been fetched before. The HTTP cache itself cannot be asked without an error in the console. */
+function isRemembered({ integrity }) {
+  try {
+    return localStorage.getItem(KEY + location.pathname) === integrity;
+  } catch {
+    return false; // a page of opaque origin has no storage
+  }
+}
+
+/** Notes that the snapshot is in the cache. */
+function remember({ integrity }) {
+  try {
+    if (!isRemembered({ integrity })) localStorage.setItem(KEY + location.pathname, integrity);
+  } catch {
+    return; // as above
+  }
+}
+
+/** After a start without the snapshot, fetches it for the next one, unless data is to be saved. */
+export function fetchForNextTime({ snapshot }, get) {
+  if (!snapshot || navigator.connection?.saveData) return;
+  const found = features();
+  if (Object.keys(found).some((name) => found[name] !== snapshot.features[name])) return;
+  whenQuiet(async () => {
+    await (await get(snapshot)).arrayBuffer();
+    remember(snapshot);
+  });
+}
+
+const QUIET = 2_000; // milliseconds
+
+/** Does something once the page has started and has nothing else to do. What goes wrong then is done when it is needed. */
+export function whenQuiet(act) {
+  const idle = globalThis.requestIdleCallback ?? ((run) => run());
+  setTimeout(() => idle(() => act().catch((error) => console.debug(error))), QUIET);
+}
+
+export class Snapshot {
+  #meta = null;
+  #chunks = [];
+
+  /** `file`: the snapshot's entry in the boot config; `get` fetches and checks one. */
+  constructor(file, get) {
+    this.file = file;
+    this.arrived = this.#read(get);
+    this.arrived.catch(() => {}); // told by who waits for it
+  }
+
+  async #read(get) {
+    const response = await get(this.file);
+    const reader = response.body.pipeThrough(new DecompressionStream("gzip")).getReader();
+    let size = 0;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      size += value.length;
+      this.#chunks.push(value);
+    }
+    remember(this.file);
+    performance.mark("mcpframe:unpacked");
+    if (size !== this.file.unpacked) throw new Error("it is not as long as it was");
+    const start = new DataView(this.#take(4).buffer).getUint32(0, true);
+    this.#meta = JSON.parse(new TextDecoder().decode(this.#take(start)));
+  }
+
+  /** The next so many bytes of what was read, as a copy. */
+  #take(count) {
+    const taken = new Uint8Array(count);
+    this.#move(count, (bytes, at) => taken.set(bytes, at));
+    return taken;
+  }
+
+  #move(count, put) {
+    for (let at = 0; at < count; ) {
+      const chunk = this.#chunks[0];
+      const part = chunk.length > count - at ? chunk.subarray(0, count - at) : chunk;
+      put(part, at);
+      at += part.length;
+      if (part.length === chunk.length) this.#chunks.shift();
+      else this.#chunks[0] = chunk.subarray(part.length);
+    }
+  }
+
+  /** A snapshot in Pyodide's own format, without memory: that is put in place by `fill`, without a second copy. */
+  async head() {
+    await this.arrived;
+    const text = new TextEncoder().encode(JSON.stringify(this.#meta.references));
+    const head = new Uint8Array(Math.ceil((HEADER + text.length) / 16) * 16);
+    const words = new Uint32Array(head.buffer);
+    words.set([MAGIC, head.length, text.length, 0]);
+    for (let word = 0; word < 8; word += 1) {
+      words[4 + word] = parseInt(this.#meta.build.slice(word * 8, word * 8 + 8), 16);
+    }
+    head.set(text, HEADER);
+    return head;
+  }
+
+  /** Puts memory in its place. */
+  async fill(module) {
+    await this.arrived;
+    const { memory, table, runs } = this.#meta;
+    if (module.wasmTable.length !== table) throw new Error(`its table has ${table} entries, not ${module.wasmTable.length}`);
+    if (module.HEAPU8.length < memory) module.growMemory(memory);
+    if (module.HEAPU8.length !== memory) throw new Error("it is of another size of memory");
+    const heap = module.HEAPU8;
+    let end = 0;
+    for (let index = 0; index < runs.length; index += 2) {
+      const start = end + runs[index];
+      heap.fill(0, end, start);
+      end = start + runs[index + 1];
+      this.#move(runs[index + 1], (bytes, at) => heap.set(bytes, start + at));
+    }
+    heap.fill(0, end);
+    this.#chunks = [];
+    // C asks for the time zone once, and has done so in the build: ask anew, into the same places.
+    const names = module._tzname >>> 2;
+    module.__tzset_js(module._timezone, module._daylight, module.HEAPU32[names], module.HEAPU32[names + 1]);
+    performance.mark("mcpframe:restored");
+  }
+
+  /** What Python has to know of this visit: see waking.py. */
+  visitor() {
+    const year = new Date().getFullYear();
+    return {
+      language: `${(navigator.language ?? "C").replace("-", "_")}.UTF-8`,
+      agent: navigator.userAgent,
+      zones: [new Date(year, 0, 1), new Date(year, 6, 1)].map((date) => date.getTimezoneOffset()),
+      paths: this.file.paths,
+    };
+  }
+}

@@ -1,0 +1,46 @@
+"""How long a build takes: with nothing in the cache but what was downloaded, and after a change of server.py."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from mcpframe.kit.bundle import build
+from mcpframe.kit.cache import cache_dir
+from mcpframe.kit.data import templates_dir
+from tests.benchmarks.figures import Figure, Goal
+
+
+def measure_builds() -> list[Figure]:
+    """The figures about builds of the template `pi-calculator`."""
+    with tempfile.TemporaryDirectory(prefix="mcpframe-bench-") as scratch:
+        project = Path(shutil.copytree(templates_dir() / "pi-calculator", Path(scratch) / "project"))
+        cache = Path(scratch) / "cache"
+        cache.mkdir()
+        for kept in (cache_dir() / "wheels", *cache_dir().glob("pyodide-*")):
+            (cache / kept.name).symlink_to(kept)
+        before = os.environ.get("MCPFRAME_CACHE")
+        os.environ["MCPFRAME_CACHE"] = str(cache)
+        try:
+            first = _timed(project, Path(scratch) / "out")
+            with (project / "server.py").open("a") as server:
+                server.write("\n# changed\n")
+            second = _timed(project, Path(scratch) / "out")
+        finally:
+            del os.environ["MCPFRAME_CACHE"]
+            if before is not None:
+                os.environ["MCPFRAME_CACHE"] = before
+    return [
+        Figure("build, nothing compiled before", "s", first, goal=Goal(value=60)),
+        Figure("build after a change of server.py", "s", second, goal=Goal(value=8)),
+    ]
+
+
+def _timed(project: Path, out: Path) -> float:
+    began = time.perf_counter()
+    built = build(project, out, allowed_origins=["https://host.example"], snapshot=True)
+    assert built.manifest["snapshot"], built.manifest["start"]
+    return time.perf_counter() - began

@@ -1,0 +1,315 @@
+"""Snapshots: a page that starts from one is the page that it would be without, and no secret of anybody is in one."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from mcpframe.kit.bundle import BuildResult, build
+from mcpframe.kit.cache import cache_dir
+from mcpframe.kit.data import checkout_dir
+from tests.bundle.conftest import Adder, write_project
+from tests.bundle.rig import PATIENCE, Serving, call, copied
+
+SERVER = '''
+import asyncio
+import contextvars
+import logging
+import random
+
+from pydantic import BaseModel, ValidationError
+
+from mcpframe import FrameServer
+from mcpframe.frame.sdk import HandleCodec
+
+server = FrameServer("state", allowed_origins=["*"])
+greeting = {"words": ["hello"]}
+place = contextvars.ContextVar("place", default="nowhere")
+place.set("at import")
+logging.getLogger("probe").setLevel(logging.INFO)
+
+
+class Point(BaseModel):
+    x: int
+
+
+def fail() -> None:
+    raise ValueError("on purpose")
+
+
+@server.tool()
+async def state() -> str:
+    """What must not depend on how the page has started."""
+    import json, locale, os, sys, time, traceback
+    from importlib.metadata import distributions
+
+    loop = asyncio.get_running_loop()
+    root = logging.getLogger()
+    try:
+        Point(x="one")
+    except ValidationError as error:
+        invalid = str(error)
+    try:
+        fail()
+    except ValueError:
+        trace = traceback.format_exc()
+    try:
+        import does_not_exist
+    except ImportError as error:
+        missing = str(error)
+    from pyodide.ffi import run_sync
+
+    async def later() -> str:
+        await asyncio.sleep(0)
+        return "later"
+
+    return json.dumps(
+        {
+            "tools": [tool.model_dump(mode="json") for tool in await server.list_tools()],
+            "globals": sorted(name for name in globals() if not name.startswith("__")),
+            "greeting": greeting,
+            "loop": [type(loop).__name__, loop.is_running(), len(asyncio.all_tasks())],
+            "logging": [root.level, len(root.handlers), logging.getLogger("probe").level, logging.root.manager.disable],
+            "context": [place.get(), sorted(var.name for var in contextvars.copy_context())],
+            "invalid": invalid,
+            "trace": trace,
+            "missing": missing,
+            "environ": dict(os.environ),
+            "locale": locale.setlocale(locale.LC_CTYPE),
+            "zone": [time.timezone, time.altzone, time.daylight, time.tzname, time.strftime("%Z")],
+            "year": time.gmtime().tm_year,
+            "path": sys.path,
+            "folder": os.getcwd(),
+            "installed": sorted(found.name for found in distributions()),
+            "here": sorted(os.listdir(".")),
+            "finders": [getattr(finder, "__name__", type(finder).__name__) for finder in sys.meta_path],
+            "browser": sys._emscripten_info.runtime,
+            "run_sync": run_sync(later()),
+            "streams": [sys.stdin.encoding, sys.stdout.encoding, sys.stdout.line_buffering],
+        },
+        sort_keys=True,
+    )
+
+
+@server.tool()
+def chance() -> list[str]:
+    """What has to be another one for everybody."""
+    import os, secrets, uuid
+
+    generated = random.Random()
+    return [
+        str(uuid.uuid4()),
+        secrets.token_hex(),
+        os.urandom(16).hex(),
+        str(random.random()),
+        str(generated.random()),
+        HandleCodec().seal(b""),
+    ]
+
+
+@server.tool()
+def age() -> float:
+    """How many seconds the log believes to have run."""
+    record = logging.LogRecord("probe", logging.INFO, "", 0, "", (), None)
+    return record.relativeCreated / 1000
+'''
+
+SECRET = '''
+import secrets
+
+from mcpframe import FrameServer
+
+server = FrameServer("secretive", allowed_origins=["*"])
+TOKEN = secrets.token_hex()
+
+
+@server.tool()
+def token() -> str:
+    """The secret of this visit."""
+    return TOKEN
+'''
+
+
+def built(adder: Adder, folder: Path, server: str, *, snapshot: bool = True) -> BuildResult:
+    return build(write_project(folder / "project", server=server, lock=adder.lock), folder / "out", snapshot=snapshot)
+
+
+@pytest.fixture(scope="module")
+def stateful(tmp_path_factory: pytest.TempPathFactory, adder: Adder) -> Path:
+    """The output root of `SERVER`, with a snapshot. Not to be changed."""
+    folder = tmp_path_factory.mktemp("stateful")
+    result = built(adder, folder, SERVER)
+    assert result.manifest["start"] == "starts from a snapshot with the server imported"
+    return folder / "out"
+
+
+def answer(text: str) -> Any:
+    result = json.loads(text)
+    assert not result.get("isError"), result
+    return json.loads(result["content"][0]["text"])
+
+
+def starts(page: Page) -> set[str]:
+    """The marks that the framed page has set."""
+    frame = page.frames[1]
+    return set(frame.evaluate("() => performance.getEntriesByType('mark').map(({ name }) => name)"))
+
+
+RESTORED = "mcpframe:restored"
+
+
+@pytest.fixture
+def abroad(browser: Browser) -> Iterator[Page]:
+    """A page of a visitor whose language and time zone are not those of the build."""
+    context = browser.new_context(locale="de-AT", timezone_id="Australia/Adelaide")
+    context.set_default_timeout(PATIENCE)
+    yield context.new_page()
+    context.close()
+
+
+def test_the_state_is_the_one_of_a_plain_start(
+    abroad: Page, host: str, serving: Serving, stateful: Path, adder: Adder, tmp_path: Path
+) -> None:
+    page = abroad
+    restored = answer(call(page, host, f"{serving(stateful)}/adder/", "state"))
+    assert RESTORED in starts(page)
+    built(adder, tmp_path, SERVER, snapshot=False)
+    plain = answer(call(page, host, f"{serving(tmp_path / 'out')}/adder/", "state"))
+    assert RESTORED not in starts(page)
+    assert restored == plain
+    assert restored["environ"]["LANG"] == "de_AT.UTF-8"
+    assert restored["zone"][0] == -34200
+
+
+def test_chance_is_another_one_for_everybody(page: Page, host: str, serving: Serving, stateful: Path) -> None:
+    url = f"{serving(stateful)}/adder/"
+    drawn = [json.loads(call(page, host, url, "chance"))["structuredContent"]["result"] for _ in range(2)]
+    assert RESTORED in starts(page)
+    assert len({*drawn[0], *drawn[1]}) == 2 * len(drawn[0])
+    assert json.loads(call(page, host, url, "age"))["structuredContent"]["result"] < 60
+
+
+def test_a_secret_made_at_import_is_not_published(
+    page: Page, host: str, serving: Serving, adder: Adder, tmp_path: Path
+) -> None:
+    result = built(adder, tmp_path, SECRET)
+    assert result.manifest["snapshot"]["layer"] == "sdk"
+    assert "server.py, line 7, asks for randomness when it is imported" in result.manifest["start"]
+    url = f"{serving(tmp_path / 'out')}/adder/"
+    tokens = {call(page, host, url, "token") for _ in range(2)}
+    assert RESTORED in starts(page)
+    assert len(tokens) == 2
+
+
+def test_nothing_of_the_machine_is_in_it(adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("USER", "LOGNAME", "PROBE", "LANG", "TZ"):
+        monkeypatch.setenv(name, f"canary-{name.lower()}")
+    result = built(adder, tmp_path / "canary-folder", SERVER + "\n# another one\n")
+    [path] = result.folder.glob("snapshot.*.bin")
+    memory = gzip.decompress(path.read_bytes())
+    assert b"What must not depend on how the page has started." in memory  # as the server is in it
+    for word in (
+        "canary",
+        str(checkout_dir()),
+        str(cache_dir()),
+        *(name for name in [socket.gethostname()] if len(name) > 5),  # a shorter one may be there by chance
+        "HeadlessChrome",
+    ):
+        for encoding in ("utf-8", "utf-16-le", "utf-32-le"):
+            assert word.encode(encoding) not in memory, word
+    # Where the compilers of the libraries ran is in the libraries, which are public, and so in their part of memory.
+    shared = tmp_path / "canary-folder" / "out" / "_mcpframe"
+    public = b"".join(path.read_bytes() for path in shared.rglob("*") if path.suffix in (".so", ".wasm"))
+    homes = re.findall(re.escape(str(Path.home()).encode()) + rb"/[ -~]*", memory)
+    assert [home for home in homes if home not in public] == []
+
+
+def changed_boot(out: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change what the page knows of its snapshot."""
+    index = out / "adder" / "index.html"
+    index.with_name("index.html.gz").unlink()
+
+    def put(match: re.Match[str]) -> str:
+        boot = json.loads(match[2])
+        change(boot["files"]["snapshot"])
+        return match[1] + json.dumps(boot).replace("<", "\\u003c") + match[3]
+
+    pattern = r'(<script type="application/json" id="mcpframe-boot">)(.*?)(</script>)'
+    index.write_text(re.sub(pattern, put, index.read_text(), flags=re.DOTALL))
+
+
+def changed_meta(out: Path, **changes: object) -> None:
+    """Change what the snapshot says of itself, with a right hash."""
+    [path] = (out / "adder").glob("snapshot.*.bin")
+    whole = gzip.decompress(path.read_bytes())
+    length = int.from_bytes(whole[:4], "little")
+    meta = json.dumps({**json.loads(whole[4 : 4 + length]), **changes}).encode()
+    whole = len(meta).to_bytes(4, "little") + meta + whole[4 + length :]
+    path.write_bytes(gzip.compress(whole, 1))
+    integrity = "sha256-" + base64.b64encode(hashlib.sha256(path.read_bytes()).digest()).decode()
+    changed_boot(out, lambda snapshot: snapshot.update(integrity=integrity, unpacked=len(whole)))
+
+
+def lost(out: Path) -> None:
+    [path] = (out / "adder").glob("snapshot.*.bin")
+    path.unlink()
+
+
+def damaged(out: Path) -> None:
+    [path] = (out / "adder").glob("snapshot.*.bin")
+    path.write_bytes(path.read_bytes()[:-100_000])
+
+
+GUARDS: dict[str, tuple[Callable[[Path], None], str]] = {
+    "features": (lambda out: changed_boot(out, lambda it: it["features"].update(jspi=False)), "other features: jspi"),
+    "length": (lambda out: changed_boot(out, lambda it: it.update(unpacked=1)), "not as long as it was"),
+    "missing": (lost, "is missing (the web server answers 404)"),
+    "hash": (damaged, "its hash is wrong"),
+    "table": (lambda out: changed_meta(out, table=1), "its table has 1 entries"),
+    "memory": (lambda out: changed_meta(out, memory=65536), "another size of memory"),
+    "build": (lambda out: changed_meta(out, build="0" * 64), "Snapshot build id mismatch"),
+    "references": (
+        lambda out: changed_meta(out, references={"hiwireKeys": [{"path": ["no", "such"]}], "immortalKeys": []}),
+        "undefined",
+    ),
+}
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_what_does_not_fit_is_not_used(
+    page: Page, host: str, serving: Serving, stateful: Path, tmp_path: Path, guard: str
+) -> None:
+    out = copied(stateful, tmp_path)
+    break_it, reason = GUARDS[guard]
+    break_it(out)
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if "snapshot" in message.text else None)
+    assert answer(call(page, host, f"{serving(out)}/adder/", "state"))["greeting"] == {"words": ["hello"]}
+    [line] = [text for text in said if text.startswith("The snapshot of this page is not used (")]
+    assert reason in line
+    assert line.endswith("it starts without it.")
+
+
+@pytest.mark.parametrize("sandbox", [None, "allow-scripts"], ids=["framed", "opaque"])
+def test_several_frames_start_at_once(
+    page: Page, host: str, serving: Serving, stateful: Path, tmp_path: Path, sandbox: str | None
+) -> None:
+    url = f"{serving(stateful)}/adder/"
+    page.goto(host)
+    attribute = f'sandbox="{sandbox}"' if sandbox else ""
+    page.set_content(f'<iframe src="{url}" {attribute}></iframe>' * 3)
+    for number in range(3):
+        frame = page.frame_locator("iframe").nth(number)
+        expect(frame.locator("#mcpframe-page")).to_have_attribute("data-state", "ready", timeout=PATIENCE)
+    for inner in page.frames[1:]:
+        assert inner.evaluate("() => performance.getEntriesByName('mcpframe:restored').length") == 1

@@ -1,0 +1,91 @@
+"""What a build says about its snapshot, and what it notices while the author's module is imported."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from mcpframe.kit.bundle import snapshot as snapshots
+from mcpframe.kit.bundle import snapshot_page
+from mcpframe.kit.bundle.assets import asset
+
+NOTHING = {"error": None, "asked": None, "tasks": 0, "written": [], "opened": [], "modules": []}
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        ({}, ""),
+        (
+            {"asked": {"what": "randomness", "file": "server.py", "line": 3}},
+            "server.py, line 3, asks for randomness when it is imported",
+        ),
+        ({"asked": {"what": "js.location"}}, "it asks for the browser (js.location) when it is imported"),
+        ({"tasks": 2}, "it starts tasks when it is imported"),
+        ({"written": ["/tmp/x"]}, "it writes /tmp/x when it is imported"),
+        ({"opened": ["/mcpframe/server/x"]}, "it keeps /mcpframe/server/x open"),
+        ({"held": "Can't serialize object at index 9"}, "it holds JavaScript objects when it is imported"),
+        ({"error": {"what": "ValueError: no"}}, "its import raises ValueError: no there"),
+    ],
+)
+def test_the_reason_is_one_an_author_understands(found: dict[str, Any], reason: str) -> None:
+    assert snapshots._reason({"found": {**NOTHING, **found}}) == reason
+
+
+def test_a_failure_of_the_page_is_told() -> None:
+    assert snapshots._reason({"failure": "no luck.\nmore"}) == "the page for it fails (no luck)"
+
+
+def test_without_a_browser_there_is_none_and_the_author_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot_page, "find_chromium", lambda: None)
+    server = snapshots.Server("x", "server:server", "server", None)
+    taken, told = snapshots.take_snapshot(server, [asset("x/index.html", b"")])
+    assert taken is None
+    assert told.startswith("starts without a snapshot, which takes longer: install Chromium or Chrome")
+
+
+@pytest.fixture
+def making() -> Iterator[ModuleType]:
+    """The program that runs in the page, as a module of this Python."""
+    module = ModuleType("making")
+    sys.modules["making"] = module
+    exec(compile(snapshots._program(), "making.py", "exec"), module.__dict__)  # our own file
+    yield module
+    del sys.modules["making"]
+
+
+@pytest.mark.parametrize(
+    ("source", "noted"),
+    [
+        ("import os; os.urandom(3)", "randomness"),
+        ("import secrets; secrets.token_hex()", "randomness"),
+        ("import uuid; uuid.uuid4()", "randomness"),
+        ("import random; random.random()", "randomness"),
+        ("import random; random.choice('abc')", "randomness"),
+        ("import random; random.shuffle([1, 2])", "randomness"),
+        ("import random; random.Random()", "randomness"),
+        ("import random; random.SystemRandom().random()", "randomness"),
+        ("import tempfile; tempfile.mktemp()", "randomness"),
+        ("import time; time.time()", "the time"),
+        ("import time; time.perf_counter()", "the time"),
+        ("import datetime; datetime.datetime.now()", "the time"),
+        ("import datetime; datetime.date.today()", "the time"),
+        ("import os; os.environ.get('LANG')", "the locale"),
+        ("import os; os.environ.get('HOME')", None),
+        ("import hashlib; hashlib.sha256(b'').hexdigest()", None),
+        ("import logging; logging.getLogger('x').debug('y')", None),
+    ],
+)
+def test_what_a_module_asks_for_is_noted(making: ModuleType, source: str, noted: str | None) -> None:
+    code = compile(f"\n{source}\n", "/mcpframe/server/deep/server.py", "exec")
+    sys.setprofile(making._watch)
+    try:
+        exec(code, {"__name__": "server"})  # the line above
+    finally:
+        sys.setprofile(None)
+    found = making._noted[:1]
+    assert found == ([{"what": noted, "file": "deep/server.py", "line": 2}] if noted else [])
