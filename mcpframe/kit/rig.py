@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import inspect
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -163,13 +162,9 @@ def build_for_tests(
 
     if find_project(project).config.kind == "page":
         raise ConfigError(f"{project} is a page and no server: tests frame servers.")
-    options: dict[str, Any] = {}
-    # The one place that asks for a snapshot, or for none.
-    if snapshot is not None and "snapshot" in inspect.signature(build).parameters:
-        options["snapshot"] = snapshot
-    name = hashlib.sha256(f"{project.resolve()}\n{options}".encode()).hexdigest()[:16]
+    name = hashlib.sha256(f"{project.resolve()}\n{snapshot}".encode()).hexdigest()[:16]
     folder = cache_dir() / "testing" / name
-    return build(project, folder, progress=progress, **options), folder
+    return build(project, folder, snapshot=snapshot, progress=progress), folder
 
 
 async def _running_loop() -> asyncio.AbstractEventLoop:
