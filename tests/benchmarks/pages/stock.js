@@ -8,6 +8,7 @@ const page = {
   progress() {},
   ready() {},
   standalone() {},
+  timing: () => "{}",
   fail(title, detail) {
     console.error(`${title}\n${detail}`);
   },
