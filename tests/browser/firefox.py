@@ -62,11 +62,15 @@ class Firefox:
         """Open a page in the tab and wait until it is loaded."""
         self._ask("browsingContext.navigate", context=self._tab, url=url, wait="complete")
 
-    def run(self, script: str) -> Any:
-        """Run the body of an async function in the page and give what it returns."""
+    def run(self, script: str, *, in_frame: bool = False) -> Any:
+        """Run the body of an async function in the page, or in the one that it frames, and give what it returns."""
+        context = self._tab
+        if in_frame:
+            (page,) = self._ask("browsingContext.getTree", root=self._tab)["contexts"]
+            context = page["children"][0]["context"]
         answer = self._ask(
             "script.evaluate",
-            target={"context": self._tab},
+            target={"context": context},
             awaitPromise=True,
             expression=f"(async () => JSON.stringify(await (async () => {{ {script} }})()))()",
         )

@@ -30,6 +30,9 @@ return JSON.parse(card.querySelector(done).textContent);
 """
 
 
+RESTORED = """return performance.getEntriesByName("mcpframe:restored").length;"""
+
+
 @pytest.fixture
 def firefox(tmp_path: Path) -> Iterator[Firefox]:
     program = ensure_firefox()
@@ -39,15 +42,17 @@ def firefox(tmp_path: Path) -> Iterator[Firefox]:
         yield firefox
 
 
-def test_a_tool_answers(firefox: Firefox, tmp_path: Path) -> None:
+@pytest.mark.parametrize("snapshot", [True, False], ids=["snapshot", "plain"])
+def test_a_tool_answers(firefox: Firefox, tmp_path: Path, snapshot: bool) -> None:
     pages, bundles = tmp_path / "pages", tmp_path / "bundles"
     pages.mkdir()
     bundles.mkdir()
     with serve_folder(pages) as page, serve_folder(bundles) as frame:
-        built = build(templates_dir() / "pi-calculator", bundles, allowed_origins=[page.origin])
+        built = build(templates_dir() / "pi-calculator", bundles, allowed_origins=[page.origin], snapshot=snapshot)
         write_host_page(pages, f"{frame.origin}/{built.name}/", bundle_client(install_locked(checkout_dir())))
         firefox.open(f"{page.origin}/")
         assert firefox.run(CONNECTED) == "Connected: 2 tools."
         answer = firefox.run(CALLED)
+        assert firefox.run(RESTORED, in_frame=True) == int(snapshot)
     assert answer["points"] == 50_000
     assert abs(answer["pi"] - math.pi) < 0.1
