@@ -113,6 +113,10 @@ class BootConfig:
         return SetupResult(self.title, requirement, visibility_message=self.visibility.get("message"))
 
 
+_running: set[asyncio.Task[Any] | None] = set()
+"""Holds the page's task: the event loop's own reference is weak, and so is the browser's, as far as Python can see."""
+
+
 async def main(config_json: str, page: Page) -> None:
     """Start the author's server and serve the host of this page until either of them ends it.
 
@@ -122,6 +126,7 @@ async def main(config_json: str, page: Page) -> None:
         config_json: the boot config.
         page: the loader's callbacks.
     """
+    _running.add(asyncio.current_task())
     kind = "server"
     try:
         config = BootConfig.read(config_json)
