@@ -70,7 +70,7 @@ def build(
     snapshot: Annotated[
         bool | None,
         typer.Option(
-            help="Take a snapshot of Python's memory for the page to start from, in a headless browser (yes)."
+            help="Take a snapshot of Python's memory for the page to start from, in a headless browser."
         ),
     ] = None,
     allow_origin: Annotated[

@@ -52,8 +52,8 @@ def build(
         path: The folder of a server's project, its pyproject.toml, or a Python file.
         out: The output root; several bundles may share one.
         upgrade: Resolve the requirements anew instead of honouring the lock.
-        snapshot: Take a snapshot for the page to start from, where that is possible; by default unless
-            `$MCPFRAME_SNAPSHOT` is 0.
+        snapshot: Take a snapshot for the page to start from, where that is possible; by default only
+            where `$MCPFRAME_SNAPSHOT` is 1.
         allowed_origins: In place of the project's own, for a preview.
         draft: Build quickly, over an earlier build in `out`: the author's files go in uncompiled and are not imported;
             what the server is comes from the earlier build. For a preview while the author works; its
@@ -68,7 +68,7 @@ def build(
         KitError: Something the build needs is missing or fails.
     """
     out = out.absolute()
-    snapshot = os.environ.get("MCPFRAME_SNAPSHOT") != "0" if snapshot is None else snapshot
+    snapshot = os.environ.get("MCPFRAME_SNAPSHOT") == "1" if snapshot is None else snapshot
     project = find_project(path)
     if allowed_origins is not None:
         project = with_origins(project, allowed_origins)
@@ -101,7 +101,7 @@ def build(
     assets, manifest = assemble(
         project, lock, wheels, layers, inspected, origins, pyodide_runtime, for_page, inputs=key
     )
-    start = "starts without a snapshot, as --no-snapshot says"
+    start = "starts without a snapshot; --snapshot takes one"
     if snapshot:
         with progress("Taking a snapshot in a browser"):
             server = Server(project.name, project.entry, project.config.kind, inspected.tools)
