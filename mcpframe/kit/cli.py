@@ -69,9 +69,7 @@ def build(
     ] = False,
     snapshot: Annotated[
         bool | None,
-        typer.Option(
-            help="Take a snapshot of Python's memory for the page to start from, in a headless browser."
-        ),
+        typer.Option(help="Take a snapshot of Python's memory for the page to start from, in a headless browser."),
     ] = None,
     allow_origin: Annotated[
         list[str] | None,
