@@ -18,6 +18,7 @@ MANIFEST = {
     "tools": [{"name": "add"}, {"name": "sub"}],
     "sizes": {"total": 30_000_000, "first_visit": 7_800_000},
     "allowed_origins": ["https://chat.example"],
+    "start": "starts without a snapshot; --snapshot takes one",
 }
 
 
@@ -58,6 +59,7 @@ def test_build_says_what_came_of_it(
     told = capsys.readouterr()
     assert "add, sub" in told.out
     assert "7.8 MB" in told.out
+    assert "starts without a snapshot" in told.out
     assert "warning: take [care]." in told.err
 
 
