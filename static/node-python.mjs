@@ -21,9 +21,6 @@ for (const { file, to, libraries } of job.archives) {
   for (const library of libraries) await pyodide._api.loadDynlib(`${to}/${library}`);
 }
 
-// Folders of PYTHONPATH that were not there when Python started are remembered as missing.
-pyodide.runPython("import importlib; importlib.invalidate_caches()");
-
 try {
   pyodide.runPython(await readFile(job.program, "utf8"), { filename: job.program });
   await writeFile(job.result, await pyodide.runPythonAsync("import json; json.dumps(await main())"));

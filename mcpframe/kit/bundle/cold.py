@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mcpframe.kit.bundle.archive import Files, pack
 from mcpframe.kit.bundle.compile import cache_key, cached
-from mcpframe.kit.bundle.pyodide_job import Mounted, run_in_pyodide
+from mcpframe.kit.bundle.pyodide_job import Mounted, program_text, run_in_pyodide
 from mcpframe.kit.bundle.trim import native_libraries
 from mcpframe.kit.cache import write_file
 from mcpframe.kit.runtime import Runtime
@@ -39,7 +39,7 @@ def hot_modules(stdlib: Files, base: Files, base_path: str, runtime: Runtime) ->
         ToolFailed: The small server fails: this mcpframe and this SDK do not work together.
     """
     stdlib_zip, base_zip = pack(stdlib), pack(base)
-    path = cached("hot", cache_key(runtime.version, stdlib_zip, base_zip) + ".json")
+    path = cached("hot", cache_key(runtime.version, program_text("probe"), stdlib_zip, base_zip) + ".json")
     if not path.is_file():
         with tempfile.TemporaryDirectory(prefix="mcpframe-probe-") as scratch:
             folder = Path(scratch)

@@ -67,7 +67,7 @@ def inspect_entry(entry: str, runtime: Runtime, layers: Layers, *, origin: Path,
                 "MCPFRAME_ENTRY": entry,
                 "MCPFRAME_SERVER": SERVER_PATH,
                 "MCPFRAME_KIND": kind,
-                "PYTHONPATH": ":".join(layers.paths),
+                "MCPFRAME_PATHS": ":".join(layers.paths),
             },
         )
     if "error" in found:

@@ -30,6 +30,11 @@ class Mounted:
     libraries: tuple[str, ...] = ()
 
 
+def program_text(name: str) -> str:
+    """The source of one of the programs of `in_pyodide`, by its name without `.py`."""
+    return (files("mcpframe.kit.bundle.in_pyodide") / f"{name}.py").read_text("utf-8")
+
+
 def run_in_pyodide(
     program: str,
     runtime: Runtime,
@@ -57,7 +62,7 @@ def run_in_pyodide(
     """
     with tempfile.TemporaryDirectory(prefix="mcpframe-job-") as scratch:
         script = Path(scratch) / f"{program}.py"
-        script.write_text((files("mcpframe.kit.bundle.in_pyodide") / f"{program}.py").read_text("utf-8"), "utf-8")
+        script.write_text(program_text(program), "utf-8")
         job = {
             "pyodide": str(runtime.folder),
             "stdlib": str(stdlib) if stdlib else None,

@@ -13,12 +13,12 @@ import json
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
 from mcpframe.kit.bundle.assets import Asset
 from mcpframe.kit.bundle.compile import cache_key, cached
 from mcpframe.kit.bundle.memory import sparse
+from mcpframe.kit.bundle.pyodide_job import program_text
 from mcpframe.kit.bundle.snapshot_page import NoBrowser, Opened, opened
 from mcpframe.kit.cache import write_file
 from mcpframe.kit.data import static_dir
@@ -106,7 +106,7 @@ def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None
     bundle = browser.bundle if own else {path: data for path, data in browser.bundle.items() if "/" in path}
     kept = [path for path in sorted(bundle) if own or path.startswith("_mcpframe/")]
     identity = (server.entry, server.kind, json.dumps(server.tools)) if own else ()
-    program = _program()
+    program = program_text("making")
     path = cached(
         "snapshots",
         cache_key(_FORMAT, layer, browser.version, program, (static_dir() / "maker.js").read_bytes(), *identity)[:32]
@@ -168,10 +168,6 @@ def _described(what: str) -> str:
 def _first_line(text: str) -> str:
     lines = [line.strip() for line in str(text).splitlines() if line.strip()]
     return (lines or ["it says nothing"])[0].rstrip(".")
-
-
-def _program() -> str:
-    return (files("mcpframe.kit.bundle.in_pyodide") / "making.py").read_text("utf-8")
 
 
 def _pack(made: tuple[dict[str, Any], bytes]) -> bytes:

@@ -1,7 +1,8 @@
 """Imports the author's server as a page would, and says what it is.
 
-Its environment: MCPFRAME_ENTRY, MCPFRAME_SERVER (the folder of the author's files), MCPFRAME_KIND. What the author's
-code raises is a result, too: {"error": sentence, "traceback": text}.
+Its environment: MCPFRAME_ENTRY, MCPFRAME_SERVER (the folder of the author's files), MCPFRAME_PATHS (further folders
+to import from, separated by colons), MCPFRAME_KIND. What the author's code raises is a result, too: {"error": sentence,
+"traceback": text}.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import Any
 
 async def main() -> dict[str, Any]:
     """Import the server and say what it is."""
-    folder, entry, kind = (os.environ.pop(f"MCPFRAME_{name}") for name in ("SERVER", "ENTRY", "KIND"))
+    folder, entry, kind, paths = (os.environ.pop(f"MCPFRAME_{name}") for name in ("SERVER", "ENTRY", "KIND", "PATHS"))
     sys.path.insert(0, folder)
+    sys.path.extend(filter(None, paths.split(":")))
     os.chdir(folder)
     return await inspected(entry, folder, kind)
 
