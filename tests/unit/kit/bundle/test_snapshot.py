@@ -12,6 +12,7 @@ import pytest
 from mcpframe.kit.bundle import snapshot as snapshots
 from mcpframe.kit.bundle import snapshot_page
 from mcpframe.kit.bundle.assets import asset
+from mcpframe.kit.bundle.pyodide_job import program_text
 
 NOTHING = {"error": None, "asked": None, "tasks": 0, "written": [], "opened": [], "modules": []}
 
@@ -53,7 +54,7 @@ def making() -> Iterator[ModuleType]:
     """The program that runs in the page, as a module of this Python."""
     module = ModuleType("making")
     sys.modules["making"] = module
-    exec(compile(snapshots._program(), "making.py", "exec"), module.__dict__)  # our own file
+    exec(compile(program_text("making"), "making.py", "exec"), module.__dict__)  # our own file
     yield module
     del sys.modules["making"]
 
