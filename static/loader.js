@@ -157,9 +157,10 @@ class Arrivals {
    * @param fsInit what puts files into Python's file system
    * @param libraries those of the libraries to start with
    * @param more further settings
-   * @param finish is called with Pyodide's module once its code is there and before any of it runs
+   * @param begun is called with Pyodide's module once its code is there, and before Python runs
+   * @param finish is called with it where Python need not run, as its memory is that of a snapshot
    */
-  async start({ fsInit, libraries, more = {}, finish = () => {} }) {
+  async start({ fsInit, libraries, more = {}, begun = () => {}, finish = () => {} }) {
     const [{ loadPyodide }, { default: createPyodideModule }] = await this.scripts;
     const noStdlib = absolute("no-stdlib.zip"); // Python's library is unpacked below; Pyodide insists on a zip of it
     const responses = new Map([
@@ -172,6 +173,7 @@ class Arrivals {
       createPyodideModule: async (options) => {
         const { locateFile } = options;
         options.dynamicLibraries = [...urls.keys()];
+        options.onRuntimeInitialized = () => begun(options);
         options.locateFile = (path) => urls.get(path) ?? locateFile(path);
         const module = await createPyodideModule(options);
         await finish(module);
@@ -191,7 +193,7 @@ class Arrivals {
 }
 
 /** Starts Python without a snapshot: from the files of its library. */
-async function startPython(arrivals, more) {
+async function startPython(arrivals, more, begun) {
   page.progress("Loading");
   page.expect([...files.archives, ...(files.cold.early ? [files.cold] : [])]);
   const archives = files.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
@@ -206,7 +208,7 @@ async function startPython(arrivals, more) {
     performance.mark("mcpframe:files");
     page.progress("Starting Python");
   };
-  const pyodide = await arrivals.start({ fsInit, libraries: arrivals.libraries, more });
+  const pyodide = await arrivals.start({ fsInit, libraries: arrivals.libraries, more, begun });
   performance.mark("mcpframe:python");
   const path = pyodide.pyimport("sys").path;
   path.remove(files.stdlib_zip); // the one without files
@@ -266,9 +268,26 @@ async function start() {
   return pyodide;
 }
 
+/** The memory that a page has which is to restore a snapshot, before it does; `env`: what its environment has besides. */
+async function memoryAtStart(env) {
+  const enough = new Error("This is as far as it is to start.");
+  let memory;
+  const finish = (module) => {
+    memory = module.HEAPU8.slice();
+    throw enough;
+  };
+  const arrivals = new Arrivals();
+  const more = { env, _loadSnapshot: new Uint8Array(1) }; // Pyodide doesn't look at it before
+  await arrivals.start({ fsInit: () => {}, libraries: arrivals.libraries, more, finish }).catch((error) => {
+    if (error !== enough) throw error;
+  });
+  return memory;
+}
+
 // What the build starts Python with; no published page has a `maker`.
 const builder = {
-  startPython: (more) => startPython(new Arrivals(), more),
+  memoryAtStart,
+  startPython: (more, begun) => startPython(new Arrivals(), more, begun),
   restorePython: () => restorePython(new Arrivals(), new Snapshot(files.snapshot, get)),
 };
 

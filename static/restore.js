@@ -133,22 +133,27 @@ export class Snapshot {
     return head;
   }
 
-  /** Puts memory in its place. */
+  /** Puts memory in its place, where it is not there already. */
   async fill(module) {
     await this.arrived;
-    const { memory, table, runs } = this.#meta;
+    const { memory, table, runs, check } = this.#meta;
     if (module.wasmTable.length !== table) throw new Error(`its table has ${table} entries, not ${module.wasmTable.length}`);
-    if (module.HEAPU8.length < memory) module.growMemory(memory);
+    const used = module.HEAPU8.length; // what is added now is zeros
+    if (used < memory) module.growMemory(memory);
     if (module.HEAPU8.length !== memory) throw new Error("it is of another size of memory");
-    const heap = module.HEAPU8;
-    let end = 0;
-    for (let index = 0; index < runs.length; index += 2) {
-      const start = end + runs[index];
-      heap.fill(0, end, start);
-      end = start + runs[index + 1];
-      this.#move(runs[index + 1], (bytes, at) => heap.set(bytes, start + at));
+    const { HEAPU8: heap, HEAPU32: words } = module;
+    let at = 0;
+    let found = 0;
+    for (let index = 0; index < runs.length; index += 4) {
+      const [same, own, zeros, part] = runs.slice(index, index + 4);
+      for (let word = at >>> 2; word < (at + same) >>> 2; word += 1) found = Math.imul(found ^ words[word], 0x01000193);
+      at += same + own;
+      if (at < used) heap.fill(0, at, Math.min(at + zeros, used));
+      at += zeros;
+      this.#move(part, (bytes, from) => heap.set(bytes, at + from));
+      at += part;
     }
-    heap.fill(0, end);
+    if (found >>> 0 !== check) throw new Error("memory begins otherwise in this browser");
     this.#chunks = [];
     // C asks for the time zone once, and has done so in the build: ask anew, into the same places.
     const names = module._tzname >>> 2;

@@ -28,7 +28,7 @@ AUTHOR = "author"
 SDK = "sdk"
 """The layer of a snapshot with the SDK and mcpframe in it: the same for all bundles."""
 
-_FORMAT = "1"
+_FORMAT = "2"
 _ENV = {"PYTHONHASHSEED": "0"}
 
 
@@ -122,10 +122,10 @@ def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None
 
 def _made(browser: Opened, server: Server, *, own: bool, program: str) -> tuple[dict[str, Any], bytes]:
     job = {"program": program, "env": _ENV, "entry": server.entry if own else None, "kind": server.kind}
-    outcome, memory = browser.run({**job, "step": "take"}, own=own)
+    outcome, sent = browser.run({**job, "step": "take"}, own=own)
     if reason := _reason(outcome):
         return {"reason": reason}, b""
-    data, unpacked = sparse(memory, outcome["meta"])
+    data, unpacked = sparse(sent["memory"], sent["start"], outcome["meta"], own=frozenset(outcome["own"]))
     facts = {
         "unpacked": unpacked,
         "features": outcome["features"],

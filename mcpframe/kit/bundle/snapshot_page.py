@@ -59,8 +59,8 @@ class Opened:
 
     def run(
         self, job: Mapping[str, Any], *, own: bool, snapshot: tuple[bytes, Mapping[str, Any]] | None = None
-    ) -> tuple[dict[str, Any], bytes]:
-        """Open the page, have static/maker.js do a job, and give its outcome and the memory it has sent.
+    ) -> tuple[dict[str, Any], dict[str, bytes]]:
+        """Open the page, have static/maker.js do a job, and give its outcome and what it has sent of memory, by name.
 
         Args:
             job: What it is to do.
@@ -84,10 +84,10 @@ class Opened:
                     page.wait_for_timeout(20)
                     waited += 0.04
                     if waited > _PATIENCE or page.evaluate(state):
-                        return {"failure": heard[-1] if heard else "it does not answer"}, b""
+                        return {"failure": heard[-1] if heard else "it does not answer"}, {}
             finally:
                 context.close()
-        return app.outcome, app.memory
+        return app.outcome, app.sent
 
 
 @contextmanager
@@ -136,7 +136,7 @@ class _Page:
     ) -> None:
         self.done = threading.Event()
         self.outcome: dict[str, Any] = {}
-        self.memory = b""
+        self.sent: dict[str, bytes] = {}
         maker = self._maker(bundle)
         files = {"maker": {"url": "maker.js", "integrity": _integrity(maker), "bytes": len(maker)}}
         self._files = {f"/{path}": data for path, data in bundle.items()}
@@ -163,11 +163,12 @@ class _Page:
         if request.method == "POST":
             body = await request.body()
             response = Response(status_code=204)
-            if path.endswith("/memory"):
-                self.memory = gzip.decompress(body)
-            else:
+            name = path.rpartition("/")[2]
+            if name == "outcome":
                 self.outcome = json.loads(body)
                 self.done.set()
+            else:
+                self.sent[name] = gzip.decompress(body)
         elif path in self._files:
             kind = _TYPES.get(path.rpartition(".")[2], "application/octet-stream")
             response = Response(self._files[path], media_type=kind)
