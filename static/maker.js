@@ -152,7 +152,7 @@ async function take(job, { startPython, memoryAtStart }) {
   for (const at of [...drawnOrTimed, ...moved]) start.fill(0, at, at + 4);
   await send("start", start);
   await send("memory", image.subarray(words[1]));
-  return { found, own, meta: { references, build, table }, features: features() };
+  return { found, own, table, build, references, features: features() };
 }
 
 async function check(job, restorePython) {

@@ -276,9 +276,12 @@ GUARDS: dict[str, tuple[Callable[[Path], None], str]] = {
     "hash": (damaged, "its hash is wrong"),
     "table": (lambda out: changed_meta(out, table=1), "its table has 1 entries"),
     "memory": (lambda out: changed_meta(out, memory=65536), "another size of memory"),
-    "build": (lambda out: changed_meta(out, build="0" * 64), "Snapshot build id mismatch"),
+    "build": (lambda out: changed_boot(out, lambda it: it.update(build="0" * 64)), "Snapshot build id mismatch"),
+    "start": (lambda out: changed_meta(out, check=1), "memory begins otherwise"),
     "references": (
-        lambda out: changed_meta(out, references={"hiwireKeys": [{"path": ["no", "such"]}], "immortalKeys": []}),
+        lambda out: changed_boot(
+            out, lambda it: it.update(references={"hiwireKeys": [{"path": ["no", "such"]}], "immortalKeys": []})
+        ),
         "undefined",
     ),
 }

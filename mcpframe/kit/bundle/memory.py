@@ -4,8 +4,8 @@
 
 The JSON has `memory`, the size of the whole; `runs`, four numbers for each part: how many bytes before it are as they
 are in every page before Python runs, how many then are as they are in this page, how many then are zeros, and how long
-the part is; `check`, a number made of the bytes of the first kind, so that a page whose memory begins otherwise notices;
-and what `static/restore.js` needs besides: `build`, `table`, `references`.
+the part is; `check`, a number made of the bytes of the first kind, so that a page notices where its memory begins
+otherwise; and `table`, the number of entries that the table of functions had.
 """
 
 from __future__ import annotations
