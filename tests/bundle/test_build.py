@@ -95,7 +95,7 @@ def test_a_changed_server_changes_only_its_own_files(adder: Adder, tmp_path: Pat
         f"adder/{name}" for name in ("index.html", "index.html.gz", "manifest.json")
     }
     new = {path.replace(".gz", "") for path in after.keys() - before.keys()}
-    assert {re.sub(r"\.[0-9a-f]{16}\.", ".", path) for path in new} <= {"adder/server.zip"}
+    assert {re.sub(r"\.[0-9a-f]{16}\.", ".", path) for path in new} <= {"adder/server.zip", "adder/snapshot.bin"}
     assert any(path.endswith(".zip") for path in new)
 
 
