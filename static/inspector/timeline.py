@@ -23,7 +23,8 @@ CAPABILITY: Final = "mcpframe/boot"
 _STEPS: Final = {
     "loader": "Loader runs",
     "wasm": "WebAssembly compiled",
-    "unpacked": "Files unpacked",
+    "unpacked": "Unpacked",
+    "restored": "Memory restored",
     "files": "Files in place",
     "python": "Python started",
     "libraries": "Libraries loaded",

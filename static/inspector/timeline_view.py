@@ -77,6 +77,12 @@ class TimelineView:
         bar.style.width = f"{max(0.0, step.end - step.start) / total * 100:.2f}%"
 
 
+_HOW = {
+    "plain": "Python was started without a snapshot.",
+    "snapshot": "Python was started from a snapshot.",
+}
+
+
 def _about(steps: list[Step], how: str) -> str:
     if not steps:
         return "Nothing to show before the first session."
@@ -84,7 +90,7 @@ def _about(steps: list[Step], how: str) -> str:
     if any(step.side == FRAME for step in steps):
         told += " The framed page's own begin with its loading, within a few milliseconds of that."
         if how:
-            told += f" Its start: {how}."
+            told += f" {_HOW.get(how, f'Its start: {how}.')}"
     else:
         told += " The framed page tells nothing about its own start."
     return told
