@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -23,6 +24,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("bundles")
     build(templates_dir() / "minimal", out, allowed_origins=["https://chat.example"])
     return out
+
+
+@pytest.fixture(scope="module")
+def authored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server with a setup that shows a form."""
+    out = tmp_path_factory.mktemp("authored")
+    build(Path(__file__).parent / "servers" / "authored", out, allowed_origins=["https://chat.example"])
+    with serve_folder(out) as served:
+        yield f"{served.origin}/authored/"
 
 
 @pytest.fixture
@@ -78,3 +88,42 @@ def test_a_page_that_never_speaks(run: Run, tmp_path: Path) -> None:
         code, out, err = run("call", f"{served.origin}/", "add", "--timeout", "1")
     assert (code, out) == (1, "")
     assert "does not speak MCP to a page of https://host.example that frames it" in err
+
+
+def test_a_server_that_cannot_go_on_without_its_setup(run: Run, authored: str) -> None:
+    code, out, err = run("call", authored, "need_setup", "reason=AUTH_EXPIRED", "can_continue=false")
+    assert (code, out) == (1, "")
+    [line] = err.splitlines()
+    assert line.startswith(
+        "error: The server cannot go on without its setup (Please sign in): run it first with --setup"
+    )
+    assert "--enter FIELD=VALUE" in line
+
+
+def test_a_setup_is_run_first(run: Run, authored: str, tmp_path: Path) -> None:
+    file = tmp_path / "note.txt"
+    file.write_text("a note")
+    entered = ["--enter", "Name=Ada = Lovelace", "--enter", f"File=@{file}", "--enter", "Save"]
+    code, out, err = run("call", authored, "stored", "key=name", "--json", *entered)
+    assert (code, err) == (0, "")
+    assert json.loads(out)["structuredContent"]["value"] == {"name": "Ada = Lovelace", "phase": "setup"}
+
+
+@pytest.mark.parametrize(
+    ("entered", "said"),
+    [
+        (
+            ["--setup", "--timeout", "5"],
+            r"waits for a person and has 'Name', 'File', 'Save', 'Cancel', .*: enter what it",
+        ),
+        (["--enter", "Nmae=Ada", "--timeout", "5"], r"field 'Nmae' cannot be used .*and has 'Name', .*: write --enter"),
+        (["--enter", "Deny"], r"The setup ended with AUTH_FAILED \(Wrong password\): enter something else"),
+        (["--enter", "File=@nothing.txt"], r"nothing\.txt is not a file: write --enter File=@FILE"),
+        (["--enter", "=Ada"], r"'=Ada' names no field and no button"),
+    ],
+)
+def test_a_setup_that_does_not_succeed(run: Run, authored: str, entered: list[str], said: str) -> None:
+    code, out, err = run("list", authored, *entered)
+    assert (code, out) == (1, "")
+    assert re.search(said, err)
+    assert len(err.splitlines()) == 1
