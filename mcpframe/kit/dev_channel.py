@@ -1,8 +1,10 @@
-"""How a host page learns of a rebuild: an answer that waits until there is news (long polling).
+"""How host pages, also the inspector, learn of a rebuild: an answer that waits until there is news (long polling).
 
 `GET …?after=N` answers as soon as the version is greater than N, with JSON: `version`, `url` (the server's page, null
-before the first build), and `error` (the last build's error, or null). It is served at the host page's own origin, so
-neither the framed bundle nor its policy knows of it.
+before the first build), `built` (how many builds there were: another one means that the page is a new one), `error`
+(what is wrong with the author's files, or null) and `fails` (`"build"` where the page is the one before it, `"start"`
+where the new page does not start, or null). It is served at the origin of each host page, so neither the framed bundle
+nor its policy knows of it.
 """
 
 from __future__ import annotations
@@ -25,25 +27,40 @@ class DevChannel:
     def __init__(self) -> None:
         """Begin before the first build."""
         self._lock = threading.Lock()
-        self._state: dict[str, object] = {"version": 0, "url": None, "error": None}
+        self._state: dict[str, object] = {"version": 0, "url": None, "built": 0, "error": None, "fails": None}
         self._closed = False
         self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
 
-    def publish(self, *, url: str | None = None, error: str | None = None) -> int:
-        """Tell that a build has ended.
+    @property
+    def built(self) -> int:
+        """How many builds there were."""
+        return int(str(self._state["built"]))
+
+    def publish(self, *, url: str | None = None, error: str | None = None, of: int | None = None) -> bool:
+        """Tell that a build has ended, or what is wrong.
 
         Args:
-            url: The address of the server's page; None leaves it as it was.
+            url: The address of the server's page, where there is a new one; None leaves it as it was.
             error: What went wrong; None where nothing did.
+            of: It is wrong with the start of the page of this build, by its number: told only where that is the last.
 
         Returns:
-            The version of the state.
+            Whether it was told.
         """
         with self._lock:
+            built = self.built
+            if of not in (None, built):
+                return False
             version = int(str(self._state["version"])) + 1
-            self._state = {"version": version, "url": url or self._state["url"], "error": error}
+            self._state = {
+                "version": version,
+                "url": url or self._state["url"],
+                "built": built + (url is not None),
+                "error": error,
+                "fails": None if error is None else "build" if of is None else "start",
+            }
             self._wake()
-        return version
+        return True
 
     def close(self) -> None:
         """Answer everybody who waits, and hold back nothing any more: the web server is about to end."""

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs
 from mcpframe import Page
 from mcpframe.frame.errors import OriginError, StorageError
 from mcpframe.frame.places import parse_address
+from rebuilds import news
 from server_view import ServerView
 from servers import ERAS, PLACES, SANDBOXES, TIMEOUT, Example, Server, Servers, read_examples
 from toasts import Toasts
@@ -132,12 +133,25 @@ class Shell:
             text = (await self._page.browser.fetch("examples.json")).decode("utf-8", "replace")
         except OSError:
             return  # none are offered
-        examples = read_examples(text)
+        examples, rebuilds = read_examples(text)
         place = self._page.element("#insp-example-list")
         for example in examples:
             button = place.add("li").add("button", example.title, type="button", title=example.url)
             button.on("click", lambda example=example: self._add_example(example))
         self._page.element("#insp-examples").hidden = not examples
+        if rebuilds:
+            self._page.run(lambda: self._follow(rebuilds), "Following the builds")
+
+    async def _follow(self, address: str) -> None:
+        """Connect anew to a server that is being worked on, whenever it was built; add it the first time."""
+        before: str | None = None
+        async for rebuilt in news(self._page.browser.fetch, address):
+            views = [self._views[server.session_id] for server in self._servers if server.url == rebuilt.url]
+            for view in views:
+                await view.rebuilt(rebuilt.error, reconnect=rebuilt.is_new and before is not None)
+            if not views and rebuilt.url and before == "":
+                await self.add(rebuilt.url)
+            before = rebuilt.url
 
     # The list
 
