@@ -142,7 +142,7 @@ async def test_the_inspector_follows_and_an_error_at_import_is_told_everywhere(
 ) -> None:
     inspector = await context.new_page()
     await inspector.goto(await terminal.says(r"inspector +(http\S+)"))
-    server = ServerPart(inspector.get_by_role("region", name="adder", exact=True))
+    server = ServerPart(inspector.get_by_role("region", name="Adder", exact=True))
     tools = server.view.get_by_role("navigation", name="Tools").get_by_role("button")
     await expect(tools).to_have_text(["add"], timeout=BOOT)
     session = await server.session_id()
