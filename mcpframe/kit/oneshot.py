@@ -27,7 +27,7 @@ from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.places import parse_address
 from mcpframe.frame.roles import Options
 from mcpframe.kit.chromium import ensure_chromium, launch_options
-from mcpframe.kit.errors import NoFramedServer, SetupNotDone, ToolMissing
+from mcpframe.kit.errors import NoFramedServer, SetupNotDone, ToolFailed, ToolMissing
 from mcpframe.kit.oneshot_setup import HOW, run_setup
 
 NO_PLAYWRIGHT = "Playwright is not installed: `pip install mcpframe[test]`."
@@ -117,10 +117,11 @@ async def one_session(
         ChromiumMissing: There is no browser.
         NoFramedServer: The page does not answer as a framed server.
         SetupNotDone: The server cannot go on without its setup, or that does not succeed.
+        ToolFailed: The browser has ended meanwhile.
         ToolMissing: Playwright is not installed.
     """
     try:
-        from playwright.async_api import async_playwright
+        from playwright.async_api import Error, async_playwright
     except ImportError as error:
         raise ToolMissing(NO_PLAYWRIGHT) from error
     from mcpframe.kit.host_tab import LAUNCH_ARGUMENTS, host_tab
@@ -138,6 +139,8 @@ async def one_session(
         async with async_playwright() as playwright:
             context = await playwright.chromium.launch_persistent_context(profile, **options)
             context.set_default_timeout(patience * 1000)
+            ended = asyncio.Event()
+            context.on("close", lambda _: ended.set())
             try:
                 async with host_tab(context, host) as tab, _Demands() as demands:
                     outer = OuterFrame(page.url, options=Options(handshake_timeout=patience), on_event=demands.on_event)
@@ -153,8 +156,13 @@ async def one_session(
                         yield client
                     finally:
                         await client.__aexit__(None, None, None)
+            except Exception as error:
+                if ended.is_set():
+                    raise ToolFailed("The browser has ended while the server was used: run this again.") from error
+                raise
             finally:
-                await context.close()
+                with suppress(Error):
+                    await context.close()
 
 
 class _Demands:

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpframe.kit.bundle import build
 from mcpframe.kit.cli import main
 from mcpframe.kit.data import templates_dir
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.serve import serve_app, serve_folder
+from mcpframe.kit.site import Site
+from tests.bridge.programs import processes_with
+from tests.browser.clients import BOOT_PATIENCE
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -127,3 +136,57 @@ def test_a_setup_that_does_not_succeed(run: Run, authored: str, entered: list[st
     assert (code, out) == (1, "")
     assert re.search(said, err)
     assert len(err.splitlines()) == 1
+
+
+HANGS = """
+import asyncio
+
+import js
+from mcpframe import FrameServer
+
+server = FrameServer("hangs", allowed_origins=["https://chat.example"])
+
+
+@server.tool()
+async def hang() -> None:
+    await js.fetch("rung")
+    await asyncio.Event().wait()
+"""
+
+
+class _Bell:
+    """A site that notices when one address is asked for."""
+
+    def __init__(self, site: ASGIApp) -> None:
+        self._site = site
+        self.rung = threading.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"].endswith("/rung"):
+            self.rung.set()
+        await self._site(scope, receive, send)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
+def test_a_browser_that_is_killed_in_mid_call(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(HANGS)
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "hangs"\n[tool.mcpframe]\ninspect = false\n')
+    build(tmp_path, tmp_path / "out", allowed_origins=["https://chat.example"])
+    profiles = tmp_path / "profiles"
+    profiles.mkdir()
+    bell = _Bell(Site(tmp_path / "out"))
+    with serve_app(bell) as served:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "mcpframe", "call", f"{served.origin}/hangs/", "hang"],
+            env={**os.environ, "TMPDIR": str(profiles)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert bell.rung.wait(BOOT_PATIENCE)
+        for browser in processes_with(str(profiles)):
+            with suppress(ProcessLookupError):  # one ends with another
+                os.kill(browser, signal.SIGKILL)
+        out, err = process.communicate(timeout=BOOT_PATIENCE)
+    assert (process.returncode, out) == (1, "")
+    assert err == "error: The browser has ended while the server was used: run this again.\n"
