@@ -95,7 +95,7 @@ def test_serving_what_is_not_there(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert "is not a folder that can be served" in capsys.readouterr().err
 
 
-COMMANDS = ["new", "dev", "test", "check", "list", "call", "build", "serve"]
+COMMANDS = ["new", "dev", "test", "check", "list", "call", "build", "serve", "inspect", "bridge", "install"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
