@@ -1,7 +1,7 @@
 """The development server: a project in a host page on two origins, built anew whenever one of its files changes.
 
 A rebuild is a draft (see `build`): the page compiles and imports the author's files itself, and host pages have it at
-once. Meanwhile it is built once more, as it would be published: where the import fails, that says so, with the line.
+once. Where none of them connects to it, it is built once more, as it would be published: that says why, with the line.
 Where files do not compile here, the build in Pyodide has the last word, as this machine's Python may be older.
 """
 
@@ -42,6 +42,7 @@ _POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _STEP = 30  # milliseconds without a change that end a group of changes
+_PATIENCE = 3.0  # seconds for a page to connect: a build at the same time would take it the processor
 _IGNORED = ("dist", "mcpframe-results", "mcpframe.lock")
 
 Told = Callable[[McpFrameError | None, float], None]
@@ -91,15 +92,15 @@ class DevServer:
         return None
 
     def prove(self, number: int) -> McpFrameError | None:
-        """Build as it would be published, and tell the host pages where the server does not start.
+        """Unless a page is connected to a build, build as it would be published, and tell where it does not start.
 
         Args:
-            number: Which build this is about: nothing is told where there is a newer one.
+            number: Which build: nothing is told where there is a newer one.
 
         Returns:
             The error that was told.
         """
-        if number != self.channel.built or self._stop.is_set():
+        if self.channel.runs(number, _PATIENCE) or self._stop.is_set():
             return None
         try:
             build(self._path, self._proofs, allowed_origins=self._origins)

@@ -24,6 +24,7 @@ function show(state, text) {
 
 async function connect({ setup = false } = {}) {
   const mine = (current += 1);
+  const mineBuilt = built;
   await transport?.close();
   show("connecting", "Starting the server…");
   const started = performance.now();
@@ -50,6 +51,7 @@ async function connect({ setup = false } = {}) {
     await made.send({ jsonrpc: "2.0", method: "notifications/initialized" });
     const answer = await ask(2, "tools/list", {});
     if (mine !== current) return;
+    fetch(`dev-state?running=${mineBuilt}`).catch(() => {}); // it has stopped: follow() says so
     element("tools").textContent = answer.result?.tools.map((tool) => tool.name).join(", ") || "none";
     show("ready", `Connected in ${((performance.now() - started) / 1000).toFixed(1)} s.`);
   } catch (error) {

@@ -19,11 +19,13 @@ class Rebuilt:
         url: the address of the server's page; empty before there is one.
         is_new: whether that page is another one than before.
         error: what is wrong with the author's files; empty where nothing is.
+        running: where to tell that the page is connected.
     """
 
     url: str
     is_new: bool
     error: str
+    running: str
 
 
 async def news(fetch: Callable[[str], Awaitable[bytes]], address: str) -> AsyncIterator[Rebuilt]:
@@ -44,5 +46,5 @@ async def news(fetch: Callable[[str], Awaitable[bytes]], address: str) -> AsyncI
         if now < version:  # it was started again
             version = built = 0
         elif now > version:
-            yield Rebuilt(state["url"] or "", count != built, state["error"] or "")
+            yield Rebuilt(state["url"] or "", count != built, state["error"] or "", f"{address}?running={count}")
             version, built = now, count

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs
 
 from mcpframe import Page
 from mcpframe.frame.errors import OriginError, StorageError
 from mcpframe.frame.places import parse_address
-from rebuilds import news
+from rebuilds import Rebuilt, news
 from server_view import ServerView
 from servers import ERAS, PLACES, SANDBOXES, TIMEOUT, Example, Server, Servers, read_examples
 from toasts import Toasts
@@ -27,6 +28,7 @@ class Shell:
         self._toasts = Toasts(page)
         self._origin = str(page.js.location.origin)
         self._stored: Any = None
+        self._rebuilt: Rebuilt | None = None
         self._url = page.element("#insp-url")
         self._problem = page.element("#insp-url-problem")
         self._place = page.element("#insp-place")
@@ -152,6 +154,22 @@ class Shell:
             if not views and rebuilt.url and before == "":
                 await self.add(rebuilt.url)
             before = rebuilt.url
+            self._rebuilt = rebuilt
+            self._tell_that_it_runs()
+
+    def _tell_that_it_runs(self) -> None:
+        """Tell `mcpframe dev` that its server is connected, once for a build."""
+        rebuilt = self._rebuilt
+        if rebuilt is None:
+            return
+        views = [self._views[server.session_id] for server in self._servers if server.url == rebuilt.url]
+        if any(view.connection.state == "connected" for view in views):
+            self._rebuilt = None
+            self._page.run(lambda: self._report(rebuilt.running), "Telling that the server runs")
+
+    async def _report(self, address: str) -> None:
+        with suppress(OSError):  # it has stopped
+            await self._page.browser.fetch(address)
 
     # The list
 
@@ -169,6 +187,7 @@ class Shell:
 
     def _on_change(self) -> None:
         self._render()
+        self._tell_that_it_runs()
         self._page.run(self._remember, "Remembering the servers")
 
     def _render(self) -> None:

@@ -46,10 +46,10 @@ async def test_each_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
         if not answers:
             break
     assert heard == [
-        Rebuilt("", is_new=False, error="line 3"),
-        Rebuilt(PAGE, is_new=True, error=""),
-        Rebuilt(PAGE, is_new=False, error="line 4"),
-        Rebuilt(PAGE, is_new=True, error=""),
-        Rebuilt(PAGE, is_new=True, error=""),
+        Rebuilt("", is_new=False, error="line 3", running="rebuilds?running=0"),
+        Rebuilt(PAGE, is_new=True, error="", running="rebuilds?running=1"),
+        Rebuilt(PAGE, is_new=False, error="line 4", running="rebuilds?running=1"),
+        Rebuilt(PAGE, is_new=True, error="", running="rebuilds?running=1"),
+        Rebuilt(PAGE, is_new=True, error="", running="rebuilds?running=4"),
     ]
     assert asked == ["0", "1", "2", "2", "2", "2", "2", "3", "0", "1"]

@@ -66,3 +66,19 @@ def test_a_start_that_fails_is_told_of_the_last_build_only(channel: DevChannel, 
     assert ask(address)["version"] == 2  # type: ignore[index]
     assert channel.publish(error="line 3", of=2)
     assert ask(address) == {"version": 3, "url": "http://here/a/", "built": 2, "error": "line 3", "fails": "start"}
+
+
+def test_a_build_runs_once_a_page_is_connected_to_it(channel: DevChannel, address: str) -> None:
+    channel.publish(url="http://here/a/")
+    assert not channel.runs(1, within=60)  # nobody has heard of it: nobody is waited for
+    with ThreadPoolExecutor() as pool:
+        listening = pool.submit(ask, f"{address}?after=1")
+        while not channel._waiting:
+            assert not listening.done()
+        channel.publish(url="http://here/a/")
+        assert channel.runs(1, within=0)  # there is a newer one
+        assert not channel.runs(2, within=0)
+        waiting = pool.submit(channel.runs, 2, 60)
+        for number in ("1", "nonsense", "2"):
+            assert ask(f"{address}?running={number}")["version"] == 2  # type: ignore[index]
+        assert waiting.result(20)
