@@ -28,7 +28,7 @@ from mcpframe.frame.places import parse_address
 from mcpframe.frame.roles import Options
 from mcpframe.kit.chromium import ensure_chromium, launch_options
 from mcpframe.kit.errors import NoFramedServer, SetupNotDone, ToolFailed, ToolMissing
-from mcpframe.kit.oneshot_setup import HOW, run_setup
+from mcpframe.kit.oneshot_setup import HOW, PATIENCE, run_setup
 
 NO_PLAYWRIGHT = "Playwright is not installed: `pip install mcpframe[test]`."
 _ANY_HOST = "https://host.example"
@@ -117,7 +117,7 @@ async def one_session(
         ChromiumMissing: There is no browser.
         NoFramedServer: The page does not answer as a framed server.
         SetupNotDone: The server cannot go on without its setup, or that does not succeed.
-        ToolFailed: The browser has ended meanwhile.
+        ToolFailed: The browser does not start, or has ended meanwhile.
         ToolMissing: Playwright is not installed.
     """
     try:
@@ -132,13 +132,19 @@ async def one_session(
     if page.status != 200:
         raise NoFramedServer(f"{url} answers with status {page.status}: give the address of a server's page.")
     host = origin or host_for(read_manifest(page.url))
-    options = launch_options(ensure_chromium())
+    program = ensure_chromium()
+    options = launch_options(program)
     options["args"] = [*options["args"], *LAUNCH_ARGUMENTS]
     # A profile on disk, as in others Chromium keeps nothing that a framed page stores: a setup would be in vain.
     with tempfile.TemporaryDirectory(prefix="mcpframe-", ignore_cleanup_errors=True) as profile:
         async with async_playwright() as playwright:
-            context = await playwright.chromium.launch_persistent_context(profile, **options)
-            context.set_default_timeout(patience * 1000)
+            try:
+                context = await playwright.chromium.launch_persistent_context(profile, **options)
+            except Error as error:
+                raise ToolFailed(
+                    f"{program} does not start: run it once by hand to see why, or set MCPFRAME_CHROMIUM to another."
+                ) from error
+            context.set_default_timeout(PATIENCE * 1000)
             ended = asyncio.Event()
             context.on("close", lambda _: ended.set())
             try:
@@ -147,7 +153,7 @@ async def one_session(
                     place = PlaywrightPlace(tab.page)
                     try:
                         if setup is not None:
-                            await run_setup(outer, place, setup, patience)
+                            await run_setup(outer, place, setup)
                         client = Client(outer.connect(place), mode=era)
                         await client.__aenter__()
                     except (SessionError, MCPError) as error:

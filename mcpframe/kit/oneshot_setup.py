@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from mcpframe.kit.playwright_window import PlaywrightPlace
 
+PATIENCE = 30.0
+"""Seconds until a field is there, and until the setup is completed once everything is entered."""
+
 HOW = "--enter FIELD=VALUE, --enter FIELD=@FILE and --enter BUTTON"
 
 _OFFERED = """() => [...document.querySelectorAll("input, select, textarea, button, [role=button]")]
@@ -49,16 +52,13 @@ def parse_entries(entries: Sequence[str]) -> list[tuple[str, Any]]:
     return found
 
 
-async def run_setup(
-    outer: OuterFrame, place: PlaywrightPlace, entries: Sequence[tuple[str, Any]], patience: float
-) -> None:
+async def run_setup(outer: OuterFrame, place: PlaywrightPlace, entries: Sequence[tuple[str, Any]]) -> None:
     """Run the setup of a server.
 
     Args:
         outer: The server.
         place: Where it is framed.
         entries: As `parse_entries` gives them.
-        patience: Seconds until it has to be completed, once everything is entered.
 
     Raises:
         SessionError: The page does not begin one.
@@ -80,15 +80,15 @@ async def run_setup(
                 raise SetupNotDone(
                     f"The setup's {what} {name!r} cannot be used ({reason}){await _offered(frame)}: write {HOW}."
                 ) from None
-        await _complete(setup, frame, patience)
+        await _complete(setup, frame)
 
 
-async def _complete(setup: Setup, frame: Frame, patience: float) -> None:
+async def _complete(setup: Setup, frame: Frame) -> None:
     try:
-        result = await asyncio.wait_for(setup.result(), patience)
+        result = await asyncio.wait_for(setup.result(), PATIENCE)
     except TimeoutError:
         if not setup.requires_visible:
-            raise SetupNotDone(f"The setup has not ended within {patience:g} seconds: raise --timeout.") from None
+            raise SetupNotDone(f"The setup has not ended within {PATIENCE:g} seconds: try it in a browser.") from None
         raise SetupNotDone(
             f"The setup waits for a person{await _offered(frame)}: enter what it needs with {HOW}."
         ) from None

@@ -13,10 +13,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mcpframe.kit import oneshot, oneshot_setup
 from mcpframe.kit.bundle import build
 from mcpframe.kit.cli import main
 from mcpframe.kit.data import templates_dir
@@ -99,6 +101,14 @@ def test_a_page_that_never_speaks(run: Run, tmp_path: Path) -> None:
     assert "does not speak MCP to a page of https://host.example that frames it" in err
 
 
+def test_a_browser_that_does_not_start(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCPFRAME_CHROMIUM", sys.executable)
+    code, out, err = run("list", url)
+    assert (code, out) == (1, "")
+    assert f"{sys.executable} does not start: run it once by hand to see why, or set MCPFRAME_CHROMIUM" in err
+    assert len(err.splitlines()) == 1
+
+
 def test_a_server_that_cannot_go_on_without_its_setup(run: Run, authored: str) -> None:
     code, out, err = run("call", authored, "need_setup", "reason=AUTH_EXPIRED", "can_continue=false")
     assert (code, out) == (1, "")
@@ -122,16 +132,20 @@ def test_a_setup_is_run_first(run: Run, authored: str, tmp_path: Path) -> None:
     ("entered", "said"),
     [
         (
-            ["--setup", "--timeout", "5"],
+            ["--setup"],
             r"waits for a person and has 'Name', 'File', 'Save', 'Cancel', .*: enter what it",
         ),
-        (["--enter", "Nmae=Ada", "--timeout", "5"], r"field 'Nmae' cannot be used .*and has 'Name', .*: write --enter"),
+        (["--enter", "Nmae=Ada"], r"field 'Nmae' cannot be used .*and has 'Name', .*: write --enter"),
         (["--enter", "Deny"], r"The setup ended with AUTH_FAILED \(Wrong password\): enter something else"),
         (["--enter", "File=@nothing.txt"], r"nothing\.txt is not a file: write --enter File=@FILE"),
         (["--enter", "=Ada"], r"'=Ada' names no field and no button"),
     ],
 )
-def test_a_setup_that_does_not_succeed(run: Run, authored: str, entered: list[str], said: str) -> None:
+def test_a_setup_that_does_not_succeed(
+    run: Run, authored: str, monkeypatch: pytest.MonkeyPatch, entered: list[str], said: str
+) -> None:
+    monkeypatch.setattr(oneshot_setup, "PATIENCE", 1.0)
+    monkeypatch.setattr(oneshot, "PATIENCE", 1.0)
     code, out, err = run("list", authored, *entered)
     assert (code, out) == (1, "")
     assert re.search(said, err)
@@ -172,19 +186,18 @@ def test_a_browser_that_is_killed_in_mid_call(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(HANGS)
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "hangs"\n[tool.mcpframe]\ninspect = false\n')
     build(tmp_path, tmp_path / "out", allowed_origins=["https://chat.example"])
-    profiles = tmp_path / "profiles"
-    profiles.mkdir()
     bell = _Bell(Site(tmp_path / "out"))
-    with serve_app(bell) as served:
+    # Not below tmp_path: Chromium has a socket in its profile, whose path may not be long.
+    with TemporaryDirectory(prefix="killed-") as profiles, serve_app(bell) as served:
         process = subprocess.Popen(
             [sys.executable, "-m", "mcpframe", "call", f"{served.origin}/hangs/", "hang"],
-            env={**os.environ, "TMPDIR": str(profiles)},
+            env={**os.environ, "TMPDIR": profiles},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
         assert bell.rung.wait(BOOT_PATIENCE)
-        for browser in processes_with(str(profiles)):
+        for browser in processes_with(profiles):
             with suppress(ProcessLookupError):  # one ends with another
                 os.kill(browser, signal.SIGKILL)
         out, err = process.communicate(timeout=BOOT_PATIENCE)
