@@ -55,7 +55,9 @@ def writing(place: Path) -> Iterator[None]:
         reason = _REASONS.get(error.errno or 0)
         if reason is None:
             raise
-        elsewhere = "another cache folder with MCPFRAME_CACHE" if cache_dir() in place.parents else "another folder"
+        elsewhere = (
+            "another cache folder with MCPFRAME_CACHE" if cache_dir() in (place, *place.parents) else "another folder"
+        )
         raise StorageError(f"Cannot write {place}: {reason}, or choose {elsewhere}.") from error
 
 
