@@ -115,33 +115,57 @@ async function compile(file) {
   }
 }
 
-/** Runs `start` while Pyodide is answered from what is under way, so that nothing is fetched or compiled twice. */
-async function withLoaded(responses, module, start) {
+/** The beginning of a library, with what Emscripten wants to know before it compiles one: which is done already. */
+function headOf(library) {
+  const name = new TextEncoder().encode("dylink.0"); // of the section: WebAssembly's tool conventions, "Dynamic Linking"
+  const content = new Uint8Array(WebAssembly.Module.customSections(library, "dylink.0")[0]);
+  const size = [];
+  for (let rest = 1 + name.length + content.length; rest || !size.length; rest >>>= 7) {
+    size.push((rest & 127) | (rest > 127 ? 128 : 0)); // LEB128
+  }
+  return Uint8Array.of(...EMPTY_MODULE, 0, ...size, name.length, ...name, ...content);
+}
+
+/**
+ * Runs `start` while Pyodide is answered from what is under way, so that nothing is fetched or compiled twice.
+ * @param responses by URL what answers a fetch
+ * @param module what becomes Python itself
+ * @param libraries by the bytes that a library seems to have, what they become
+ */
+async function withLoaded(responses, module, libraries, start) {
   const { fetch: originalFetch } = globalThis;
-  const { instantiateStreaming } = WebAssembly;
+  const { instantiate, instantiateStreaming } = WebAssembly;
   globalThis.fetch = (resource, options) => {
     const url = typeof resource === "string" || resource instanceof URL ? new URL(resource, document.baseURI).href : "";
     return responses.get(url)?.() ?? originalFetch(resource, options);
   };
   WebAssembly.instantiateStreaming = async (source, imports) => {
     if (source !== module) return instantiateStreaming.call(WebAssembly, source, imports);
-    return { module: await module, instance: await WebAssembly.instantiate(await module, imports) };
+    return { module: await module, instance: await instantiate.call(WebAssembly, await module, imports) };
+  };
+  WebAssembly.instantiate = async (source, imports) => {
+    const library = libraries.get(source?.buffer);
+    if (!library) return instantiate.call(WebAssembly, source, imports);
+    return { module: library, instance: await instantiate.call(WebAssembly, library, imports) };
   };
   try {
     return await start();
   } finally {
     globalThis.fetch = originalFetch;
-    WebAssembly.instantiateStreaming = instantiateStreaming;
+    Object.assign(WebAssembly, { instantiate, instantiateStreaming });
   }
 }
 
 /** What every way of starting needs, on its way at once. */
 class Arrivals {
-  constructor() {
+  /** `linked`: how many of the libraries are linked before Python runs. */
+  constructor(linked = files.libraries.length) {
     page.expect([files.wasm, ...files.libraries]);
     this.failed = withResolvers();
     this.wasm = this.watched(compile(files.wasm));
-    this.libraries = files.libraries.map((file) => ({ ...file, data: this.watched(bytes(file)) }));
+    const compiled = (file) => ({ ...file, library: this.watched(compile(file)) });
+    this.linked = files.libraries.slice(0, linked).map(compiled);
+    this.others = files.libraries.slice(linked).map((file) => ({ ...file, data: this.watched(bytes(file)) }));
     this.scripts = this.watched(Promise.all([script(files.pyodide), script(files.asm)]));
   }
 
@@ -155,23 +179,33 @@ class Arrivals {
    * Starts Pyodide. The libraries are given to it before it runs: so each lies at the same place in memory every time,
    * which is what makes a snapshot fit.
    * @param fsInit what puts files into Python's file system
-   * @param libraries those of the libraries to start with
    * @param more further settings
-   * @param finish is called with Pyodide's module once its code is there and before any of it runs
+   * @param begun is called with Pyodide's module once its code is there, and before Python runs
+   * @param finish is called with it where Python need not run, as its memory is that of a snapshot
    */
-  async start({ fsInit, libraries, more = {}, finish = () => {} }) {
+  async start({ fsInit, more = {}, begun = () => {}, finish = () => {} }) {
     const [{ loadPyodide }, { default: createPyodideModule }] = await this.scripts;
     const noStdlib = absolute("no-stdlib.zip"); // Python's library is unpacked below; Pyodide insists on a zip of it
+    const libraries = new Map();
+    const linking = async ({ library }) => {
+      const { buffer } = headOf(await library);
+      libraries.set(buffer, await library);
+      return { ok: true, arrayBuffer: async () => buffer };
+    };
     const responses = new Map([
       [absolute(files.wasm.url), () => this.wasm],
       [noStdlib, () => Promise.resolve(new Response(EMPTY_ZIP))],
-      ...libraries.map(({ url, data }) => [absolute(url), () => data.then((library) => new Response(library))]),
+      ...this.linked.map((file) => [absolute(file.url), () => linking(file)]),
     ]);
-    const urls = new Map(libraries.map(({ path, url }) => [path, absolute(url)]));
+    const urls = new Map(this.linked.map(({ path, url }) => [path, absolute(url)]));
     const settings = {
       createPyodideModule: async (options) => {
         const { locateFile } = options;
         options.dynamicLibraries = [...urls.keys()];
+        options.onRuntimeInitialized = () => {
+          performance.mark("mcpframe:linked");
+          begun(options);
+        };
         options.locateFile = (path) => urls.get(path) ?? locateFile(path);
         const module = await createPyodideModule(options);
         await finish(module);
@@ -186,12 +220,12 @@ class Arrivals {
       ...more,
       env: { ...files.env, ...more.env },
     };
-    return Promise.race([withLoaded(responses, this.wasm, () => loadPyodide(settings)), this.failed.promise]);
+    return Promise.race([withLoaded(responses, this.wasm, libraries, () => loadPyodide(settings)), this.failed.promise]);
   }
 }
 
 /** Starts Python without a snapshot: from the files of its library. */
-async function startPython(arrivals, more) {
+async function startPython(arrivals, more, begun) {
   page.progress("Loading");
   page.expect([...files.archives, ...(files.cold.early ? [files.cold] : [])]);
   const archives = files.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
@@ -206,7 +240,7 @@ async function startPython(arrivals, more) {
     performance.mark("mcpframe:files");
     page.progress("Starting Python");
   };
-  const pyodide = await arrivals.start({ fsInit, libraries: arrivals.libraries, more });
+  const pyodide = await arrivals.start({ fsInit, more, begun });
   performance.mark("mcpframe:python");
   const path = pyodide.pyimport("sys").path;
   path.remove(files.stdlib_zip); // the one without files
@@ -220,22 +254,22 @@ async function startPython(arrivals, more) {
 }
 
 /** Starts Python from its snapshot. The files of its library come later, or when one of them is read. */
-async function restorePython(arrivals, snapshot) {
+async function restorePython() {
+  const arrivals = new Arrivals(files.snapshot.libraries);
+  const snapshot = new Snapshot(files.snapshot, get);
   page.progress("Loading");
   page.expect([files.snapshot]);
   const late = new Late(files, absolute, bytes);
   const early = late.expect(files.snapshot.files, (file) => arrivals.watched(bytes(file)));
-  const libraries = arrivals.libraries.slice(0, files.snapshot.libraries);
   const pyodide = await arrivals.start({
     fsInit: async (FS) => late.place(FS, await early),
-    libraries,
     more: { _loadSnapshot: snapshot.head() },
     finish: (module) => snapshot.fill(module),
   });
   performance.mark("mcpframe:python");
   pyodide.FS.chdir(files.server_path);
   pyodide.pyimport("mcpframe.frame.waking").wake(JSON.stringify(snapshot.visitor()));
-  for (const { path, data } of arrivals.libraries.slice(files.snapshot.libraries)) {
+  for (const { path, data } of arrivals.others) {
     pyodide.FS.writeFile(path, await data);
     await pyodide._api.loadDynlib(path);
   }
@@ -252,24 +286,40 @@ function withResolvers() {
 }
 
 async function start() {
-  const arrivals = new Arrivals();
   if (isChosen(files)) {
     try {
-      return await restorePython(arrivals, new Snapshot(files.snapshot, get));
+      return await restorePython();
     } catch (error) {
       console.warn(unused(error?.message ?? error));
       return startPython(new Arrivals());
     }
   }
-  const pyodide = await startPython(arrivals);
+  const pyodide = await startPython(new Arrivals());
   fetchForNextTime(files, get);
   return pyodide;
 }
 
+/** The memory that a page has which is to restore a snapshot, before it does; `env`: what its environment has besides. */
+async function memoryAtStart(env) {
+  const enough = new Error("This is as far as it is to start.");
+  let memory;
+  const finish = (module) => {
+    memory = module.HEAPU8.slice();
+    throw enough;
+  };
+  const arrivals = new Arrivals();
+  const more = { env, _loadSnapshot: new Uint8Array(1) }; // Pyodide doesn't look at it before
+  await arrivals.start({ fsInit: () => {}, more, finish }).catch((error) => {
+    if (error !== enough) throw error;
+  });
+  return memory;
+}
+
 // What the build starts Python with; no published page has a `maker`.
 const builder = {
-  startPython: (more) => startPython(new Arrivals(), more),
-  restorePython: () => restorePython(new Arrivals(), new Snapshot(files.snapshot, get)),
+  memoryAtStart,
+  startPython: (more, begun) => startPython(new Arrivals(), more, begun),
+  restorePython,
 };
 
 async function main() {

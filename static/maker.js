@@ -87,12 +87,35 @@ function zero(module) {
   for (const at of held) module._free(at);
 }
 
-async function take(job, startPython) {
+/** Sends bytes to the build: compressed, as its driver sees every request, and takes none of this size. */
+async function send(name, bytes) {
+  const packed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
+  await fetch(name, { method: "POST", body: await new Response(packed).blob() });
+}
+
+/** The addresses of all words that differ. */
+function differing(one, other) {
+  const [words, others] = [one, other].map((bytes) => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2));
+  const found = [];
+  for (let word = 0; word < Math.min(words.length, others.length); word += 1) {
+    if (words[word] !== others[word]) found.push(word * 4);
+  }
+  return found;
+}
+
+async function take(job, { startPython, memoryAtStart }) {
+  // Memory before Python runs: of two visits, and of somebody whose language has a longer name, which moves things.
+  const start = await memoryAtStart();
+  const drawnOrTimed = differing(start, await memoryAtStart());
+  const moved = differing(start, await memoryAtStart({ LANG: "x".repeat(64) }));
   isolate();
-  const pyodide = await startPython({
-    _makeSnapshot: true,
-    jsglobals: watchedGlobals(),
-    env: job.env,
+  let own, drawn;
+  const settings = { _makeSnapshot: true, jsglobals: watchedGlobals(), env: job.env };
+  const pyodide = await startPython(settings, (module) => {
+    // What native code keeps at an address of its own, as what it has drawn at random, stays each visit's own.
+    const end = module._emscripten_stack_get_end();
+    own = drawnOrTimed.filter((at) => at < end);
+    drawn = own.map((at) => module.HEAPU32[at >>> 2]);
   });
   const { _module: module, FS } = pyodide;
   pyodide.runPython(job.program, { filename: "/mcpframe/making.py" });
@@ -106,7 +129,8 @@ async function take(job, startPython) {
   }
   const found = JSON.parse(await pyodide.runPythonAsync("await finish()"));
   asked.destroy();
-  if (watch.draws) found.asked ??= { what: "randomness" };
+  const isUsed = own.some((at, index) => module.HEAPU32[at >>> 2] !== drawn[index]);
+  if (watch.draws || isUsed) found.asked ??= { what: "randomness" };
   found.written = written(before, listing(FS));
   found.opened = opened(FS);
   if (found.error || found.asked || found.tasks || found.written.length || found.opened.length) return { found };
@@ -125,11 +149,10 @@ async function take(job, startPython) {
   const words = new Uint32Array(image.buffer, 0, 12);
   const references = JSON.parse(new TextDecoder().decode(image.subarray(48, 48 + words[2])));
   const build = [...words.subarray(4)].map((word) => word.toString(16).padStart(8, "0")).join("");
-  const meta = { references, build, table };
-  // Compressed: the build's driver sees every request, and takes none of this size.
-  const memory = new Blob([image.subarray(words[1])]).stream().pipeThrough(new CompressionStream("gzip"));
-  await fetch("memory", { method: "POST", body: await new Response(memory).blob() });
-  return { found, meta, features: features() };
+  for (const at of [...drawnOrTimed, ...moved]) start.fill(0, at, at + 4);
+  await send("start", start);
+  await send("memory", image.subarray(words[1]));
+  return { found, own, table, build, references, features: features() };
 }
 
 async function check(job, restorePython) {
@@ -143,7 +166,7 @@ export async function make(starts) {
   const job = await (await fetch("job.json")).json();
   let outcome;
   try {
-    outcome = job.step === "take" ? await take(job, starts.startPython) : await check(job, starts.restorePython);
+    outcome = job.step === "take" ? await take(job, starts) : await check(job, starts.restorePython);
   } catch (error) {
     outcome = { failure: String(error?.message ?? error), stack: String(error?.stack) };
   }

@@ -73,9 +73,35 @@ export function whenQuiet(act) {
   setTimeout(() => idle(() => act().catch((error) => console.debug(error))), QUIET);
 }
 
+/** What passes through a stream, for its hash. */
+class Pieces {
+  #pieces = [];
+
+  stream() {
+    const transform = (piece, controller) => {
+      this.#pieces.push(piece);
+      controller.enqueue(piece);
+    };
+    return new TransformStream({ transform });
+  }
+
+  /** Throws where everything together has another hash than this one, which is written as for a fetch. */
+  async check(integrity) {
+    const whole = new Uint8Array(this.#pieces.reduce((size, piece) => size + piece.length, 0));
+    let at = 0;
+    for (const piece of this.#pieces) {
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", whole));
+    if (integrity !== `sha256-${btoa(String.fromCharCode(...digest))}`) throw new Error("its hash is wrong");
+  }
+}
+
 export class Snapshot {
   #meta = null;
   #chunks = [];
+  #size = 0;
 
   /** `file`: the snapshot's entry in the boot config; `get` fetches and checks one. */
   constructor(file, get) {
@@ -85,20 +111,33 @@ export class Snapshot {
   }
 
   async #read(get) {
-    const response = await get(this.file);
-    const reader = response.body.pipeThrough(new DecompressionStream("gzip")).getReader();
-    let size = 0;
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      size += value.length;
-      this.#chunks.push(value);
+    // A fetch that checks the hash gives nothing before it has everything: where it can be checked here, what comes is
+    // decompressed while it comes, and checked beside that. Only secure contexts have `subtle`.
+    const [unchecked, whole] = crypto.subtle ? [{ ...this.file, integrity: null }, new Pieces()] : [this.file, null];
+    try {
+      await this.#decompress((await get(unchecked)).body, whole);
+    } catch (error) {
+      await get(this.file); // says so where its hash is wrong
+      throw error;
     }
-    remember(this.file);
     performance.mark("mcpframe:unpacked");
-    if (size !== this.file.unpacked) throw new Error("it is not as long as it was");
+    this.checked = whole?.check(this.file.integrity);
+    this.checked?.catch(() => {}); // told by `fill`
+    remember(this.file);
+    if (this.#size !== this.file.unpacked) throw new Error("it is not as long as it was");
     const start = new DataView(this.#take(4).buffer).getUint32(0, true);
     this.#meta = JSON.parse(new TextDecoder().decode(this.#take(start)));
+  }
+
+  async #decompress(body, whole) {
+    const seen = whole ? body.pipeThrough(whole.stream()) : body;
+    const reader = seen.pipeThrough(new DecompressionStream("gzip")).getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      this.#size += value.length;
+      this.#chunks.push(value);
+    }
   }
 
   /** The next so many bytes of what was read, as a copy. */
@@ -119,36 +158,41 @@ export class Snapshot {
     }
   }
 
-  /** A snapshot in Pyodide's own format, without memory: that is put in place by `fill`, without a second copy. */
-  async head() {
-    await this.arrived;
-    const text = new TextEncoder().encode(JSON.stringify(this.#meta.references));
+  /** A snapshot in Pyodide's own format, without memory: that is put in place by `fill`, once it has arrived. */
+  head() {
+    const text = new TextEncoder().encode(JSON.stringify(this.file.references));
     const head = new Uint8Array(Math.ceil((HEADER + text.length) / 16) * 16);
     const words = new Uint32Array(head.buffer);
     words.set([MAGIC, head.length, text.length, 0]);
     for (let word = 0; word < 8; word += 1) {
-      words[4 + word] = parseInt(this.#meta.build.slice(word * 8, word * 8 + 8), 16);
+      words[4 + word] = parseInt(this.file.build.slice(word * 8, word * 8 + 8), 16);
     }
     head.set(text, HEADER);
     return head;
   }
 
-  /** Puts memory in its place. */
+  /** Puts memory in its place, where it is not there already. */
   async fill(module) {
     await this.arrived;
-    const { memory, table, runs } = this.#meta;
+    const { memory, table, runs, check } = this.#meta;
     if (module.wasmTable.length !== table) throw new Error(`its table has ${table} entries, not ${module.wasmTable.length}`);
-    if (module.HEAPU8.length < memory) module.growMemory(memory);
+    const used = module.HEAPU8.length; // what is added now is zeros
+    if (used < memory) module.growMemory(memory);
     if (module.HEAPU8.length !== memory) throw new Error("it is of another size of memory");
-    const heap = module.HEAPU8;
-    let end = 0;
-    for (let index = 0; index < runs.length; index += 2) {
-      const start = end + runs[index];
-      heap.fill(0, end, start);
-      end = start + runs[index + 1];
-      this.#move(runs[index + 1], (bytes, at) => heap.set(bytes, start + at));
+    const { HEAPU8: heap, HEAPU32: words } = module;
+    let at = 0;
+    let found = 0;
+    for (let index = 0; index < runs.length; index += 4) {
+      const [same, own, zeros, part] = runs.slice(index, index + 4);
+      for (let word = at >>> 2; word < (at + same) >>> 2; word += 1) found = Math.imul(found ^ words[word], 0x01000193);
+      at += same + own;
+      if (at < used) heap.fill(0, at, Math.min(at + zeros, used));
+      at += zeros;
+      this.#move(part, (bytes, from) => heap.set(bytes, at + from));
+      at += part;
     }
-    heap.fill(0, end);
+    await this.checked;
+    if (found >>> 0 !== check) throw new Error("memory begins otherwise in this browser");
     this.#chunks = [];
     // C asks for the time zone once, and has done so in the build: ask anew, into the same places.
     const names = module._tzname >>> 2;

@@ -71,7 +71,10 @@ def build(
     ] = False,
     snapshot: Annotated[
         bool | None,
-        typer.Option(help="Take a snapshot of Python's memory for the page to start from, in a headless browser."),
+        typer.Option(
+            help="Whether a snapshot of Python's memory is taken in a headless browser, for pages to start from; by "
+            "default where there is one, unless MCPFRAME_SNAPSHOT is 0."
+        ),
     ] = None,
     allow_origin: Annotated[
         list[str] | None,

@@ -15,6 +15,16 @@ from typing import Any
 from playwright.async_api import BrowserContext, ConsoleMessage, Error, Frame, Page
 
 _PAGE = '<!doctype html><meta charset="utf-8"><title>Host</title><link rel="icon" href="data:,"><body></body>'
+# An async handler's complaint comes some turns of the page's event loop after the click, and Python's turns are timers
+# and messages: the page is asked to take as many of both.
+_TAKE_TURNS = """async () => {
+  for (let turn = 0; turn < 8; turn++) {
+    await new Promise(resolve => setTimeout(resolve));
+    const { port1, port2 } = new MessageChannel();
+    await new Promise(resolve => { port1.onmessage = resolve; port2.postMessage(0); });
+    port1.close();
+  }
+}"""
 _STORED = "cookies,file_systems,indexeddb,local_storage,service_workers,cache_storage"
 
 LAUNCH_ARGUMENTS = [
@@ -65,10 +75,10 @@ class HostTab:
         await context.clear_cookies()
 
     async def settled(self) -> None:
-        """Wait until everything that the pages have complained about so far is in `complaints`."""
+        """Wait until everything that the pages complain about, of what has been done so far, is in `complaints`."""
         for frame in self.page.frames:
             try:
-                await frame.evaluate("0")  # answered after the events before it
+                await frame.evaluate(_TAKE_TURNS)  # answered after the events before it
             except Error:
                 continue  # it is gone
 

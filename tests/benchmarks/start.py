@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, Request
 
 from mcpframe.kit.demo import is_right
 from tests.benchmarks.figures import Figure, Goal
-from tests.benchmarks.rig import BenchmarkError, Rig, host_page, script_memory
+from tests.benchmarks.rig import BenchmarkError, HostPage, Rig, host_page, script_memory
 from tests.benchmarks.samples import Summary, take_turns
 from tests.benchmarks.sites import Framed, Sites
 
@@ -55,16 +55,22 @@ class Start:
 def measure_start(rig: Rig, sites: Sites, rounds: int) -> list[Figure]:
     """The figures about the start."""
     peers = {OURS: sites.pi, PLAIN: sites.plain, STOCK: sites.stock, TYPESCRIPT: sites.typescript}
-    with rig.profile() as context:
-        warm = take_turns(tuple(peers), rounds, lambda peer: start_once(context, sites.host, peers[peer]), warm_up=2)
+    # One tab for all: a new one has the browser load its own surroundings meanwhile, for a second and on both cores.
+    with rig.profile() as context, host_page(context, sites.host) as host:
+
+        def again(peer: str) -> Start:
+            host.page.goto(sites.host)
+            return start_once(context, host, peers[peer])
+
+        warm = take_turns(tuple(peers), rounds, again, warm_up=2)
 
     def in_fresh_profile(peer: str) -> Start:
-        with rig.profile() as context:
-            return start_once(context, sites.host, peers[peer])
+        with rig.profile() as context, host_page(context, sites.host) as host:
+            return start_once(context, host, peers[peer])
 
     def on_a_slow_line(peer: str) -> Start:
-        with rig.profile() as context:
-            return start_once(context, sites.beside(peers[peer]), peers[peer], slow=True)
+        with rig.profile() as context, host_page(context, sites.beside(peers[peer])) as host:
+            return start_once(context, host, peers[peer], slow=True)
 
     fresh = take_turns((OURS, PLAIN, STOCK), rounds, in_fresh_profile, warm_up=0)
     slow = take_turns((OURS, PLAIN), rounds, on_a_slow_line, warm_up=0)
@@ -126,38 +132,38 @@ def timeline(starts: Sequence[Start]) -> dict[str, float]:
     return dict(sorted(steps.items(), key=lambda step: step[1]))
 
 
-def start_once(context: BrowserContext, host_url: str, framed: Framed, *, slow: bool = False) -> Start:
-    """Frame a page in a new tab and call it.
+def start_once(context: BrowserContext, host: HostPage, framed: Framed, *, slow: bool = False) -> Start:
+    """Frame a page and call it.
 
     Args:
         context: The profile.
-        host_url: The host page.
+        host: The host page.
         framed: The page.
         slow: Whether to emulate a slow line; the host page has to be of the framed page's site then.
 
     Raises:
         BenchmarkError: The answer is wrong, or not everything that was served has been counted.
     """
-    with host_page(context, host_url) as host:
-        finished: list[Request] = []
-        host.page.on("requestfinished", lambda request: finished.append(request))
-        served_before = framed.served.bytes
-        if slow:
-            session = context.new_cdp_session(host.page)
-            session.send("Network.enable")
-            session.send("Network.emulateNetworkConditions", SLOW_LINE)
-        echoes = "typescript" in framed.url
-        result = host.bench("start", framed.url, *_CALLS[echoes])
-        (check_echo if echoes else check_pi)(result["answer"])
-        frame = host.frame(framed.url)
-        host.page.wait_for_load_state("networkidle")
-        marks = {name: epoch - result["epoch"] for name, epoch in frame.evaluate(_MARKS)}
-        sizes = [request.sizes() for request in finished if request.frame == frame]
-        # Together they are CDP's `encodedDataLength`, which is 0 for what comes from the cache.
-        wire = sum(size["responseHeadersSize"] + size["responseBodySize"] for size in sizes)
-        if wire < framed.served.bytes - served_before:
-            raise BenchmarkError("The page has loaded more than the browser counted.")
-        return Start(result["answered"], result["connected"], marks, len(sizes), wire)
+    finished: list[Request] = []
+    served_before = framed.served.bytes
+    if slow:
+        session = context.new_cdp_session(host.page)
+        session.send("Network.enable")
+        session.send("Network.emulateNetworkConditions", SLOW_LINE)
+    host.page.on("requestfinished", finished.append)
+    echoes = "typescript" in framed.url
+    result = host.bench("start", framed.url, *_CALLS[echoes])
+    (check_echo if echoes else check_pi)(result["answer"])
+    frame = host.frame(framed.url)
+    host.page.wait_for_load_state("networkidle")
+    marks = {name: epoch - result["epoch"] for name, epoch in frame.evaluate(_MARKS)}
+    sizes = [request.sizes() for request in finished if request.frame == frame]
+    host.page.remove_listener("requestfinished", finished.append)
+    # Together they are CDP's `encodedDataLength`, which is 0 for what comes from the cache.
+    wire = sum(size["responseHeadersSize"] + size["responseBodySize"] for size in sizes)
+    if wire < framed.served.bytes - served_before:
+        raise BenchmarkError("The page has loaded more than the browser counted.")
+    return Start(result["answered"], result["connected"], marks, len(sizes), wire)
 
 
 def check_echo(answer: Mapping[str, Any]) -> None:

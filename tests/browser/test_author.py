@@ -186,13 +186,17 @@ async def test_a_session_asks_for_its_setup_again(host_page: Page, authored: Bun
 # Storage
 
 
+STORED = "() => Object.keys(localStorage).filter((key) => key.startsWith('mcpframe:')).sort()"
+"""The keys of all sessions' values. The page notes besides that it has its snapshot."""
+
+
 async def test_values_outlive_the_page_and_belong_to_one_session(host_page: Page, authored: Bundle) -> None:
     one, other = outer_for(authored, "one"), outer_for(authored, "one:two")
     async with connected(host_page, one) as session:
         for key, size, binary in (("kilo", 1024, False), ("mega", 5_000_000, False), ("data", 5_000_000, True)):
             assert await session.call("store", key=key, size=size, binary=binary) == "stored"
         await session.call("store_json", key="two:x", text='{"ü": [null, 1.5, "🐍"]}')
-        names = await session.frame.evaluate("Object.keys(localStorage).sort()")
+        names = await session.frame.evaluate(STORED)
         assert names == ["mcpframe:1:one:kilo", "mcpframe:1:one:two:x"]  # the others are too large for it
     async with connected(host_page, other) as session:
         assert await session.call("stored_keys") == []
@@ -211,7 +215,7 @@ async def test_values_outlive_the_page_and_belong_to_one_session(host_page: Page
         assert await session.call("stored", key="mega") == {"value": "x"}
         assert await session.call("forget", key="data") == ["kilo", "mega", "two:x"]
         assert await session.call("forget") == []
-        assert await session.frame.evaluate("Object.keys(localStorage)") == []
+        assert await session.frame.evaluate(STORED) == []
         assert await session.call("stored", key="kilo") == {"value": "nothing"}
 
 

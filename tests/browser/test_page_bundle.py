@@ -30,7 +30,8 @@ async def test_its_main_function_runs_and_keeps_values(
         await page.goto(paged.url)
         await expect(page.locator("#visits")).to_have_text(f"{visit} visits", timeout=BOOT_PATIENCE * 1000)
     await expect(page.locator("#mcpframe-page")).to_be_hidden()
-    assert await page.evaluate("Object.keys(localStorage)") == ["mcpframe:1:page paged:visits"]
+    values = "Object.keys(localStorage).filter((key) => key.startsWith('mcpframe:'))"
+    assert await page.evaluate(values) == ["mcpframe:1:page paged:visits"]
     troubles.expect("as told")
     await page.click("#fail")
     await expect(page.locator("#mcpframe-error-title")).to_have_text("The page stopped: LookupError: as told")

@@ -140,6 +140,46 @@ def token() -> str:
 '''
 
 
+SQLITE = """
+import sqlite3
+
+from mcpframe import FrameServer
+
+server = FrameServer("numbers", allowed_origins=["*"])
+base = sqlite3.connect(":memory:")
+{at_import}
+
+
+@server.tool()
+def number() -> str:
+    \"\"\"A number by chance, as SQLite's own generator gives it.\"\"\"
+    return base.execute("select hex(randomblob(16))").fetchone()[0]
+"""
+
+NATIVE = '''
+import json
+{at_import}
+import msgspec
+
+from mcpframe import FrameServer, load
+
+server = FrameServer("native", allowed_origins=["*"])
+
+
+class Point(msgspec.Struct):
+    x: int
+
+
+@server.tool()
+async def decode(text: str) -> str:
+    """Decodes a point with one native library, and hashes it with another that comes only now."""
+    await load("xxhash")
+    import xxhash
+
+    return f"{msgspec.json.decode(text, type=Point).x} {xxhash.xxh32(b"abc").hexdigest()}"
+'''
+
+
 def built(adder: Adder, folder: Path, server: str, *, snapshot: bool = True) -> BuildResult:
     return build(write_project(folder / "project", server=server, lock=adder.lock), folder / "out", snapshot=snapshot)
 
@@ -211,6 +251,64 @@ def test_a_secret_made_at_import_is_not_published(
     assert len(tokens) == 2
 
 
+@pytest.mark.parametrize(
+    ("at_import", "layer"), [("", "author"), ("TOKEN = base.execute('select randomblob(16)').fetchone()", "sdk")]
+)
+def test_what_native_code_draws_by_chance_is_another_one_for_everybody(
+    page: Page, host: str, serving: Serving, adder: Adder, tmp_path: Path, at_import: str, layer: str
+) -> None:
+    result = built(adder, tmp_path, SQLITE.replace("{at_import}", at_import))
+    assert result.manifest["snapshot"]["layer"] == layer, result.manifest["start"]
+    url = f"{serving(tmp_path / 'out')}/adder/"
+    numbers = {call(page, host, url, "number") for _ in range(2)}
+    assert RESTORED in starts(page)
+    assert len(numbers) == 2
+
+
+@pytest.mark.parametrize(("at_import", "layer"), [("", "author"), ("import secrets; secrets.token_hex()", "sdk")])
+def test_native_libraries_of_the_author_work(
+    page: Page, host: str, serving: Serving, tmp_path: Path, at_import: str, layer: str
+) -> None:
+    project = write_project(
+        tmp_path / "project", 'lazy = ["xxhash"]', NATIVE.replace("{at_import}", at_import), '["msgspec"]'
+    )
+    result = build(project, tmp_path / "out", snapshot=True)
+    assert result.manifest["snapshot"]["layer"] == layer
+    text = '{"x":7}'
+    said = json.loads(call(page, host, f"{serving(tmp_path / 'out')}/adder/", "decode", json.dumps({"text": text})))
+    assert said.get("structuredContent") == {"result": "7 32d153ff"}, said
+    assert RESTORED in starts(page)
+
+
+LINE = "Object.defineProperty(navigator, 'connection', {{ value: {{ effectiveType: '{kind}', saveData: {saving} }} }})"
+REMEMBERED = "() => Object.keys(localStorage).some((key) => key.startsWith('mcpframe snapshot '))"
+
+
+def test_a_slow_line_starts_without_it_once(page: Page, host: str, serving: Serving, stateful: Path) -> None:
+    page.add_init_script(LINE.format(kind="3g", saving="false"))
+    url = f"{serving(stateful, 'bundle.host')}/adder/"  # of the host's site, so that it may store something there
+    call(page, host, url, "age")
+    assert RESTORED not in starts(page)
+    page.frames[1].wait_for_function(REMEMBERED)  # it is fetched once the page has nothing else to do
+    call(page, host, url, "age")
+    assert RESTORED in starts(page)
+
+
+def test_nothing_is_fetched_for_next_time_where_data_is_to_be_saved(
+    page: Page, host: str, serving: Serving, stateful: Path
+) -> None:
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url))
+    page.add_init_script(LINE.format(kind="4g", saving="true"))
+    # The clock is the test's, so that the time has passed when a snapshot would have been fetched.
+    page.clock.install()
+    call(page, host, f"{serving(stateful, 'bundle.host')}/adder/", "age")
+    page.clock.run_for(60_000)
+    call(page, host, f"{serving(stateful, 'bundle.host')}/adder/", "age")
+    assert RESTORED not in starts(page)
+    assert not [url for url in fetched if "snapshot" in url]
+
+
 def test_nothing_of_the_machine_is_in_it(adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MCPFRAME_CACHE", str(cache_dir()))  # that stays where it is
     home = tmp_path / "canary-home"
@@ -276,9 +374,12 @@ GUARDS: dict[str, tuple[Callable[[Path], None], str]] = {
     "hash": (damaged, "its hash is wrong"),
     "table": (lambda out: changed_meta(out, table=1), "its table has 1 entries"),
     "memory": (lambda out: changed_meta(out, memory=65536), "another size of memory"),
-    "build": (lambda out: changed_meta(out, build="0" * 64), "Snapshot build id mismatch"),
+    "build": (lambda out: changed_boot(out, lambda it: it.update(build="0" * 64)), "Snapshot build id mismatch"),
+    "start": (lambda out: changed_meta(out, check=1), "memory begins otherwise"),
     "references": (
-        lambda out: changed_meta(out, references={"hiwireKeys": [{"path": ["no", "such"]}], "immortalKeys": []}),
+        lambda out: changed_boot(
+            out, lambda it: it.update(references={"hiwireKeys": [{"path": ["no", "such"]}], "immortalKeys": []})
+        ),
         "undefined",
     ),
 }

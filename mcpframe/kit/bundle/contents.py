@@ -82,7 +82,7 @@ def assemble(
         for layer in layers.archives
     }
     libraries = [
-        (f"{layer.to}/{path}", hashed(f"{SHARED}/{path.rpartition('/')[2].partition('.')[0]}.so", layer.files[path]))
+        (f"{layer.to}/{path}", hashed(f"{SHARED}/{path.rpartition('/')[2].partition('.')[0]}.wasm", layer.files[path]))
         for layer in layers.archives
         for path in layer.libraries
     ]
@@ -210,6 +210,8 @@ def _snapshot(
         "layer": snapshot.layer,
         "unpacked": snapshot.unpacked,
         "features": dict(snapshot.features),
+        "build": snapshot.build,
+        "references": dict(snapshot.references),
         # In memory already: those of the layer. The others are linked once Python runs.
         "libraries": libraries if own else len([path for layer in layers.shared for path in layer.libraries]),
         "files": "none" if own else "all" if unknown else "own",

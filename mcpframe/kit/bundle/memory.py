@@ -1,47 +1,95 @@
-"""The file of a snapshot: memory without what is zero in it, compressed as every browser can undo it.
+"""The file of a snapshot: memory without what a page has anyway, compressed as every browser can undo it.
 
-    gzip( length of the JSON, 4 bytes, little-endian | JSON | the parts of memory that are not zero, one after another )
+    gzip( length of the JSON, 4 bytes, little-endian | JSON | parts of memory, one after another )
 
-The JSON has `memory`, the size of the whole; `runs`, for each part how many bytes of zeros come before it and how long
-it is; and what `static/restore.js` needs besides: `build`, `table`, `references`.
+The JSON has `memory`, the size of the whole; `runs`, four numbers for each part: how many bytes before it are as they
+are in every page before Python runs, how many then are as they are in this page, how many then are zeros, and how long
+the part is; `check`, a number made of the bytes of the first kind, so that a page notices where its memory begins
+otherwise; and `table`, the number of entries that the table of functions had.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping
+import struct
+from collections.abc import Collection, Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 _LEVEL = 7  # 9 takes three times as long, for half a percent
-_GRAIN = 512
-"""Bytes of zeros that make it worth to begin a new part."""
+_BLOCK = 512
+_GRAIN = 64
+_WORD = 4
+
+_SAME, _OWN, _ZEROS, _PART = range(4)
 
 
-def sparse(memory: bytes, meta: Mapping[str, Any]) -> tuple[bytes, int]:
+def sparse(
+    memory: bytes, start: bytes, meta: Mapping[str, Any], *, own: Collection[int] = frozenset()
+) -> tuple[bytes, int]:
     """Write a snapshot.
 
     Args:
         memory: The whole memory.
+        start: Memory as it is in every page before Python runs: the data of WebAssembly modules. What differs from page
+            to page is zero in it.
         meta: What else belongs into the JSON.
+        own: The addresses of 32-bit words that belong to a page and stay as they are: what is drawn at random there.
 
     Returns:
         The file, and its size before compression.
     """
-    nothing = bytes(_GRAIN)
     runs: list[int] = []
     parts: list[bytes] = []
-    end = start = 0
-    view = memoryview(memory)
-    for at in range(0, len(memory) + _GRAIN, _GRAIN):
-        if any(view[at : at + _GRAIN]) if at + _GRAIN > len(memory) else view[at : at + _GRAIN] != nothing:
-            continue
-        stop = min(at, len(memory))
-        if stop > start:  # a part ends here
-            runs += [start - end, stop - start]
-            parts.append(bytes(view[start:stop]))
-            end = stop
-        start = at + _GRAIN
-    head = json.dumps({**meta, "memory": len(memory), "runs": runs}, separators=(",", ":")).encode()
+    check = at = 0
+    run = [0, 0, 0, 0]
+    for kind, size in _ranges(memory, start, own):
+        if any(run[kind:]):
+            runs += run
+            run = [0, 0, 0, 0]
+        run[kind] = size
+        if kind == _PART:
+            parts.append(memory[at : at + size])
+        elif kind == _SAME:
+            check = _checked(memory[at : at + size], check)
+        at += size
+    told = {**meta, "memory": len(memory), "runs": runs + run, "check": check}
+    head = json.dumps(told, separators=(",", ":")).encode()
     whole = b"".join([len(head).to_bytes(4, "little"), head, *parts])
     return gzip.compress(whole, _LEVEL, mtime=0), len(whole)
+
+
+def _ranges(memory: bytes, start: bytes, own: Collection[int]) -> Iterator[tuple[int, int]]:
+    """What memory consists of, in order: kinds and lengths."""
+    for kind, group in groupby(_pieces(memory, start, own), key=lambda piece: piece[0]):
+        yield kind, sum(size for _, size in group)
+
+
+def _pieces(memory: bytes, start: bytes, own: Collection[int]) -> Iterator[tuple[int, int]]:
+    """The same in small pieces: the larger where there is nothing, the smaller where it pays."""
+    nothing = bytes(_BLOCK)
+    now, then = memoryview(memory), memoryview(start)
+    special = {address // _BLOCK for address in own}
+    for at in range(0, len(memory), _BLOCK):
+        block, earlier = now[at : at + _BLOCK], then[at : at + _BLOCK]
+        if at // _BLOCK in special:
+            for word in range(0, len(block), _WORD):
+                yield (_OWN if at + word in own else _PART), min(_WORD, len(block) - word)
+        elif block == nothing[: len(block)]:
+            yield _ZEROS, len(block)
+        elif len(earlier) < len(block) or earlier == nothing:
+            yield _PART, len(block)
+        else:
+            for grain in range(0, len(block), _GRAIN):
+                part = block[grain : grain + _GRAIN]
+                # Zeros do not count: they are written, whatever a page has there.
+                same = part == earlier[grain : grain + _GRAIN] and part != nothing[: len(part)]
+                yield (_SAME if same else _PART), len(part)
+
+
+def _checked(data: bytes, check: int) -> int:
+    """Goes on with the check (FNV-1a over 32-bit words)."""
+    for (word,) in struct.iter_unpack("<I", data):
+        check = (check ^ word) * 0x01000193 & 0xFFFFFFFF
+    return check

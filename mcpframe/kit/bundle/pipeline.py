@@ -21,7 +21,7 @@ from mcpframe.kit.bundle.layers import build_layers
 from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
-from mcpframe.kit.bundle.snapshot import Server, take_snapshot
+from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, take_snapshot
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests, write_bundle
 from mcpframe.kit.data import static_dir
@@ -52,12 +52,12 @@ def build(
         path: The folder of a server's project, its pyproject.toml, or a Python file.
         out: The output root; several bundles may share one.
         upgrade: Resolve the requirements anew instead of honouring the lock.
-        snapshot: Take a snapshot for the page to start from, where that is possible; by default only
-            where `$MCPFRAME_SNAPSHOT` is 1.
+        snapshot: Take a snapshot for the page to start from, where that is possible; by default unless
+            `$MCPFRAME_SNAPSHOT` is 0.
         allowed_origins: In place of the project's own, for a preview.
         draft: Build quickly, over an earlier build in `out`: the author's files go in uncompiled and are not imported;
-            what the server is comes from the earlier build. For a preview while the author works; its
-            page starts without a snapshot.
+            what the server is comes from the earlier build. For a preview while the author works; a snapshot
+            that its page starts from, and that of the build before the first change, is one of the SDK.
         progress: Told about each step.
         runtime: A folder with the Pyodide runtime; by default as `ensure_runtime` finds it.
         packages: A folder with packages of Pyodide's distribution; by default as `PyodidePackages` finds it.
@@ -68,7 +68,7 @@ def build(
         KitError: Something the build needs is missing or fails.
     """
     out = out.absolute()
-    snapshot = os.environ.get("MCPFRAME_SNAPSHOT") == "1" if snapshot is None else snapshot
+    snapshot = os.environ.get("MCPFRAME_SNAPSHOT") != "0" if snapshot is None else snapshot
     project = find_project(path)
     if allowed_origins is not None:
         project = with_origins(project, allowed_origins)
@@ -79,9 +79,9 @@ def build(
     author = author_files(project, out)
     for_page = page_files(project, out)
     earlier = read_manifests(out).get(project.name) if draft else None
+    snapshot_layers = (SDK,) if draft else (AUTHOR, SDK)
     draft = earlier is not None
-    snapshot = snapshot and not draft
-    key = _inputs(project, lock, author, for_page, draft=draft, snapshot=snapshot)
+    key = _inputs(project, lock, author, for_page, draft=draft, snapshot=snapshot_layers if snapshot else ())
     if not upgrade and (manifest := find_current(out, project.name, key)):
         return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest), unchanged=True)
 
@@ -101,11 +101,11 @@ def build(
     assets, manifest = assemble(
         project, lock, wheels, layers, inspected, origins, pyodide_runtime, for_page, inputs=key
     )
-    start = "starts without a snapshot; --snapshot takes one"
+    start = "starts without a snapshot, as none was wanted"
     if snapshot:
         with progress("Taking a snapshot in a browser"):
             server = Server(project.name, project.entry, project.config.kind, inspected.tools)
-            taken, start = take_snapshot(server, assets)
+            taken, start = take_snapshot(server, assets, snapshot_layers)
         if taken is not None:
             assets, manifest = assemble(
                 project,
@@ -158,7 +158,7 @@ def _inputs(
     for_page: Mapping[str, bytes],
     *,
     draft: bool,
-    snapshot: bool,
+    snapshot: Sequence[str],
 ) -> str:
     """The hash of everything that decides a bundle's bytes."""
     ours = [*sorted((_KIT / "bundle").rglob("*.py")), *(static_dir() / name for name in _STATIC)]

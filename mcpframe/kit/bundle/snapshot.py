@@ -10,7 +10,7 @@ taken before that module is imported. Each is tried out before it is used.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +28,7 @@ AUTHOR = "author"
 SDK = "sdk"
 """The layer of a snapshot with the SDK and mcpframe in it: the same for all bundles."""
 
-_FORMAT = "1"
+_FORMAT = "4"
 _ENV = {"PYTHONHASHSEED": "0"}
 
 
@@ -41,6 +41,8 @@ class Snapshot:
         layer: `AUTHOR` or `SDK`.
         unpacked: Its size unpacked, in bytes.
         features: What of a browser it needs, by name.
+        build: The build of Pyodide that it is of, as Pyodide names it.
+        references: What of JavaScript the memory refers to, as Pyodide writes it down.
         modules: The modules in it.
         made_with: The browser.
     """
@@ -49,6 +51,8 @@ class Snapshot:
     layer: str
     unpacked: int
     features: Mapping[str, bool]
+    build: str
+    references: Mapping[str, Any]
     modules: tuple[str, ...]
     made_with: str
 
@@ -70,12 +74,15 @@ class Server:
     tools: tuple[dict[str, Any], ...] | None
 
 
-def take_snapshot(server: Server, assets: Iterable[Asset]) -> tuple[Snapshot | None, str]:
+def take_snapshot(
+    server: Server, assets: Iterable[Asset], layers: Sequence[str] = (AUTHOR, SDK)
+) -> tuple[Snapshot | None, str]:
     """Take the best snapshot that is possible.
 
     Args:
         server: The server.
         assets: The bundle without a snapshot.
+        layers: What it may have in it, the best first.
 
     Returns:
         The snapshot, or None, and one line about it for the author.
@@ -83,19 +90,22 @@ def take_snapshot(server: Server, assets: Iterable[Asset]) -> tuple[Snapshot | N
     bundle = {item.path: item.data for item in assets}
     # Playwright's loop wants a thread of its own: whoever builds may have one running in this one.
     with ThreadPoolExecutor(1, "snapshot") as thread:
-        return thread.submit(_take, server, bundle).result()
+        return thread.submit(_take, server, bundle, layers).result()
 
 
-def _take(server: Server, bundle: Mapping[str, bytes]) -> tuple[Snapshot | None, str]:
+def _take(server: Server, bundle: Mapping[str, bytes], layers: Sequence[str]) -> tuple[Snapshot | None, str]:
+    reason = "it may change at any time"  # where that of the author was not tried
     try:
         with opened(bundle, server.name) as browser:
-            snapshot, reason = _layer(browser, server, AUTHOR)
-            if snapshot is not None:
-                return snapshot, "starts from a snapshot with the server imported"
-            snapshot, failure = _layer(browser, server, SDK)
-            if snapshot is not None:
-                return snapshot, f"starts from a snapshot of the SDK; the server is imported in each page, as {reason}"
-            return None, f"starts without a snapshot: {failure}"
+            for layer in layers:
+                snapshot, failure = _layer(browser, server, layer)
+                if snapshot is not None and layer == AUTHOR:
+                    return snapshot, "starts from a snapshot with the server imported"
+                if snapshot is not None:
+                    told = f"starts from a snapshot of the SDK; the server is imported in each page, as {reason}"
+                    return snapshot, told
+                reason = failure
+            return None, f"starts without a snapshot: {reason}"
     except NoBrowser as error:
         return None, f"starts without a snapshot, which takes longer: {error}"
 
@@ -109,7 +119,7 @@ def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None
     program = program_text("making")
     path = cached(
         "snapshots",
-        cache_key(_FORMAT, layer, browser.version, program, (static_dir() / "maker.js").read_bytes(), *identity)[:32]
+        cache_key(_FORMAT, layer, browser.identity, program, (static_dir() / "maker.js").read_bytes(), *identity)[:32]
         + cache_key(*(part for name in kept for part in (name, bundle[name])))[:32],
     )
     if not path.is_file():
@@ -117,19 +127,22 @@ def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None
     facts, data = _unpack(path.read_bytes())
     if "reason" in facts:
         return None, facts["reason"]
-    return Snapshot(data, layer, made_with=browser.version, **facts), ""
+    return Snapshot(data, layer, **facts), ""
 
 
 def _made(browser: Opened, server: Server, *, own: bool, program: str) -> tuple[dict[str, Any], bytes]:
     job = {"program": program, "env": _ENV, "entry": server.entry if own else None, "kind": server.kind}
-    outcome, memory = browser.run({**job, "step": "take"}, own=own)
+    outcome, sent = browser.run({**job, "step": "take"}, own=own)
     if reason := _reason(outcome):
         return {"reason": reason}, b""
-    data, unpacked = sparse(memory, outcome["meta"])
+    data, unpacked = sparse(sent["memory"], sent["start"], {"table": outcome["table"]}, own=frozenset(outcome["own"]))
     facts = {
         "unpacked": unpacked,
         "features": outcome["features"],
+        "build": outcome["build"],
+        "references": outcome["references"],
         "modules": outcome["found"]["modules"],
+        "made_with": browser.version,
     }
     entry = {**facts, "layer": AUTHOR if own else SDK, "paths": []}
     tried, _ = browser.run({**job, "step": "check"}, own=own, snapshot=(data, entry))

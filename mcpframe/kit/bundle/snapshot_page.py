@@ -9,8 +9,9 @@ import json
 import re
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -42,25 +43,44 @@ class NoBrowser(Exception):
     """There is no browser to take a snapshot in; the message says what to do."""
 
 
-@dataclass
 class Opened:
-    """A browser that opens a bundle's page.
+    """A browser that opens a bundle's page. It is started when it is first needed.
 
     Attributes:
         bundle: The files, by path.
         name: The bundle's folder.
-        version: The browser's name and version.
+        identity: What tells this browser from others, and from itself once it is updated.
     """
 
-    bundle: Mapping[str, bytes]
-    name: str
-    version: str
-    _browser: Browser = field(repr=False)
+    def __init__(self, bundle: Mapping[str, bytes], name: str, program: Path, stack: ExitStack) -> None:
+        """Made by `opened`."""
+        self.bundle = bundle
+        self.name = name
+        self.identity = f"{program} {program.stat().st_size} {program.stat().st_mtime_ns}"
+        self._program = program
+        self._stack = stack
+
+    @property
+    def version(self) -> str:
+        """The browser's name and version."""
+        return f"Chromium {self._browser.version}"
+
+    @cached_property
+    def _browser(self) -> Browser:
+        from playwright.sync_api import Error, sync_playwright
+
+        playwright = self._stack.enter_context(sync_playwright())
+        try:
+            browser = playwright.chromium.launch(**launch_options(self._program))
+        except Error as error:
+            raise NoBrowser(f"{self._program} does not start ({str(error).splitlines()[0]})") from error
+        self._stack.callback(browser.close)
+        return browser
 
     def run(
         self, job: Mapping[str, Any], *, own: bool, snapshot: tuple[bytes, Mapping[str, Any]] | None = None
-    ) -> tuple[dict[str, Any], bytes]:
-        """Open the page, have static/maker.js do a job, and give its outcome and the memory it has sent.
+    ) -> tuple[dict[str, Any], dict[str, bytes]]:
+        """Open the page, have static/maker.js do a job, and give its outcome and what it has sent of memory, by name.
 
         Args:
             job: What it is to do.
@@ -84,42 +104,31 @@ class Opened:
                     page.wait_for_timeout(20)
                     waited += 0.04
                     if waited > _PATIENCE or page.evaluate(state):
-                        return {"failure": heard[-1] if heard else "it does not answer"}, b""
+                        return {"failure": heard[-1] if heard else "it does not answer"}, {}
             finally:
                 context.close()
-        return app.outcome, app.memory
+        return app.outcome, app.sent
 
 
 @contextmanager
 def opened(bundle: Mapping[str, bytes], name: str) -> Iterator[Opened]:
-    """Start a browser for as long as the block lasts.
+    """Have a browser for as long as the block lasts.
 
     Args:
         bundle: The files of a bundle, by path.
         name: Its folder.
 
     Raises:
-        NoBrowser: There is none.
+        NoBrowser: There is none; or, once it is needed, it does not start.
     """
-    try:
-        from playwright.sync_api import Error, sync_playwright
-    except ImportError:
-        raise NoBrowser('install Playwright to take one (pip install "mcpframe[snapshot]")') from None
     try:
         program = find_chromium()
     except ChromiumMissing as error:
         raise NoBrowser(str(error)) from error
     if program is None:
         raise NoBrowser("install Chromium or Chrome to take one, or set MCPFRAME_CHROMIUM to its program")
-    with sync_playwright() as playwright:
-        try:
-            browser = playwright.chromium.launch(**launch_options(program))
-        except Error as error:
-            raise NoBrowser(f"{program} does not start ({str(error).splitlines()[0]})") from error
-        try:
-            yield Opened(bundle, name, f"Chromium {browser.version}", browser)
-        finally:
-            browser.close()
+    with ExitStack() as stack:
+        yield Opened(bundle, name, program, stack)
 
 
 class _Page:
@@ -136,7 +145,7 @@ class _Page:
     ) -> None:
         self.done = threading.Event()
         self.outcome: dict[str, Any] = {}
-        self.memory = b""
+        self.sent: dict[str, bytes] = {}
         maker = self._maker(bundle)
         files = {"maker": {"url": "maker.js", "integrity": _integrity(maker), "bytes": len(maker)}}
         self._files = {f"/{path}": data for path, data in bundle.items()}
@@ -163,11 +172,12 @@ class _Page:
         if request.method == "POST":
             body = await request.body()
             response = Response(status_code=204)
-            if path.endswith("/memory"):
-                self.memory = gzip.decompress(body)
-            else:
+            name = path.rpartition("/")[2]
+            if name == "outcome":
                 self.outcome = json.loads(body)
                 self.done.set()
+            else:
+                self.sent[name] = gzip.decompress(body)
         elif path in self._files:
             kind = _TYPES.get(path.rpartition(".")[2], "application/octet-stream")
             response = Response(self._files[path], media_type=kind)

@@ -1,9 +1,10 @@
-"""The file of a snapshot says where everything that is not zero was."""
+"""The file of a snapshot says where everything is that a page has to put into its memory."""
 
 from __future__ import annotations
 
 import gzip
 import json
+import random
 from typing import Any
 
 from hypothesis import given
@@ -12,33 +13,70 @@ from hypothesis import strategies as st
 from mcpframe.kit.bundle.memory import sparse
 
 
-def restored(data: bytes) -> tuple[bytes, dict[str, Any]]:
-    """As static/restore.js does it."""
+def restored(data: bytes, before: bytes) -> tuple[bytes, dict[str, Any], int]:
+    """As static/restore.js does it: the memory, the JSON, and the check of what was there already."""
     whole = gzip.decompress(data)
     length = int.from_bytes(whole[:4], "little")
     meta = json.loads(whole[4 : 4 + length])
-    memory = bytearray(meta["memory"])
-    at, end = 4 + length, 0
+    memory = bytearray(before.ljust(meta["memory"], b"\0"))
+    taken, at, check = 4 + length, 0, 0
     runs = iter(meta["runs"])
-    for gap, size in zip(runs, runs, strict=True):
-        memory[end + gap : end + gap + size] = whole[at : at + size]
-        at, end = at + size, end + gap + size
-    assert at == len(whole)
-    return bytes(memory), meta
+    for same, own, zeros, size in zip(runs, runs, runs, runs, strict=True):
+        assert same % 4 == 0
+        for word in range(at, at + same, 4):
+            check = (check ^ int.from_bytes(memory[word : word + 4], "little")) * 0x01000193 % (1 << 32)
+        at += same + own
+        memory[at : at + zeros] = bytes(zeros)
+        at += zeros
+        memory[at : at + size] = whole[taken : taken + size]
+        taken, at = taken + size, at + size
+    assert at == len(memory)
+    assert taken == len(whole)
+    return bytes(memory), meta, check
 
 
 pieces = st.lists(st.tuples(st.integers(0, 3000), st.binary(min_size=1, max_size=700)), max_size=8)
 
 
-@given(pieces, st.integers(0, 3000))
-def test_what_is_written_comes_back(parts: list[tuple[int, bytes]], rest: int) -> None:
+def joined(parts: list[tuple[int, bytes]], rest: int) -> bytes:
+    """Memory, whose size is one of whole pages."""
     memory = b"".join(bytes(gap) + data for gap, data in parts) + bytes(rest)
-    data, unpacked = sparse(memory, {"table": 7})
-    there, meta = restored(data)
-    assert there == memory
+    return memory.ljust(-(-len(memory) // 4096) * 4096, b"\0")
+
+
+@given(pieces, pieces, st.integers(0, 3000), st.integers(0, 9000), st.sets(st.integers(0, 2000), max_size=9))
+def test_what_is_written_comes_back(
+    parts: list[tuple[int, bytes]], earlier: list[tuple[int, bytes]], rest: int, shared: int, words: set[int]
+) -> None:
+    memory = joined(parts, rest)
+    before = (memory[:shared] + joined(earlier, 0))[: len(memory)]
+    own = {4 * word for word in words if 4 * word < len(before)}
+    data, unpacked = sparse(memory, before, {"table": 7}, own=own)
+    there, meta, check = restored(data, before)
+    expected = bytearray(memory)
+    for at in own:
+        expected[at : at + 4] = before[at : at + 4]
+    assert there == expected
+    assert check == meta["check"]
     assert (meta["table"], meta["memory"]) == (7, len(memory))
     assert unpacked == len(gzip.decompress(data))
 
 
 def test_zeros_take_no_room() -> None:
-    assert sparse(bytes(1 << 20) + b"x", {})[1] < 1000
+    assert sparse(bytes(1 << 20) + b"x" * 512, b"", {})[1] < 1000
+
+
+def test_what_a_page_has_anyway_takes_no_room() -> None:
+    before = random.Random(1).randbytes(1 << 20)
+    changed = bytearray(before)
+    changed[5000:5008] = bytes(8)
+    assert sparse(bytes(changed), before, {})[1] < 1000
+
+
+def test_the_check_tells_another_beginning() -> None:
+    before = random.Random(1).randbytes(1 << 16)
+    data, _ = sparse(before, before, {})
+    other = before[:777] + b"!" + before[778:]
+    memory, meta, check = restored(data, other)
+    assert memory == other
+    assert check != meta["check"]
