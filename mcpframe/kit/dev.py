@@ -81,14 +81,17 @@ class DevServer:
             problem = self._syntax_error()
             if problem:
                 self.channel.publish(error=problem)  # at once: a build that is no draft takes seconds
-            is_draft = problem is None and self.server_url is not None
-            built = build(self._path, self._out, allowed_origins=self._origins, draft=is_draft, progress=progress)
+            before = self.server_url
+            built = build(
+                self._path, self._out, allowed_origins=self._origins, draft=problem is None, progress=progress
+            )
         except McpFrameError as error:
             self.channel.publish(error=str(error))
             return error
         self.server_url = f"{self._server.origin}/{built.url_path}"
         self.channel.publish(url=self.server_url)
-        self._unproved = self.channel.built if is_draft else 0
+        # The first one is whole, whatever it is called, and so is one that this Python cannot read.
+        self._unproved = self.channel.built if before and problem is None else 0
         return None
 
     def prove(self, number: int) -> McpFrameError | None:
@@ -103,7 +106,7 @@ class DevServer:
         if self.channel.runs(number, _PATIENCE) or self._stop.is_set():
             return None
         try:
-            build(self._path, self._proofs, allowed_origins=self._origins)
+            build(self._path, self._proofs, allowed_origins=self._origins, snapshot=False)
         except McpFrameError as error:
             return error if self.channel.publish(error=str(error), of=number) else None
         return None
