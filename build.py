@@ -103,6 +103,9 @@ def main(arguments: Sequence[str]) -> int:
 
 def ensure_environment() -> None:
     """Make .venv, or bring it up to the locks; nothing when its stamp says that it is."""
+    owner = VENV.resolve().parent
+    if owner != VENV.parent.resolve() and (owner / "build.py").is_file():  # what is installed there is that clone
+        raise KitError(f"{VENV} is a link to the environment of {owner}: remove the link, and run this again.")
     stamp = VENV / "mcpframe-locks"
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in LOCKS)).hexdigest()
     if VENV_PYTHON.exists() and stamp.is_file() and stamp.read_text() == digest:

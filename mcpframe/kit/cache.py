@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -15,9 +16,12 @@ import platformdirs
 
 from mcpframe.kit.errors import StorageError
 
+_TEMPORARY = re.compile(r"[a-z0-9_]{8}")  # how `tempfile` ends its names
+
 _REASONS = {
     errno.ENOSPC: "the disk is full; free some space",
     errno.EDQUOT: "the disk quota is used up; free some space",
+    errno.EFBIG: "a file may not be that large here; raise the limit (ulimit -f)",
     errno.EROFS: "the file system is read-only",
     errno.EACCES: "permission is denied",
     errno.EPERM: "permission is denied",
@@ -51,7 +55,9 @@ def writing(place: Path) -> Iterator[None]:
         reason = _REASONS.get(error.errno or 0)
         if reason is None:
             raise
-        elsewhere = "another cache folder with MCPFRAME_CACHE" if cache_dir() in place.parents else "another folder"
+        elsewhere = (
+            "another cache folder with MCPFRAME_CACHE" if cache_dir() in (place, *place.parents) else "another folder"
+        )
         raise StorageError(f"Cannot write {place}: {reason}, or choose {elsewhere}.") from error
 
 
@@ -87,6 +93,27 @@ def _replace(folder: Path, target: Path, aside: Path) -> None:
         if aside.exists() and not target.exists():
             aside.rename(target)
         raise
+
+
+def clear_leftovers(target: Path) -> None:
+    """Remove what a process that was killed while it wrote `target` has left beside it.
+
+    A folder that had stepped aside for its successor comes back. Only for whoever alone may write `target` now.
+
+    Raises:
+        StorageError: The file system refuses.
+    """
+    start = f".{target.name}."
+    with writing(target):
+        for left in [path for path in target.parent.glob(".*") if path.name.startswith(start)]:
+            if not _TEMPORARY.fullmatch(left.name.removeprefix(start)):
+                continue
+            if left.is_file():
+                left.unlink()
+            elif all(path.name in ("new", "old") for path in left.iterdir()):
+                if not target.exists() and (left / "old").exists():
+                    (left / "old").rename(target)
+                shutil.rmtree(left)
 
 
 def write_file(target: Path, data: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 import time
@@ -21,6 +22,7 @@ from mcpframe.kit.commands.output import out as _out
 from mcpframe.kit.commands.output import print_error
 from mcpframe.kit.commands.output import silently as _silently
 from mcpframe.kit.commands.output import step as _step
+from mcpframe.kit.errors import StorageError
 
 if TYPE_CHECKING:
     from mcpframe.kit.bundle import BuildResult
@@ -187,6 +189,12 @@ def main() -> None:
         app(standalone_mode=True)
     except McpFrameError as error:
         print_error(error)
+        sys.exit(1)
+    except OSError as error:  # where a program or a library of ours was writing, and not we
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        place = f" ({error.filename})" if error.filename else ""
+        print_error(StorageError(f"The disk is full{place}: free some space and run this again."))
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

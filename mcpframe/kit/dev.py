@@ -1,7 +1,8 @@
 """The development server: a project in a host page on two origins, built anew whenever one of its files changes.
 
-A rebuild is a draft (see `build`): the page compiles the author's files itself. Where they do not compile here, the
-build in Pyodide has the last word, as this machine's Python may be older.
+A rebuild is a draft (see `build`): the page compiles and imports the author's files itself, and host pages have it at
+once. Where none of them connects to it, it is built once more, as it would be published: that says why, with the line.
+Where files do not compile here, the build in Pyodide has the last word, as this machine's Python may be older.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -40,10 +42,11 @@ _POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _STEP = 30  # milliseconds without a change that end a group of changes
+_PATIENCE = 3.0  # seconds for a page to connect: a build at the same time would take it the processor
 _IGNORED = ("dist", "mcpframe-results", "mcpframe.lock")
 
 Told = Callable[[McpFrameError | None, float], None]
-"""Called after each rebuild with its error and its seconds."""
+"""Called after each rebuild with its error and its seconds; again where the server turns out not to start."""
 
 
 class DevServer:
@@ -59,12 +62,15 @@ class DevServer:
     first_error: McpFrameError | None = None
     server_url: str | None = None
 
-    def __init__(self, path: Path, out: Path, page: Served, server: Served, channel: DevChannel, also: tuple[str, ...]):
+    def __init__(
+        self, path: Path, scratch: Path, page: Served, server: Served, channel: DevChannel, also: tuple[str, ...]
+    ):
         """Made by `serve_dev`."""
         self.url = f"{page.origin}/"
         self.channel = channel
         self._path = path
-        self._out = out
+        self._out, self._proofs = scratch / "out", scratch / "proofs"
+        self._unproved = 0
         self._server = server
         self._origins = [page.origin, *also]
         self._stop = threading.Event()
@@ -75,6 +81,7 @@ class DevServer:
             problem = self._syntax_error()
             if problem:
                 self.channel.publish(error=problem)  # at once: a build that is no draft takes seconds
+            before = self.server_url
             built = build(
                 self._path, self._out, allowed_origins=self._origins, draft=problem is None, progress=progress
             )
@@ -83,20 +90,53 @@ class DevServer:
             return error
         self.server_url = f"{self._server.origin}/{built.url_path}"
         self.channel.publish(url=self.server_url)
+        # The first one is whole, whatever it is called, and so is one that this Python cannot read.
+        self._unproved = self.channel.built if before and problem is None else 0
+        return None
+
+    def prove(self, number: int) -> McpFrameError | None:
+        """Unless a page is connected to a build, build as it would be published, and tell where it does not start.
+
+        Args:
+            number: Which build: nothing is told where there is a newer one.
+
+        Returns:
+            The error that was told.
+        """
+        if self.channel.runs(number, _PATIENCE) or self._stop.is_set():
+            return None
+        try:
+            build(self._path, self._proofs, allowed_origins=self._origins, snapshot=False)
+        except McpFrameError as error:
+            return error if self.channel.publish(error=str(error), of=number) else None
         return None
 
     def watch(self, told: Told) -> None:
         """Rebuild on every change, until `stop`.
 
         Args:
-            told: Called after each rebuild.
+            told: Called after each rebuild, and where the server turns out not to start; from two threads.
         """
         folder = self._path if self._path.is_dir() else self._path.parent
-        for _ in watchfiles.watch(
+        changes = watchfiles.watch(
             folder.resolve(), watch_filter=_Sources(folder), step=_STEP, stop_event=self._stop, raise_interrupt=True
-        ):
-            start = time.monotonic()
-            error = self.rebuild()
+        )
+        with ThreadPoolExecutor(1, "prove") as prover:
+            try:
+                for _ in changes:
+                    start = time.monotonic()
+                    error = self.rebuild()
+                    told(error, time.monotonic() - start)
+                    if error is None and self._unproved:
+                        proof = prover.submit(self.prove, self._unproved)
+                        proof.add_done_callback(lambda done, start=start: self._tell(done, told, start))  # type: ignore[misc]
+            finally:
+                self._stop.set()
+                prover.shutdown(cancel_futures=True)
+
+    @staticmethod
+    def _tell(proof: Future[McpFrameError | None], told: Told, start: float) -> None:
+        if not proof.cancelled() and (error := proof.result()):
             told(error, time.monotonic() - start)
 
     def stop(self) -> None:
@@ -131,7 +171,12 @@ class _Sources(watchfiles.DefaultFilter):
 
 @contextmanager
 def serve_dev(
-    path: Path, *, port: int = 0, also: tuple[str, ...] = (), progress: Progress = silent
+    path: Path,
+    *,
+    port: int = 0,
+    also: tuple[str, ...] = (),
+    channel: DevChannel | None = None,
+    progress: Progress = silent,
 ) -> Iterator[DevServer]:
     """Serve a project and a host page around it, on two origins, for as long as the block lasts.
 
@@ -141,6 +186,7 @@ def serve_dev(
         path: The project, as for `build`.
         port: The port of the host page; 0 takes the usual one, or a free one.
         also: Further origins that may frame the server.
+        channel: Told about every build; by default one that only this host page hears.
         progress: Told about long steps.
 
     Raises:
@@ -154,11 +200,11 @@ def serve_dev(
         out.mkdir()
         server = _serve(stack, out, 0, _SERVER_PORT)
         _write_page(folder, server.origin)
-        channel = DevChannel()
+        channel = channel or DevChannel()
         site = WithChannel(Site(folder), STATE_PATH, channel)
         page = _listen(stack, site, port, _PAGE_PORT)
         stack.callback(channel.close)
-        dev = DevServer(path, out, page, server, channel, also)
+        dev = DevServer(path, scratch, page, server, channel, also)
         stack.callback(dev.stop)
         dev.first_error = dev.rebuild(progress)
         yield dev

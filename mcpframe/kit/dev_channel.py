@@ -1,8 +1,11 @@
-"""How a host page learns of a rebuild: an answer that waits until there is news (long polling).
+"""How host pages, also the inspector, learn of a rebuild: an answer that waits until there is news (long polling).
 
 `GET …?after=N` answers as soon as the version is greater than N, with JSON: `version`, `url` (the server's page, null
-before the first build), and `error` (the last build's error, or null). It is served at the host page's own origin, so
-neither the framed bundle nor its policy knows of it.
+before the first build), `built` (how many builds there were: another one means that the page is a new one), `error`
+(what is wrong with the author's files, or null) and `fails` (`"build"` where the page is the one before it, `"start"`
+where the new page does not start, or null). `GET …?running=N` answers at once: it tells that the page of build N is
+connected. It is served at the origin of each host page, so neither the framed bundle
+nor its policy knows of it.
 """
 
 from __future__ import annotations
@@ -25,25 +28,63 @@ class DevChannel:
     def __init__(self) -> None:
         """Begin before the first build."""
         self._lock = threading.Lock()
-        self._state: dict[str, object] = {"version": 0, "url": None, "error": None}
+        self._state: dict[str, object] = {"version": 0, "url": None, "built": 0, "error": None, "fails": None}
         self._closed = False
         self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+        self._news_or_runs = threading.Condition(self._lock)
+        self._heard_by = 0
+        self._running = 0
 
-    def publish(self, *, url: str | None = None, error: str | None = None) -> int:
-        """Tell that a build has ended.
+    @property
+    def built(self) -> int:
+        """How many builds there were."""
+        return int(str(self._state["built"]))
+
+    def publish(self, *, url: str | None = None, error: str | None = None, of: int | None = None) -> bool:
+        """Tell that a build has ended, or what is wrong.
 
         Args:
-            url: The address of the server's page; None leaves it as it was.
+            url: The address of the server's page, where there is a new one; None leaves it as it was.
             error: What went wrong; None where nothing did.
+            of: It is wrong with the start of the page of this build, by its number: told only where that is the last.
 
         Returns:
-            The version of the state.
+            Whether it was told.
         """
         with self._lock:
+            built = self.built
+            if of not in (None, built):
+                return False
             version = int(str(self._state["version"])) + 1
-            self._state = {"version": version, "url": url or self._state["url"], "error": error}
+            self._state = {
+                "version": version,
+                "url": url or self._state["url"],
+                "built": built + (url is not None),
+                "error": error,
+                "fails": None if error is None else "build" if of is None else "start",
+            }
+            if url is not None:
+                self._heard_by = len(self._waiting)
             self._wake()
-        return version
+        return True
+
+    def runs(self, number: int, within: float) -> bool:
+        """Wait until a page of a build is connected; not where no host page is open.
+
+        Args:
+            number: Which build.
+            within: The longest to wait, in seconds.
+
+        Returns:
+            Whether one is connected, or it does not matter any more as there is a newer build.
+        """
+        with self._news_or_runs:
+            if self._heard_by:
+                self._news_or_runs.wait_for(lambda: self._over(number), within)
+            return self._over(number)
+
+    def _over(self, number: int) -> bool:
+        return self._running >= number or self.built != number or self._closed
 
     def close(self) -> None:
         """Answer everybody who waits, and hold back nothing any more: the web server is about to end."""
@@ -55,12 +96,18 @@ class DevChannel:
         for loop, event in self._waiting:
             loop.call_soon_threadsafe(event.set)
         self._waiting.clear()
+        self._news_or_runs.notify_all()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
-        asked = parse_qs(scope["query_string"].decode("latin-1")).get("after", ["0"])[0]
-        after = int(asked) if asked.isdecimal() else 0
-        state = self._news(after)
+        asked = parse_qs(scope["query_string"].decode("latin-1"))
+        if "running" in asked:
+            with self._lock:
+                self._running = max(self._running, min(_number(asked["running"][0]), self.built))
+                self._news_or_runs.notify_all()
+                state: dict[str, object] | asyncio.Event = dict(self._state)
+        else:
+            state = self._news(_number(asked.get("after", ["0"])[0]))
         if isinstance(state, asyncio.Event):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(state.wait(), _HELD)
@@ -74,6 +121,10 @@ class DevChannel:
             event = asyncio.Event()
             self._waiting.add((asyncio.get_running_loop(), event))
             return event
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() else 0
 
 
 class WithChannel:

@@ -63,11 +63,15 @@ class ToolFailed(ToolError):
         self.output = output
 
     @property
+    def disk_full(self) -> bool:
+        """Whether the program had no room to write."""
+        told = self.output.lower()
+        return "no space left" in told or "quota exceeded" in told
+
+    @property
     def remedy(self) -> str:
         """What to do about a program that downloads: free some disk space if that ran out, else look at the network."""
-        told = self.output.lower()
-        full = "no space left" in told or "quota exceeded" in told
-        return "free some disk space" if full else "check the network"
+        return "free some disk space" if self.disk_full else "check the network"
 
 
 class DownloadError(KitError):

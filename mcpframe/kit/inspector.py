@@ -18,6 +18,7 @@ from mcpframe.frame.places import parse_address
 from mcpframe.kit.bundle import build
 from mcpframe.kit.cache import cache_dir
 from mcpframe.kit.data import static_dir
+from mcpframe.kit.dev_channel import DevChannel, WithChannel
 from mcpframe.kit.errors import ConfigError, PortTaken
 from mcpframe.kit.progress import Progress, silent
 from mcpframe.kit.project import find_project
@@ -29,6 +30,7 @@ ERAS = ("auto", "2026-07-28", "legacy")
 
 # Used when they are free and none is given: what the inspector and the servers remember belongs to their origins.
 _PAGE_PORT, _SERVERS_PORT = 8710, 8711
+_REBUILDS = "rebuilds"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -64,13 +66,18 @@ def address_or_path(target: str) -> str | Path:
 
 @contextmanager
 def serve_inspector(
-    projects: Sequence[Path] = (), *, port: int = 0, progress: Progress = silent
+    projects: Sequence[Path] = (),
+    *,
+    port: int = 0,
+    rebuilds: DevChannel | None = None,
+    progress: Progress = silent,
 ) -> Iterator[Inspecting]:
     """Serve the inspector, and the servers of projects as its examples, for as long as the block lasts.
 
     Args:
         projects: What to build for it, as for `build`; the inspector's origin may embed them, and no other.
         port: The port of the inspector; 0 takes the usual one, or a free one.
+        rebuilds: Where the inspector hears of builds of a server, which it then connects to anew.
         progress: Told about long steps.
 
     Raises:
@@ -86,8 +93,14 @@ def serve_inspector(
     page = build(static_dir() / "inspector", bundles, progress=progress)
     examples: list[dict[str, str]] = []
     with ExitStack() as stack:
-        app = _WithExamples(Site(bundles), f"/{page.name}/examples.json", examples)
+        offered: dict[str, object] = {"servers": examples}
+        app: ASGIApp = _WithExamples(Site(bundles), f"/{page.name}/examples.json", offered)
+        if rebuilds is not None:
+            offered["rebuilds"] = _REBUILDS
+            app = WithChannel(app, f"/{page.name}/{_REBUILDS}", rebuilds)
         served = _serve(stack, app, port, _PAGE_PORT)
+        if rebuilds is not None:
+            stack.callback(rebuilds.close)
         servers: dict[str, str] = {}
         if projects:
             # What is built for a port that was just free is of no use to the next run.
@@ -123,13 +136,13 @@ def _serve(stack: ExitStack, app: ASGIApp, port: int, usual: int) -> Served:
 class _WithExamples:
     """A site with one answer more: what the inspector offers beside an empty field. It is another one in each run."""
 
-    def __init__(self, site: Site, path: str, examples: list[dict[str, str]]) -> None:
+    def __init__(self, site: Site, path: str, offered: dict[str, object]) -> None:
         self._site = site
         self._path = path
-        self._examples = examples
+        self._offered = offered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app: ASGIApp = self._site
         if scope["type"] == "http" and scope["path"] == self._path:
-            app = JSONResponse({"servers": self._examples}, headers={"cache-control": "no-store"})
+            app = JSONResponse(self._offered, headers={"cache-control": "no-store"})
         await app(scope, receive, send)

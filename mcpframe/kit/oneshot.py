@@ -4,13 +4,16 @@ origin that it allows.
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
+import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any
 from urllib.parse import urljoin
 
@@ -18,12 +21,14 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from mcpframe.frame.errors import OriginError, SessionError
+from mcpframe.frame.events import SetupRequired
 from mcpframe.frame.origins import ANY, OPAQUE
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.places import parse_address
 from mcpframe.frame.roles import Options
 from mcpframe.kit.chromium import ensure_chromium, launch_options
-from mcpframe.kit.errors import NoFramedServer, ToolMissing
+from mcpframe.kit.errors import NoFramedServer, SetupNotDone, ToolFailed, ToolMissing
+from mcpframe.kit.oneshot_setup import HOW, PATIENCE, run_setup
 
 NO_PLAYWRIGHT = "Playwright is not installed: `pip install mcpframe[test]`."
 _ANY_HOST = "https://host.example"
@@ -90,23 +95,33 @@ def host_for(manifest: dict[str, Any] | None) -> str:
 
 @asynccontextmanager
 async def one_session(
-    url: str, *, origin: str | None = None, era: str = "auto", patience: float = 30.0
+    url: str,
+    *,
+    origin: str | None = None,
+    era: str = "auto",
+    patience: float = 30.0,
+    setup: Sequence[tuple[str, Any]] | None = None,
 ) -> AsyncIterator[Client]:
     """Open a session with the page at `url` for as long as the block lasts.
+
+    The block ends with an error as soon as the server says that it cannot go on without its setup.
 
     Args:
         url: The page's address.
         origin: The origin of the page that frames it; by default the first that its manifest allows.
         era: The `mode` of `mcp.Client`.
         patience: Seconds until the page has to have begun to speak.
+        setup: Run the server's setup first, and enter this, as `parse_entries` gives it; None runs none.
 
     Raises:
         ChromiumMissing: There is no browser.
         NoFramedServer: The page does not answer as a framed server.
+        SetupNotDone: The server cannot go on without its setup, or that does not succeed.
+        ToolFailed: The browser does not start, or has ended meanwhile.
         ToolMissing: Playwright is not installed.
     """
     try:
-        from playwright.async_api import async_playwright
+        from playwright.async_api import Error, async_playwright
     except ImportError as error:
         raise ToolMissing(NO_PLAYWRIGHT) from error
     from mcpframe.kit.host_tab import LAUNCH_ARGUMENTS, host_tab
@@ -117,24 +132,72 @@ async def one_session(
     if page.status != 200:
         raise NoFramedServer(f"{url} answers with status {page.status}: give the address of a server's page.")
     host = origin or host_for(read_manifest(page.url))
-    options = launch_options(ensure_chromium())
+    program = ensure_chromium()
+    options = launch_options(program)
     options["args"] = [*options["args"], *LAUNCH_ARGUMENTS]
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(**options)
-        try:
-            async with host_tab(await browser.new_context(), host) as tab:
-                outer = OuterFrame(page.url, options=Options(handshake_timeout=patience))
-                client = Client(outer.connect(PlaywrightPlace(tab.page)), mode=era)
-                try:
-                    await client.__aenter__()
-                except (SessionError, MCPError) as error:
-                    raise NoFramedServer(_no_session(url, host, error, tab.complaints)) from error
-                try:
-                    yield client
-                finally:
-                    await client.__aexit__(None, None, None)
-        finally:
-            await browser.close()
+    # A profile on disk, as in others Chromium keeps nothing that a framed page stores: a setup would be in vain.
+    with tempfile.TemporaryDirectory(prefix="mcpframe-", ignore_cleanup_errors=True) as profile:
+        async with async_playwright() as playwright:
+            try:
+                context = await playwright.chromium.launch_persistent_context(profile, **options)
+            except Error as error:
+                raise ToolFailed(
+                    f"{program} does not start: run it once by hand to see why, or set MCPFRAME_CHROMIUM to another."
+                ) from error
+            context.set_default_timeout(PATIENCE * 1000)
+            ended = asyncio.Event()
+            context.on("close", lambda _: ended.set())
+            try:
+                async with host_tab(context, host) as tab, _Demands() as demands:
+                    outer = OuterFrame(page.url, options=Options(handshake_timeout=patience), on_event=demands.on_event)
+                    place = PlaywrightPlace(tab.page)
+                    try:
+                        if setup is not None:
+                            await run_setup(outer, place, setup)
+                        client = Client(outer.connect(place), mode=era)
+                        await client.__aenter__()
+                    except (SessionError, MCPError) as error:
+                        raise NoFramedServer(_no_session(url, host, error, tab.complaints)) from error
+                    try:
+                        yield client
+                    finally:
+                        await client.__aexit__(None, None, None)
+            except Exception as error:
+                if ended.is_set():
+                    raise ToolFailed("The browser has ended while the server was used: run this again.") from error
+                raise
+            finally:
+                with suppress(Error):
+                    await context.close()
+
+
+class _Demands:
+    """Ends what goes on within it when the server cannot go on without its setup: nobody would run that."""
+
+    def __init__(self) -> None:
+        self._limit = asyncio.timeout(None)
+        self._demand: SetupRequired | None = None
+
+    def on_event(self, event: object) -> None:
+        if isinstance(event, SetupRequired) and not event.can_continue and self._demand is None:
+            self._demand = event
+            self._limit.reschedule(asyncio.get_running_loop().time())
+
+    async def __aenter__(self) -> _Demands:
+        await self._limit.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with suppress(TimeoutError):
+            await self._limit.__aexit__(kind, error, traceback)
+        if self._demand is not None and (error is None or isinstance(error, Exception | asyncio.CancelledError)):
+            told = self._demand.message.rstrip(".")
+            raise SetupNotDone(
+                f"The server cannot go on without its setup ({told}): run it first with --setup, and give what it "
+                f"needs with {HOW}."
+            ) from None
 
 
 def _no_session(url: str, host: str, error: Exception, complaints: list[str]) -> str:

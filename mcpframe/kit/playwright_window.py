@@ -234,7 +234,8 @@ class PlaywrightWindow:
                     call_soon(self._hand_on, item, deliver, gone)
         except Error as error:
             if self._listening:
-                logger.warning("The outer page does not answer, so the framed one counts as gone: %s", error.message)
+                # The session ends, and says so; why is for whoever looks into it.
+                logger.info("The outer page does not answer, so the framed one counts as gone: %s", error.message)
             call_soon(self._hand_on, {"gone": Departure.REMOVED}, deliver, gone)
 
     def _hand_on(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import http.client
 import os
 import shutil
@@ -14,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mcpframe.kit.cache import cache_dir, new_folder, sha256_of, writing
-from mcpframe.kit.errors import DownloadError, HashMismatch, ToolError
+from mcpframe.kit.errors import DownloadError, HashMismatch, ToolError, ToolFailed
 from mcpframe.kit.locking import locked
 from mcpframe.kit.node import find_node
 from mcpframe.kit.progress import Progress, silent
@@ -122,6 +123,8 @@ def _download(scratch: Path, progress: Progress) -> Path:
             with progress(f"Fetching Pyodide {VERSION} from {name}"):
                 return download(scratch)
         except (DownloadError, ToolError) as error:
+            if isinstance(error, ToolFailed) and error.disk_full:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
             failures.append(f"{name}: {str(error).rstrip('.')}")
     raise DownloadError(
         f"Pyodide {VERSION} could not be fetched ({'; '.join(failures)}): check the network, or {_WITHOUT_NETWORK}."

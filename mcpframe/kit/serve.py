@@ -74,20 +74,7 @@ def serve_app(app: ASGIApp, port: int = 0, host: str = "127.0.0.1") -> Iterator[
     """
     with bind(host, port) as listener:
         port = listener.getsockname()[1]
-        config = uvicorn.Config(
-            app,
-            lifespan="off",
-            ws="none",
-            http="h11",
-            loop="asyncio",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            # Longer than browsers keep idle connections: one closed just as it is used again fails a request.
-            timeout_keep_alive=600,
-            timeout_graceful_shutdown=1,
-        )
-        server = _Server(config)
+        server = _Server(http_settings(app))
         thread = threading.Thread(target=server.run, args=([listener],), name=f"serve {host}:{port}", daemon=True)
         thread.start()
         try:
@@ -97,6 +84,23 @@ def serve_app(app: ASGIApp, port: int = 0, host: str = "127.0.0.1") -> Iterator[
         finally:
             server.should_exit = True
             thread.join(_STOP_TIMEOUT)
+
+
+def http_settings(app: ASGIApp) -> uvicorn.Config:
+    """How HTTP is spoken on this machine, by previews and by the bridge: quietly, and HTTP only."""
+    return uvicorn.Config(
+        app,
+        lifespan="off",
+        ws="none",
+        http="h11",
+        loop="asyncio",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        # Longer than clients keep idle connections: one closed just as it is used again fails a request.
+        timeout_keep_alive=600,
+        timeout_graceful_shutdown=1,
+    )
 
 
 class _Server(uvicorn.Server):

@@ -5,13 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from playwright.async_api import Frame, Locator
+if TYPE_CHECKING:
+    from playwright.async_api import Frame, Locator
 
 Answers: TypeAlias = "Mapping[str, Any] | Callable[[Frame], Awaitable[Any]]"
 """By field what to enter, in order; or an async function that is given the framed page."""
 
+# What a command line has for True and False, and the kinds of fields that take it.
+_CHECKS = {"true": True, "false": False}
+_CHECKED = ("checkbox", "radio")
 _SELECTOR_STARTS = ("#", ".", "[", "css=", "xpath=", "text=", "role=", "id=", "data-testid=")
 
 
@@ -55,7 +59,9 @@ async def _enter(place: Locator, value: Any) -> None:
             await place.set_input_files(paths)
         else:
             await place.select_option([str(item) for item in value])
-    elif await place.evaluate("element => element.localName") == "select":
+    elif (kind := await place.evaluate("element => element.localName")) == "select":
         await place.select_option(str(value))
+    elif kind == "input" and value in _CHECKS and await place.evaluate("element => element.type") in _CHECKED:
+        await place.set_checked(_CHECKS[value])
     else:
         await place.fill(str(value))

@@ -15,6 +15,7 @@ element("session").textContent = sessionId;
 let transport = null;
 let current = 0; // counts connections: what an earlier one still says is not heard
 let url = null;
+let built = 0; // which build is framed
 
 function show(state, text) {
   document.documentElement.dataset.state = state;
@@ -23,6 +24,7 @@ function show(state, text) {
 
 async function connect({ setup = false } = {}) {
   const mine = (current += 1);
+  const mineBuilt = built;
   await transport?.close();
   show("connecting", "Starting the server…");
   const started = performance.now();
@@ -49,6 +51,7 @@ async function connect({ setup = false } = {}) {
     await made.send({ jsonrpc: "2.0", method: "notifications/initialized" });
     const answer = await ask(2, "tools/list", {});
     if (mine !== current) return;
+    fetch(`dev-state?running=${mineBuilt}`).catch(() => {}); // it has stopped: follow() says so
     element("tools").textContent = answer.result?.tools.map((tool) => tool.name).join(", ") || "none";
     show("ready", `Connected in ${((performance.now() - started) / 1000).toFixed(1)} s.`);
   } catch (error) {
@@ -69,15 +72,20 @@ async function follow() {
     if (state.version === version) continue;
     const restarted = state.version < version; // another run of mcpframe dev
     version = restarted ? 0 : state.version;
-    if (restarted) continue;
+    if (restarted) {
+      built = 0;
+      continue;
+    }
     element("error").hidden = !state.error;
     element("error").textContent = state.error ?? "";
     document.documentElement.dataset.version = version;
-    if (state.error) show("broken", "The last change does not build; the server is as it was before.");
-    else {
-      url = state.url;
-      connect();
-    }
+    const isNew = state.built !== built && state.fails !== "start";
+    ({ url, built } = state);
+    if (isNew) connect();
+    else if (state.fails === "start") {
+      current += 1; // the frame shows what the server says; nobody waits for it any more
+      show("broken", "The server does not start since the last change.");
+    } else if (state.fails) show("broken", "The last change does not build; the server is as it was before.");
   }
 }
 

@@ -84,6 +84,8 @@ class ServerView:
         self._connect = controls.add("button", "Connect", type="button")
         set_up = controls.add("button", "Set up again", type="button")
         controls.add("button", "Remove", type="button").on("click", lambda: remove(server))
+        self._broken = view.add("div", class_="insp-notice", hidden=True)
+        self._broken_text = self._broken.add("pre", role="alert")
         self._notice = view.add("div", class_="insp-notice", hidden=True)
         self._notice_text = self._notice.add("p", role="alert")
         self._retry = self._notice.add("button", "Try again", type="button")
@@ -123,6 +125,18 @@ class ServerView:
     async def start(self) -> None:
         """Connect, after a setup where there was none."""
         await self._run(setup=False)
+
+    async def rebuilt(self, error: str, *, reconnect: bool) -> None:
+        """Show what is wrong with the files of a server that is being worked on, and connect to its new page.
+
+        Args:
+            error: what is wrong; empty where nothing is.
+            reconnect: whether its page is a new one. A server that the person has disconnected stays so.
+        """
+        self._broken.hidden = not error
+        self._broken_text.text = error
+        if reconnect and self.server.connect:
+            await self._run(setup=False)
 
     async def close(self) -> None:
         """End the connection and take the view away."""

@@ -183,15 +183,22 @@ class Example:
     url: str
 
 
-def read_examples(text: str) -> list[Example]:
-    """Read `examples.json`: `{"servers": [{"title": ..., "url": ...}]}`. What cannot be used is left out."""
+def read_examples(text: str) -> tuple[list[Example], str]:
+    """Read `examples.json`: `{"servers": [{"title": ..., "url": ...}], "rebuilds": ...}`.
+
+    Returns:
+        The examples, and where builds are told of, or an empty text. What cannot be used is left out.
+    """
     try:
         found = json.loads(text)
     except ValueError:
-        return []
-    entries = found.get("servers") if isinstance(found, dict) else None
-    return [
+        return [], ""
+    if not isinstance(found, dict):
+        return [], ""
+    entries, rebuilds = found.get("servers"), found.get("rebuilds")
+    examples = [
         Example(entry["title"], entry["url"])
         for entry in (entries if isinstance(entries, list) else ())
         if isinstance(entry, dict) and isinstance(entry.get("url"), str) and isinstance(entry.get("title"), str)
     ]
+    return examples, rebuilds if isinstance(rebuilds, str) else ""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs
 
 from mcpframe import Page
 from mcpframe.frame.errors import OriginError, StorageError
 from mcpframe.frame.places import parse_address
+from rebuilds import Rebuilt, news
 from server_view import ServerView
 from servers import ERAS, PLACES, SANDBOXES, TIMEOUT, Example, Server, Servers, read_examples
 from toasts import Toasts
@@ -26,6 +28,7 @@ class Shell:
         self._toasts = Toasts(page)
         self._origin = str(page.js.location.origin)
         self._stored: Any = None
+        self._rebuilt: Rebuilt | None = None
         self._url = page.element("#insp-url")
         self._problem = page.element("#insp-url-problem")
         self._place = page.element("#insp-place")
@@ -132,12 +135,41 @@ class Shell:
             text = (await self._page.browser.fetch("examples.json")).decode("utf-8", "replace")
         except OSError:
             return  # none are offered
-        examples = read_examples(text)
+        examples, rebuilds = read_examples(text)
         place = self._page.element("#insp-example-list")
         for example in examples:
             button = place.add("li").add("button", example.title, type="button", title=example.url)
             button.on("click", lambda example=example: self._add_example(example))
         self._page.element("#insp-examples").hidden = not examples
+        if rebuilds:
+            self._page.run(lambda: self._follow(rebuilds), "Following the builds")
+
+    async def _follow(self, address: str) -> None:
+        """Connect anew to a server that is being worked on, whenever it was built; add it the first time."""
+        before: str | None = None
+        async for rebuilt in news(self._page.browser.fetch, address):
+            views = [self._views[server.session_id] for server in self._servers if server.url == rebuilt.url]
+            for view in views:
+                await view.rebuilt(rebuilt.error, reconnect=rebuilt.is_new and before is not None)
+            if not views and rebuilt.url and before == "":
+                await self.add(rebuilt.url)
+            before = rebuilt.url
+            self._rebuilt = rebuilt
+            self._tell_that_it_runs()
+
+    def _tell_that_it_runs(self) -> None:
+        """Tell `mcpframe dev` that its server is connected, once for a build."""
+        rebuilt = self._rebuilt
+        if rebuilt is None:
+            return
+        views = [self._views[server.session_id] for server in self._servers if server.url == rebuilt.url]
+        if any(view.connection.state == "connected" for view in views):
+            self._rebuilt = None
+            self._page.run(lambda: self._report(rebuilt.running), "Telling that the server runs")
+
+    async def _report(self, address: str) -> None:
+        with suppress(OSError):  # it has stopped
+            await self._page.browser.fetch(address)
 
     # The list
 
@@ -155,6 +187,7 @@ class Shell:
 
     def _on_change(self) -> None:
         self._render()
+        self._tell_that_it_runs()
         self._page.run(self._remember, "Remembering the servers")
 
     def _render(self) -> None:

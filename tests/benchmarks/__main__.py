@@ -20,6 +20,7 @@ from tests.benchmarks import report
 from tests.benchmarks.bridge import measure_bridge
 from tests.benchmarks.builds import measure_builds
 from tests.benchmarks.calls import measure_calls
+from tests.benchmarks.dev import measure_dev
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.machine import Setting, this_setting
 from tests.benchmarks.memory import measure_memory
@@ -27,7 +28,7 @@ from tests.benchmarks.rig import Rig
 from tests.benchmarks.sites import all_sites
 from tests.benchmarks.start import measure_opens, measure_start
 
-PARTS = ("start", "opens", "build", "calls", "memory", "bridge")
+PARTS = ("start", "opens", "build", "calls", "memory", "bridge", "dev")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -105,6 +106,9 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
         if "bridge" in parts:
             with step("Bridging"):
                 figures += measure_bridge(rig, sites, calls, starts)
+        if "dev" in parts:
+            with step("Changing a server"):
+                figures += measure_dev(rig, starts)
     return figures, setting
 
 

@@ -6,7 +6,8 @@ import json
 import socket
 import subprocess
 import sys
-from http.client import HTTPConnection
+import time
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -137,3 +138,25 @@ def test_a_session_that_was_ended_is_not_found(http_bridge: str) -> None:
     assert ask("DELETE")[0] == 200
     assert ask("POST", {"jsonrpc": "2.0", "id": 2, "method": "ping"})[0] == 404
     connection.close()
+
+
+def test_a_client_over_http_that_dies_in_mid_call_cancels_it(http_bridge: str) -> None:
+    address = urlsplit(http_bridge)
+
+    def call(connection: HTTPConnection, tool: str, **arguments: str) -> HTTPResponse:
+        params = {"name": tool, "arguments": arguments, "_meta": {**META, "progressToken": 1}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        head = {**HEAD, "mcp-method": "tools/call", "mcp-name": tool}
+        connection.request("POST", address.path, json.dumps(message), head)
+        return connection.getresponse()
+
+    dying = HTTPConnection(address.netloc, timeout=PATIENCE)
+    answer = call(dying, "wait", name="for a client that dies")
+    assert b"event: message" in answer.readline()
+    answer.close()
+    dying.close()
+    other = HTTPConnection(address.netloc, timeout=PATIENCE)
+    deadline = time.monotonic() + PATIENCE
+    while b"for a client that dies" not in call(other, "cancelled_waits").read():
+        assert time.monotonic() < deadline
+    other.close()

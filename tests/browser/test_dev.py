@@ -1,20 +1,27 @@
-"""`mcpframe dev` in Chromium: a change reaches a reconnected session, a syntax error its page, and both go on."""
+"""`mcpframe dev` in Chromium: a change reaches a reconnected session, an error its page, and both go on."""
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
+import anyio
 import pytest
-from playwright.async_api import BrowserContext, Page
+from playwright.async_api import BrowserContext, Page, expect
 
 from mcpframe.frame.errors import McpFrameError
 from mcpframe.kit.dev import DevServer, serve_dev
 from mcpframe.kit.scaffold import scaffold
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Troubles
+from tests.browser.inspecting import BOOT, ServerPart
 
 
 @pytest.fixture
@@ -63,3 +70,104 @@ async def test_changes_are_followed_at_the_same_session(
     await reaches(page, "ready", "add")
     assert await page.locator("#error").is_hidden()
     assert await page.inner_text("#session") == session
+
+
+class Terminal:
+    """The command in a process of its own, and what it prints."""
+
+    def __init__(self, project: Path) -> None:
+        """Start it."""
+        command = [sys.executable, "-m", "mcpframe", "dev", str(project), "--no-open"]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        self.told = ""
+        self._heard = threading.Condition()
+        self._readers = [threading.Thread(target=self._read, args=(stream,)) for stream in self._streams]
+        for reader in self._readers:
+            reader.start()
+
+    @property
+    def _streams(self) -> tuple[IO[str], IO[str]]:
+        assert self._process.stdout
+        assert self._process.stderr
+        return self._process.stdout, self._process.stderr
+
+    def _read(self, stream: IO[str]) -> None:
+        for line in stream:
+            with self._heard:
+                self.told += line
+                self._heard.notify_all()
+
+    async def says(self, pattern: str) -> str:
+        """Wait until it has printed something that matches, and give the first group."""
+
+        def wait() -> str:
+            with self._heard:
+                assert self._heard.wait_for(lambda: re.search(pattern, self.told), BOOT_PATIENCE), self.told
+                found = re.search(pattern, self.told)
+            assert found
+            return found[1]
+
+        return await anyio.to_thread.run_sync(wait)
+
+    def end(self) -> int:
+        """Press Ctrl-C, and give its status."""
+        self._process.send_signal(signal.SIGINT)
+        status = self._process.wait(BOOT_PATIENCE)
+        for reader in self._readers:
+            reader.join()
+        for stream in self._streams:
+            stream.close()
+        return status
+
+
+@pytest.fixture
+def terminal(project: Path) -> Iterator[Terminal]:
+    terminal = Terminal(project)
+    try:
+        yield terminal
+    finally:
+        assert terminal.end() == 130
+        assert "Traceback" not in terminal.told.partition("error:")[0]
+
+
+async def test_the_inspector_follows_and_an_error_at_import_is_told_everywhere(
+    terminal: Terminal, project: Path, context: BrowserContext, troubles: Troubles
+) -> None:
+    inspector = await context.new_page()
+    await inspector.goto(await terminal.says(r"inspector +(http\S+)"))
+    server = ServerPart(inspector.get_by_role("region", name="Adder", exact=True))
+    tools = server.view.get_by_role("navigation", name="Tools").get_by_role("button")
+    await expect(tools).to_have_text(["add"], timeout=BOOT)
+    session = await server.session_id()
+    await server.tab("Tools")
+    page = await context.new_page()
+    await page.goto(await terminal.says(r"Serving (http\S+)"))
+    await reaches(page, "ready", "add")
+
+    file = project / "server.py"
+    source = file.read_text()
+    file.write_text(source.replace("def add(", "def plus("))
+    await expect(tools).to_have_text(["plus"], timeout=BOOT)
+    await reaches(page, "ready", "plus")
+
+    troubles.expect("ModuleNotFoundError")
+    file.write_text(f"import not_there\n{source}")
+    line = re.compile(r"server\.py\", line 1\b[^$]*No module named 'not_there'")
+    alert = server.view.locator(".insp-notice pre")
+    await expect(alert).to_have_text(line, timeout=BOOT)
+    await expect(page.locator("#error")).to_have_text(line, timeout=BOOT)
+    await reaches(page, "broken", "plus")
+    assert str(file) in await terminal.says(r"(File .*server\.py\", line 1\b)")
+
+    file.write_text(source)
+    await expect(tools).to_have_text(["add"], timeout=BOOT)
+    await expect(alert).to_be_hidden()
+    await reaches(page, "ready", "add")
+    assert await server.session_id() == session

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
+import signal
+import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mcpframe.kit import oneshot, oneshot_setup
 from mcpframe.kit.bundle import build
 from mcpframe.kit.cli import main
 from mcpframe.kit.data import templates_dir
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.serve import serve_app, serve_folder
+from mcpframe.kit.site import Site
+from tests.bridge.programs import processes_with
+from tests.browser.clients import BOOT_PATIENCE
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -23,6 +35,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("bundles")
     build(templates_dir() / "minimal", out, allowed_origins=["https://chat.example"])
     return out
+
+
+@pytest.fixture(scope="module")
+def authored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server with a setup that shows a form."""
+    out = tmp_path_factory.mktemp("authored")
+    build(Path(__file__).parent / "servers" / "authored", out, allowed_origins=["https://chat.example"])
+    with serve_folder(out) as served:
+        yield f"{served.origin}/authored/"
 
 
 @pytest.fixture
@@ -78,3 +99,107 @@ def test_a_page_that_never_speaks(run: Run, tmp_path: Path) -> None:
         code, out, err = run("call", f"{served.origin}/", "add", "--timeout", "1")
     assert (code, out) == (1, "")
     assert "does not speak MCP to a page of https://host.example that frames it" in err
+
+
+def test_a_browser_that_does_not_start(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCPFRAME_CHROMIUM", sys.executable)
+    code, out, err = run("list", url)
+    assert (code, out) == (1, "")
+    assert f"{sys.executable} does not start: run it once by hand to see why, or set MCPFRAME_CHROMIUM" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_server_that_cannot_go_on_without_its_setup(run: Run, authored: str) -> None:
+    code, out, err = run("call", authored, "need_setup", "reason=AUTH_EXPIRED", "can_continue=false")
+    assert (code, out) == (1, "")
+    [line] = err.splitlines()
+    assert line.startswith(
+        "error: The server cannot go on without its setup (Please sign in): run it first with --setup"
+    )
+    assert "--enter FIELD=VALUE" in line
+
+
+def test_a_setup_is_run_first(run: Run, authored: str, tmp_path: Path) -> None:
+    file = tmp_path / "note.txt"
+    file.write_text("a note")
+    entered = ["--enter", "Name=Ada = Lovelace", "--enter", f"File=@{file}", "--enter", "Save"]
+    code, out, err = run("call", authored, "stored", "key=name", "--json", *entered)
+    assert (code, err) == (0, "")
+    assert json.loads(out)["structuredContent"]["value"] == {"name": "Ada = Lovelace", "phase": "setup"}
+
+
+@pytest.mark.parametrize(
+    ("entered", "said"),
+    [
+        (
+            ["--setup"],
+            r"waits for a person and has 'Name', 'File', 'Save', 'Cancel', .*: enter what it",
+        ),
+        (["--enter", "Nmae=Ada"], r"field 'Nmae' cannot be used .*and has 'Name', .*: write --enter"),
+        (["--enter", "Deny"], r"The setup ended with AUTH_FAILED \(Wrong password\): enter something else"),
+        (["--enter", "File=@nothing.txt"], r"nothing\.txt is not a file: write --enter File=@FILE"),
+        (["--enter", "=Ada"], r"'=Ada' names no field and no button"),
+    ],
+)
+def test_a_setup_that_does_not_succeed(
+    run: Run, authored: str, monkeypatch: pytest.MonkeyPatch, entered: list[str], said: str
+) -> None:
+    monkeypatch.setattr(oneshot_setup, "PATIENCE", 1.0)
+    monkeypatch.setattr(oneshot, "PATIENCE", 1.0)
+    code, out, err = run("list", authored, *entered)
+    assert (code, out) == (1, "")
+    assert re.search(said, err)
+    assert len(err.splitlines()) == 1
+
+
+HANGS = """
+import asyncio
+
+import js
+from mcpframe import FrameServer
+
+server = FrameServer("hangs", allowed_origins=["https://chat.example"])
+
+
+@server.tool()
+async def hang() -> None:
+    await js.fetch("rung")
+    await asyncio.Event().wait()
+"""
+
+
+class _Bell:
+    """A site that notices when one address is asked for."""
+
+    def __init__(self, site: ASGIApp) -> None:
+        self._site = site
+        self.rung = threading.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"].endswith("/rung"):
+            self.rung.set()
+        await self._site(scope, receive, send)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
+def test_a_browser_that_is_killed_in_mid_call(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(HANGS)
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "hangs"\n[tool.mcpframe]\ninspect = false\n')
+    build(tmp_path, tmp_path / "out", allowed_origins=["https://chat.example"])
+    bell = _Bell(Site(tmp_path / "out"))
+    # Not below tmp_path: Chromium has a socket in its profile, whose path may not be long.
+    with TemporaryDirectory(prefix="killed-") as profiles, serve_app(bell) as served:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "mcpframe", "call", f"{served.origin}/hangs/", "hang"],
+            env={**os.environ, "TMPDIR": profiles},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert bell.rung.wait(BOOT_PATIENCE)
+        for browser in processes_with(profiles):
+            with suppress(ProcessLookupError):  # one ends with another
+                os.kill(browser, signal.SIGKILL)
+        out, err = process.communicate(timeout=BOOT_PATIENCE)
+    assert (process.returncode, out) == (1, "")
+    assert err == "error: The browser has ended while the server was used: run this again.\n"

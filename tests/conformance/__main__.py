@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcpframe.kit.data import templates_dir
+from mcpframe.kit.data import checkout_dir, templates_dir
 from mcpframe.kit.errors import KitError, ToolFailed
 from mcpframe.kit.node import find_node, install_locked
 from mcpframe.kit.programs import run_tool
@@ -20,6 +20,10 @@ from mcpframe.kit.progress import step
 from tests import conformance
 
 HERE = Path(__file__).parent
+EVERYTHING = str(templates_dir() / "everything")
+PAGES = (checkout_dir() / "README.md", checkout_dir() / "docs" / "conformance.md")
+FIGURES = re.compile(r"(^    \S.*: \d+ passed, \d+ failed\n)+", re.MULTILINE)
+"""The figures in a page."""
 _START_SECONDS = 300.0
 _RUN_SECONDS = 1800.0
 
@@ -68,9 +72,18 @@ class Result:
     failures: list[str]
     output: str
 
+    @property
+    def line(self) -> str:
+        """The figures, as they are printed."""
+        return f"{self.suite.name}: {self.passed} passed, {self.failed} failed"
+
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the suites, print passed and failed of each, and return 1 where something failed unexpectedly."""
+    """Run the suites, and print passed and failed of each.
+
+    Returns:
+        1 where something failed unexpectedly, or the documentation has other figures.
+    """
     options = _options(arguments)
     try:
         with step("Installing the suite"):
@@ -81,14 +94,28 @@ def main(arguments: Sequence[str]) -> int:
         print(f"conformance: {error}", file=sys.stderr)
         return 1
     for result in results:
-        print(f"{result.suite.name}: {result.passed} passed, {result.failed} failed")
+        print(result.line)
         for line in result.failures:
             print(f"    {line}")
         if options.output:
             options.output.mkdir(parents=True, exist_ok=True)
             name = re.sub(r"[^a-z0-9.]+", "-", result.suite.name)
             (options.output / f"{name}.txt").write_text(result.output, "utf-8")
-    return int(any(not _is_expected(line) for result in results for line in result.failures))
+    stale = []
+    if len(results) == len(SUITES) and options.server == EVERYTHING:
+        stale = [page for page in PAGES if not _says(page, [result.line for result in results], write=options.write)]
+    for page in stale:
+        print(f"{page.name} says something else: write it anew with build.py conformance --write", file=sys.stderr)
+    return int(bool(stale) or any(not _is_expected(line) for result in results for line in result.failures))
+
+
+def _says(page: Path, lines: Sequence[str], *, write: bool) -> bool:
+    """Whether a page of the documentation has these figures; with `write`, it has them afterwards."""
+    text = page.read_text("utf-8")
+    current = FIGURES.sub("".join(f"    {line}\n" for line in lines), text)
+    if write and current != text:
+        page.write_text(current, "utf-8")
+    return write or current == text
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
@@ -97,9 +124,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--only", default="", metavar="TEXT", help="run the suites whose name has this text")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="keep what the suites print")
-    parser.add_argument(
-        "--server", default=str(templates_dir() / "everything"), help="another server, as for mcpframe bridge"
-    )
+    parser.add_argument("--server", default=EVERYTHING, metavar="WHERE", help="another server, as for mcpframe bridge")
+    parser.add_argument("--write", action="store_true", help="write the figures into README.md and docs/conformance.md")
     return parser.parse_args(arguments)
 
 

@@ -73,6 +73,27 @@ def test_the_environment_is_made_once(build: ModuleType, monkeypatch: pytest.Mon
     assert programs.ran == ["python -m venv", "pip", "uv", "uv"]
 
 
+def test_the_environment_of_another_clone_is_left_alone(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    programs = Programs(build)
+    monkeypatch.setattr(build, "run_tool", programs)
+    theirs = tmp_path / "theirs"
+    (theirs / ".venv").mkdir(parents=True)
+    try:
+        build.VENV.symlink_to(theirs / ".venv", target_is_directory=True)
+    except OSError:
+        pytest.skip("this system lets nobody make links")
+    build_script = theirs / "build.py"
+    build_script.touch()
+    with pytest.raises(KitError, match=r"is a link to the environment of .*theirs: remove the link"):
+        build.ensure_environment()
+    assert (programs.ran, list((theirs / ".venv").iterdir())) == ([], [])
+    build_script.unlink()  # a link to another disk is nobody else's
+    build.ensure_environment()
+    assert programs.ran[-1] == "uv"
+
+
 def test_a_changed_lock_is_installed_into_the_environment(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     programs = Programs(build)
     monkeypatch.setattr(build, "run_tool", programs)

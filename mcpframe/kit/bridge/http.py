@@ -28,7 +28,7 @@ from mcpframe.kit.bridge.http_requests import Requests
 from mcpframe.kit.bridge.http_sessions import Sessions
 from mcpframe.kit.bridge.lines import LIMITS
 from mcpframe.kit.bridge.link import Link, OpenPage
-from mcpframe.kit.serve import bind
+from mcpframe.kit.serve import bind, http_settings
 
 PATH = "/mcp"
 _HOST = "127.0.0.1"
@@ -123,17 +123,7 @@ async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[s
         port = listener.getsockname()[1]
         spare = Spare(open_page)
         app, sessions, requests = make_app(spare, port, origins)
-        config = uvicorn.Config(
-            app,
-            lifespan="off",
-            ws="none",
-            http="h11",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=1,
-        )
-        server = _Server(config)
+        server = _Server(http_settings(app))
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(spare.close)
             await spare.open()

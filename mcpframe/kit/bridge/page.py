@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -21,7 +22,8 @@ HOST_ORIGIN = f"http://{HOST_NAME}"
 PAGE_URL = f"{HOST_ORIGIN}/bridge/bridge.html"
 
 _BINDING = "mcpframeBridge"
-_HELLO_SECONDS = 30.0
+# Seconds for the host page to start. A new tab that is still on its way to its empty page may go on there.
+_HELLO_SECONDS = (10.0, 30.0)
 _GOODBYE_SECONDS = 5.0
 _PIECE = 4_000_000
 """Characters of a message that cross in one command."""
@@ -116,12 +118,13 @@ class HostPage:
         devtools.post("Runtime.addBinding", session, name=_BINDING)
         # The framed page's process is watched as well: nobody in the host page is told when it crashes.
         devtools.post("Target.setAutoAttach", session, autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
-        devtools.post("Page.navigate", session, url=PAGE_URL)
-        try:
-            async with asyncio.timeout(_HELLO_SECONDS):
-                await self._next("hello")
-        except TimeoutError:
-            raise PageFailed("The bridge's own page did not start in Chromium: reinstall mcpframe.") from None
+        for seconds in _HELLO_SECONDS:
+            devtools.post("Page.navigate", session, url=PAGE_URL)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._next("hello")
+                    return
+        raise PageFailed("The bridge's own page did not start in Chromium: reinstall mcpframe.")
 
     async def open(self, framed: Framed) -> None:
         """Frame a server and shake hands with it.

@@ -7,14 +7,15 @@ any more is removed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mcpframe.kit.bundle.assets import Asset
 from mcpframe.kit.bundle.host_headers import host_files
-from mcpframe.kit.cache import new_folder, write_file, writing
+from mcpframe.kit.cache import clear_leftovers, new_folder, write_file, writing
 from mcpframe.kit.errors import BuildError
 from mcpframe.kit.locking import locked
 
@@ -100,20 +101,33 @@ def write_bundle(out: Path, name: str, assets: Iterable[Asset], manifest: Mappin
         BuildError: The folder is there and is not a bundle.
         StorageError: The file system refuses.
     """
-    listed = list(assets)
     target = out / name
+    was_there = out.exists()
     with locked(out):
+        clear_leftovers(target)
         if target.exists() and not (target / MANIFEST).is_file() and (not target.is_dir() or any(target.iterdir())):
             raise BuildError(f"{target} is there and is not a bundle: move it, or choose another --out.")
-        for asset in listed:
-            if asset.path.startswith(f"{SHARED}/"):
-                _publish(out / asset.path, asset)
-        with new_folder(target) as folder, writing(target):
-            for asset in listed:
-                if asset.path.startswith(f"{name}/"):
-                    _put(folder / asset.path.removeprefix(f"{name}/"), asset)
-            (folder / MANIFEST).write_bytes(json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n")
-        _finish(out)
+        try:
+            _write(out, target, list(assets), manifest)
+            _sweep(out)
+        except BaseException:
+            with suppress(OSError):
+                _sweep(out)
+                if not was_there:
+                    out.rmdir()
+            raise
+
+
+def _write(out: Path, target: Path, assets: Sequence[Asset], manifest: Mapping[str, Any]) -> None:
+    for asset in assets:
+        if asset.path.startswith(f"{SHARED}/"):
+            _publish(out / asset.path, asset)
+    with new_folder(target) as folder, writing(target):
+        for asset in assets:
+            if asset.path.startswith(f"{target.name}/"):
+                _put(folder / asset.path.removeprefix(f"{target.name}/"), asset)
+        (folder / MANIFEST).write_bytes(json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n")
+    _head(out)
 
 
 def _publish(path: Path, asset: Asset) -> None:
@@ -131,15 +145,20 @@ def _put(path: Path, asset: Asset) -> None:
         path.with_name(path.name + ".gz").write_bytes(asset.packed)
 
 
-def _finish(out: Path) -> None:
-    """Bring header files in line with all bundles of the root, and remove shared files that none of them uses."""
+def _head(out: Path) -> None:
+    """Bring header files in line with all bundles of the root."""
     manifests = read_manifests(out)
     for name, data in host_files({name: manifest["csp"] for name, manifest in manifests.items()}).items():
         path = out / name
+        clear_leftovers(path)
         if not path.is_file() or path.read_bytes() != data:
             write_file(path, data)
             path.chmod(0o644)
-    used = {entry["path"] for manifest in manifests.values() for entry in manifest["files"]}
+
+
+def _sweep(out: Path) -> None:
+    """Remove shared files that no bundle of the root uses."""
+    used = {entry["path"] for manifest in read_manifests(out).values() for entry in manifest["files"]}
     shared = out / SHARED
     for path in sorted(shared.rglob("*"), reverse=True):
         if path.is_dir():
@@ -147,3 +166,5 @@ def _finish(out: Path) -> None:
                 path.rmdir()
         elif path.relative_to(out).as_posix().removesuffix(".gz") not in used:
             path.unlink(missing_ok=True)
+    if shared.is_dir() and not any(shared.iterdir()):
+        shared.rmdir()

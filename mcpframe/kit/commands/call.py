@@ -9,12 +9,13 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from mcpframe.kit.commands.listing import AsJson, Era, Origin, Timeout
+from mcpframe.kit.commands.listing import AsJson, Enter, Era, Origin, Setup, Timeout, entries_of
 from mcpframe.kit.commands.output import err
 
 EXAMPLES = (
     "Examples:  mcpframe call https://tools.example/pi/ calculate_pi iterations=1000  |  "
-    "mcpframe call URL search --args '{\"where\": [1, 2]}' --json"
+    "mcpframe call URL search --args '{\"where\": [1, 2]}' --json  |  "
+    "mcpframe call URL find name=Ada --enter 'Choose a file=@people.json' --enter 'Use this document'"
 )
 
 
@@ -28,6 +29,8 @@ def call(
     origin: Origin = None,
     era: Era = "auto",
     timeout: Timeout = 30.0,
+    setup: Setup = False,
+    enter: Enter = None,
     as_json: AsJson = False,
 ) -> None:
     """Call one tool, print what it answers, and exit with 1 if that is an error."""
@@ -40,7 +43,8 @@ def call(
     if args is not None and pairs:
         raise CallError("Give the arguments as key=value or with --args, not both.")
     given = None if args is None else _object(sys.stdin.read() if args == "-" else args)
-    result = asyncio.run(_called(url, tool, pairs or [], given, origin, era, timeout))
+    entries = entries_of(setup, enter)
+    result = asyncio.run(_called(url, tool, pairs or [], given, origin, era, timeout, entries))
     if as_json:
         typer.echo(json.dumps(result, indent=2))
     elif result.get("isError"):
@@ -71,6 +75,7 @@ async def _called(
     origin: str | None,
     era: str,
     patience: float,
+    setup: list[tuple[str, Any]] | None,
 ) -> dict[str, Any]:
     from mcp.shared.exceptions import MCPError
 
@@ -79,7 +84,7 @@ async def _called(
     from mcpframe.kit.errors import CallError
     from mcpframe.kit.oneshot import one_session
 
-    async with one_session(url, origin=origin, era=era, patience=patience) as client:
+    async with one_session(url, origin=origin, era=era, patience=patience, setup=setup) as client:
         tools = {tool["name"]: tool for tool in await everything(client.list_tools, "tools")}
         if name not in tools:
             raise CallError(f"The server has no tool {name!r}; it has: {', '.join(tools) or 'none'}.")

@@ -25,12 +25,16 @@ def dev(
 ) -> None:
     """Serve a project in a host page; build and reload it on every change, at the same session. Until Ctrl-C."""
     from mcpframe.kit.dev import check_path, serve_dev
+    from mcpframe.kit.dev_channel import DevChannel
     from mcpframe.kit.inspector import serve_inspector
 
     check_path(path)
+    channel = DevChannel()
     with ExitStack() as stack:
-        inspecting = stack.enter_context(serve_inspector(progress=step))
-        server = stack.enter_context(serve_dev(path, port=port, also=(inspecting.origin,), progress=step))
+        inspecting = stack.enter_context(serve_inspector(rebuilds=channel, progress=step))
+        server = stack.enter_context(
+            serve_dev(path, port=port, also=(inspecting.origin,), channel=channel, progress=step)
+        )
         if server.first_error:
             print_error(server.first_error)
         out.print(f"[green]Serving[/] {escape(server.url)}")

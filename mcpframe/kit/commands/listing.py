@@ -17,6 +17,14 @@ Origin = Annotated[
 ]
 Era = Annotated[str, typer.Option(help="The protocol to speak: auto for the newest, 2026-07-28, or legacy.")]
 Timeout = Annotated[float, typer.Option(min=1, help="Seconds until the page has to have begun to speak.")]
+Setup = Annotated[bool, typer.Option("--setup", help="Run the server's setup first; --enter does that, too.")]
+Enter = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FIELD=VALUE|FIELD=@FILE|BUTTON",
+        help="What to enter in the setup's form, and which buttons to press; may be repeated, and is done in order.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
@@ -25,6 +33,8 @@ def list_server(
     origin: Origin = None,
     era: Era = "auto",
     timeout: Timeout = 30.0,
+    setup: Setup = False,
+    enter: Enter = None,
     as_json: AsJson = False,
 ) -> None:
     """List the tools, resources and prompts of a deployed server."""
@@ -33,7 +43,7 @@ def list_server(
     from mcpframe.kit.oneshot import check_origin
 
     check_origin(origin)
-    found = asyncio.run(_listed(url, origin, era, timeout))
+    found = asyncio.run(_listed(url, origin, era, timeout, entries_of(setup, enter)))
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
@@ -49,10 +59,19 @@ def list_server(
         out.print("It offers nothing.")
 
 
-async def _listed(url: str, origin: str | None, era: str, patience: float) -> dict[str, Any]:
+def entries_of(setup: bool, enter: list[str] | None) -> list[tuple[str, Any]] | None:
+    """What `--setup` and `--enter` ask for, as for `one_session`. Raises `SetupNotDone` where it cannot be used."""
+    from mcpframe.kit.oneshot_setup import parse_entries
+
+    return parse_entries(enter or ()) if setup or enter else None
+
+
+async def _listed(
+    url: str, origin: str | None, era: str, patience: float, setup: list[tuple[str, Any]] | None
+) -> dict[str, Any]:
     from mcpframe.kit.oneshot import one_session
 
-    async with one_session(url, origin=origin, era=era, patience=patience) as client:
+    async with one_session(url, origin=origin, era=era, patience=patience, setup=setup) as client:
         can = client.server_capabilities
         found: dict[str, Any] = {"server": _wire(client.server_info), "protocol": client.protocol_version}
         found["tools"] = await everything(client.list_tools, "tools") if can.tools else []

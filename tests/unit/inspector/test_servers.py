@@ -133,9 +133,14 @@ def test_anything_that_was_stored_can_be_read(stored: Any) -> None:
 
 def test_examples() -> None:
     text = json.dumps({"servers": [{"title": "Pi", "url": "pi/"}, {"title": "No address"}, "nothing"]})
-    assert read_examples(text) == [Example("Pi", "pi/")]
+    assert read_examples(text) == ([Example("Pi", "pi/")], "")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"servers": {}}', '{"servers": [{"title": 1, "url": 2}]}'])
 def test_no_examples(text: str) -> None:
-    assert read_examples(text) == []
+    assert read_examples(text) == ([], "")
+
+
+def test_where_builds_are_told_of() -> None:
+    assert read_examples('{"servers": [], "rebuilds": "rebuilds"}') == ([], "rebuilds")
+    assert read_examples('{"rebuilds": 1}') == ([], "")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.cache import cache_dir, new_folder, sha256_of, write_file, writing
+from mcpframe.kit.cache import cache_dir, clear_leftovers, new_folder, sha256_of, write_file, writing
 from mcpframe.kit.errors import StorageError
 
 
@@ -79,6 +79,22 @@ def test_the_old_folder_comes_back_when_the_new_one_cannot_take_its_place(
         pass
     assert names(target) == ["old"]
     assert names(tmp_path) == ["target"]
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    for path in (".target.abcd_123/new/half", ".target.abcd_124/old/file", ".target.mine/file", ".target.abcd_125/x"):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).touch()
+    (tmp_path / ".htaccess").touch()
+    (tmp_path / ".target.abcd_126").touch()
+    clear_leftovers(target)
+    assert names(target) == ["file"]  # it had stepped aside
+    assert names(tmp_path) == [".htaccess", ".target.abcd_125", ".target.mine", "target"]
+    (tmp_path / ".target.abcd_127" / "old").mkdir(parents=True)
+    clear_leftovers(target)
+    assert names(target) == ["file"]
+    assert names(tmp_path) == [".htaccess", ".target.abcd_125", ".target.mine", "target"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from pathlib import Path
@@ -95,7 +96,7 @@ def test_serving_what_is_not_there(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert "is not a folder that can be served" in capsys.readouterr().err
 
 
-COMMANDS = ["new", "dev", "test", "check", "list", "call", "build", "serve"]
+COMMANDS = ["new", "dev", "test", "check", "list", "call", "build", "serve", "inspect", "bridge", "install"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -158,3 +159,17 @@ def test_ctrl_c_is_status_130(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(bundle, "build", build)
     assert run(monkeypatch, "build") == 130
+
+
+@pytest.mark.parametrize(
+    ("file", "told"), [(None, "The disk is full: free"), ("/tmp/x", "The disk is full (/tmp/x): free")]
+)
+def test_a_full_disk_is_told_wherever_it_is_met(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], file: str | None, told: str
+) -> None:
+    def build(*_: object, **__: object) -> BuildResult:
+        raise OSError(errno.ENOSPC, "No space left on device", file)
+
+    monkeypatch.setattr(bundle, "build", build)
+    assert run(monkeypatch, "build") == 1
+    assert capsys.readouterr().err == f"error: {told} some space and run this again.\n"

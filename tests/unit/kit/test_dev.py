@@ -75,6 +75,31 @@ def test_a_first_build_that_fails_does_not_stop_it(project: Path, builds: list[d
         assert server.channel._state["error"]
 
 
+def test_what_does_not_start_is_told_unless_there_is_a_newer_build(
+    project: Path, builds: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = dev.build
+
+    def build(path: Path, out: Path, *, draft: bool = False, **options: Any) -> BuildResult:
+        if not draft and "import nothing" in (path / "server.py").read_text():
+            raise BuildError("The server does not start: No module named 'nothing'.\nserver.py, line 4")
+        return whole(path, out, draft=draft, **options)
+
+    monkeypatch.setattr(dev, "build", build)
+    with dev.serve_dev(project) as server:
+        first = server.channel.built
+        (project / "server.py").write_text(SERVER + "import nothing\n")
+        assert server.rebuild() is None
+        assert server.prove(first) is None
+        assert server.channel._state["error"] is None
+        error = server.prove(server.channel.built)
+        assert (server.channel._state["error"], server.channel._state["fails"]) == (str(error), "start")
+        (project / "server.py").write_text(SERVER)
+        assert server.rebuild() is None
+        assert server.prove(server.channel.built) is None
+        assert server.channel._state["error"] is None
+
+
 def test_changes_are_watched_and_what_tools_write_is_not(project: Path, builds: list[dict[str, Any]]) -> None:
     sources = dev._Sources(project)
     changed = watchfiles.Change.modified

@@ -38,7 +38,13 @@ def ask(address: str) -> object:
 def test_what_was_missed_comes_at_once(channel: DevChannel, address: str) -> None:
     channel.publish(url="http://here/a/")
     channel.publish(error="line 3")
-    assert ask(f"{address}?after=0") == {"version": 2, "url": "http://here/a/", "error": "line 3"}
+    assert ask(f"{address}?after=0") == {
+        "version": 2,
+        "url": "http://here/a/",
+        "built": 1,
+        "error": "line 3",
+        "fails": "build",
+    }
     assert ask(address) == ask(f"{address}?after=nonsense")
 
 
@@ -48,5 +54,31 @@ def test_who_is_up_to_date_waits_for_news(channel: DevChannel, address: str) -> 
         waiting = [pool.submit(ask, f"{address}?after=1") for _ in range(3)]
         while len(channel._waiting) < 3:
             assert not any(answer.done() for answer in waiting)
-        channel.publish()
-        assert [answer.result(20) for answer in waiting] == [{"version": 2, "url": "http://here/a/", "error": None}] * 3
+        channel.publish(url="http://here/a/")
+        news = {"version": 2, "url": "http://here/a/", "built": 2, "error": None, "fails": None}
+        assert [answer.result(20) for answer in waiting] == [news] * 3
+
+
+def test_a_start_that_fails_is_told_of_the_last_build_only(channel: DevChannel, address: str) -> None:
+    for _ in range(2):
+        channel.publish(url="http://here/a/")
+    assert not channel.publish(error="line 3", of=1)
+    assert ask(address)["version"] == 2  # type: ignore[index]
+    assert channel.publish(error="line 3", of=2)
+    assert ask(address) == {"version": 3, "url": "http://here/a/", "built": 2, "error": "line 3", "fails": "start"}
+
+
+def test_a_build_runs_once_a_page_is_connected_to_it(channel: DevChannel, address: str) -> None:
+    channel.publish(url="http://here/a/")
+    assert not channel.runs(1, within=60)  # nobody has heard of it: nobody is waited for
+    with ThreadPoolExecutor() as pool:
+        listening = pool.submit(ask, f"{address}?after=1")
+        while not channel._waiting:
+            assert not listening.done()
+        channel.publish(url="http://here/a/")
+        assert channel.runs(1, within=0)  # there is a newer one
+        assert not channel.runs(2, within=0)
+        waiting = pool.submit(channel.runs, 2, 60)
+        for number in ("1", "nonsense", "2"):
+            assert ask(f"{address}?running={number}")["version"] == 2  # type: ignore[index]
+        assert waiting.result(20)
