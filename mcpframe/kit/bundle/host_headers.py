@@ -76,7 +76,7 @@ def _netlify(pages: Mapping[str, Mapping[str, str]]) -> str:
         lines += [f"/{name}/*", *(f"  {header}: {value}" for header, value in headers.items())]
         for file in ("", "index.html", "manifest.json"):
             lines += [f"/{name}/{file}", f"  Cache-Control: {FRESH}"]
-        for pattern in ("server.*", "packages/*", "assets-*"):
+        for pattern in ("server.*", "snapshot.*", "packages/*", "assets-*"):
             lines += [f"/{name}/{pattern}", f"  Cache-Control: {IMMUTABLE}"]
     return "\n".join(lines) + "\n"
 
@@ -88,7 +88,7 @@ def _apache(pages: Mapping[str, Mapping[str, str]]) -> str:
     lines += [f"AddType {kind} .{ending}" for ending, kind in _TYPES.items()]
     lines += ["<IfModule mod_headers.c>"]
     lines += [f'  Header always set {name} "{value}"' for name, value in _EVERYWHERE.items()]
-    hashed = "/_mcpframe/|/packages/|/assets-[0-9a-f]+/|/server\\.[0-9a-f]+\\.zip$"
+    hashed = "/_mcpframe/|/packages/|/assets-[0-9a-f]+/|/server\\.[0-9a-f]+\\.zip$|/snapshot\\.[0-9a-f]+\\.bin$"
     lines += [f'  SetEnvIf Request_URI "{hashed}" MCPFRAME_IMMUTABLE']
     lines += [f'  Header set Cache-Control "{FRESH}"']
     lines += [f'  Header set Cache-Control "{IMMUTABLE}" env=MCPFRAME_IMMUTABLE']
@@ -119,7 +119,7 @@ def _vercel(pages: Mapping[str, Mapping[str, str]]) -> list[dict[str, object]]:
     ]
     for name, headers in pages.items():
         rules.append(rule(f"/{name}/(.*)", headers))
-        hashed = ("server.(.*)", "packages/(.*)", "assets-(.*)")
+        hashed = ("server.(.*)", "snapshot.(.*)", "packages/(.*)", "assets-(.*)")
         rules += [rule(f"/{name}/{part}", {"Cache-Control": IMMUTABLE}) for part in hashed]
     return rules
 
@@ -131,7 +131,7 @@ def _firebase(pages: Mapping[str, Mapping[str, str]]) -> list[dict[str, object]]
     rules = [rule("**", {**_EVERYWHERE, "Cache-Control": FRESH}), rule("/_mcpframe/**", {"Cache-Control": IMMUTABLE})]
     for name, headers in pages.items():
         rules.append(rule(f"/{name}/**", headers))
-        hashed = ("server.*", "packages/**", "assets-*/**")
+        hashed = ("server.*", "snapshot.*", "packages/**", "assets-*/**")
         rules += [rule(f"/{name}/{part}", {"Cache-Control": IMMUTABLE}) for part in hashed]
     return rules
 
@@ -162,5 +162,5 @@ def _nginx(pages: Mapping[str, Mapping[str, str]]) -> str:
     lines += location("/_mcpframe/", IMMUTABLE, {})
     for name, headers in pages.items():
         lines += location(f"/{name}/", FRESH, headers)
-        lines += location(f"~ ^/{re.escape(name)}/(server\\.|packages/|assets-)", IMMUTABLE, headers)
+        lines += location(f"~ ^/{re.escape(name)}/(server\\.|snapshot\\.|packages/|assets-)", IMMUTABLE, headers)
     return "\n".join(lines) + "\n"
