@@ -46,6 +46,16 @@ with sync_playwright() as playwright:
     print(playwright.chromium.executable_path)
 """
 
+# GWP-ASan, which Chromium switches on in some processes by chance, looks for the callers of an allocation beyond the end
+# of the stack where WebAssembly has a stack of its own (JSPI, which Pyodide runs coroutines on): the page crashes.
+# The first two are Playwright's own: of this option, too, a browser takes only the last one.
+_FEATURES = (
+    "CDPScreenshotNewSurface",
+    "SkipListAccountsWithoutGaiaCookies",
+    "GwpAsanMalloc:ProcessSamplingProbability/0/ProcessSamplingBoost2/0",
+    "GwpAsanPartitionAlloc:ProcessSamplingProbability/0/ProcessSamplingBoost2/0",
+)
+
 _HOW = "install Chromium or Chrome, or set MCPFRAME_CHROMIUM to its program"
 
 
@@ -120,6 +130,7 @@ def launch_options(executable: Path) -> LaunchOptions:
             "--disable-background-networking",
             "--disable-component-update",
             "--disable-sync",
+            f"--enable-features={','.join(_FEATURES)}",
         ],
         "chromium_sandbox": not (_is_root() or os.environ.get("MCPFRAME_NO_SANDBOX") == "1"),
     }
