@@ -46,7 +46,7 @@ with sync_playwright() as playwright:
     print(playwright.chromium.executable_path)
 """
 
-# GWP-ASan, which Chromium switches on in some processes by chance, looks for the callers of an allocation beyond the end
+# GWP-ASan, which Chromium switches on in some processes by chance, looks for an allocation's callers beyond the end
 # of the stack where WebAssembly has a stack of its own (JSPI, which Pyodide runs coroutines on): the page crashes.
 # The first two are Playwright's own: of this option, too, a browser takes only the last one.
 _FEATURES = (
