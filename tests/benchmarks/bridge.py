@@ -117,16 +117,7 @@ def _start(starts: int) -> list[Figure]:
                 return (time.perf_counter() - start) * 1000
 
         samples = take_turns(list(profiles), starts, first_answer)
-    return [
-        Figure(
-            f"bridge over stdio, first answer, {kind}",
-            "ms",
-            statistics.median(samples[kind]),
-            goal=Goal(value=3000),
-            details={"samples": samples[kind]},
-        )
-        for kind in profiles
-    ]
+    return [Figure.of_times(f"bridge over stdio, first answer, {kind}", samples[kind], 3000) for kind in profiles]
 
 
 def _calls(rig: Rig, sites: Sites, rounds: int) -> list[Figure]:

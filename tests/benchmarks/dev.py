@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 import threading
 import time
@@ -15,7 +14,7 @@ from mcpframe.kit.dev import serve_dev
 from mcpframe.kit.dev_channel import DevChannel
 from mcpframe.kit.inspector import serve_inspector
 from mcpframe.kit.scaffold import scaffold
-from tests.benchmarks.figures import Figure, Goal
+from tests.benchmarks.figures import Figure
 from tests.benchmarks.rig import Rig, host_page
 from tests.benchmarks.samples import take_turns
 
@@ -49,16 +48,7 @@ def measure_dev(rig: Rig, rounds: int) -> list[Figure]:
         stack.callback(server.stop)
         pages = {HOST: server.url, INSPECTOR: inspecting.url_with(server.server_url)}
         samples = {kind: _followed(rig, url, kind, project / "server.py", rounds) for kind, url in pages.items()}
-    return [
-        Figure(
-            f"mcpframe dev, save → connected again, {kind}",
-            "ms",
-            statistics.median(samples[kind]),
-            goal=Goal(value=2000),
-            details={"samples": samples[kind]},
-        )
-        for kind in pages
-    ]
+    return [Figure.of_times(f"mcpframe dev, save → connected again, {kind}", samples[kind], 2000) for kind in pages]
 
 
 def _followed(rig: Rig, url: str, kind: str, file: Path, rounds: int) -> list[float]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +42,11 @@ class Figure:
     peer_name: str = ""
     goal: Goal | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_times(cls, name: str, samples: Sequence[float], limit: float) -> Figure:
+        """The median of times, held against a limit; all in milliseconds."""
+        return cls(name, "ms", statistics.median(samples), goal=Goal(value=limit), details={"samples": samples})
 
     @property
     def ratio(self) -> float | None:
