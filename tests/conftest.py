@@ -14,10 +14,26 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+# Here and not in browser/: of tests in several processes, the one that reports reads this file only.
+def pytest_configure(config: pytest.Config) -> None:
+    """Say what failed as soon as it has: a run of many minutes that is stopped early would else keep it to itself."""
+    if hasattr(config, "workerinput"):
+        return
+
+    class Teller:
+        def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+            terminal = config.pluginmanager.get_plugin("terminalreporter")
+            if report.failed and terminal:
+                told = getattr(getattr(report.longrepr, "reprcrash", None), "message", report.longreprtext)
+                terminal.ensure_newline()
+                terminal.write_line(f"{report.when} of {report.nodeid} failed: {told[:2000]}", red=True)
+
+    config.pluginmanager.register(Teller())
+
+
 _MATRIX = ("test_contract_", "test_matrix")
 
 
-# Here and not in browser/: of tests in several processes, the one that reports reads this file only.
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say how many lines of the matrix of bad input and attacks have held; a test may hold several."""
     held = [
