@@ -71,7 +71,8 @@ class IframeWindow:
         self._parent.append(iframe)
         if not iframe.isConnected:
             raise StateError("The element to put the frame into is not in the page.")
-        self._peer = HostWindow(iframe.contentWindow)
+        self._inner = iframe.contentWindow
+        self._peer = HostWindow(self._inner)
         return self
 
     async def __aexit__(
@@ -92,8 +93,8 @@ class IframeWindow:
                 gone(Departure.REPLACED)
 
         def on_change(*_: Any) -> None:
-            # Another iframe's window object would do, too; but to bring one of another origin into Python costs more.
-            if not iframe.isConnected:
+            # Also where the iframe was moved: it gets another window then, and nothing of the first is heard any more.
+            if self._inner.closed:
                 gone(Departure.REMOVED)
 
         stop_hearing = self._peer.listen(deliver, gone)

@@ -27,15 +27,21 @@ def hosting(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture(scope="module")
-async def client(hosting: Bundle, origins: Origins, browser: Any) -> AsyncIterator[Client]:
-    """A client of that bundle."""
+async def outer_page(origins: Origins, browser: Any) -> AsyncIterator[Page]:
+    """A page of the host's."""
     async with new_context(browser) as (context, troubles):
         troubles.expect("does not match the recipient window's origin")
-        page: Page = await context.new_page()
+        page = await context.new_page()
         await page.goto(f"{origins.host}/page.html")
-        outer = OuterFrame(hosting.url, sandbox="popups", options=Options(handshake_timeout=BOOT_PATIENCE))
-        async with Client(outer.connect(PlaywrightPlace(page), visible=True)) as client:
-            yield client
+        yield page
+
+
+@pytest.fixture(scope="module")
+async def client(hosting: Bundle, outer_page: Page) -> AsyncIterator[Client]:
+    """A client of that bundle, which is framed there."""
+    outer = OuterFrame(hosting.url, sandbox="popups", options=Options(handshake_timeout=BOOT_PATIENCE))
+    async with Client(outer.connect(PlaywrightPlace(outer_page), visible=True)) as client:
+        yield client
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> Any:
@@ -80,6 +86,15 @@ async def test_a_page_that_is_lost_in_mid_call_fails_the_call_and_can_be_framed_
     assert got["failed"]["error"]["code"] == -32000
     assert "session is over" in got["failed"]["error"]["message"]
     assert got["answer"]["result"] == {"text": "again"}
+
+
+async def test_a_page_that_is_moved_before_it_has_loaded_is_lost(
+    client: Client, origins: Origins, outer_page: Page
+) -> None:
+    """Then there are no two load events to tell it by."""
+    await outer_page.route("**/never.png", lambda route: None)
+    got = await call(client, "lose", url=f"{origins.stranger}/stuck.html?inner", how="moved")
+    assert "session is over" in got["failed"]["error"]["message"]
 
 
 async def test_a_server_outside_and_a_client_inside(client: Client, origins: Origins) -> None:
