@@ -18,8 +18,8 @@ KEY = "workspace"
 
 async def main(page: Page) -> None:
     """Show the dashboard, and serve the copilot while it is open."""
-    await page.show("dashboard.html")
     kept = await page.storage.get(KEY, {})
+    await page.show("dashboard.html")
     changes: asyncio.Queue[Area] = asyncio.Queue()
     workspace = Workspace(
         done=kept.get("done", DONE), acknowledged=kept.get("acknowledged", ()), on_change=changes.put_nowait

@@ -45,8 +45,8 @@ class Editor:
 
     async def _show(self, session: FrameSession) -> None:
         page = session.page
-        await page.show("editor.html")
         self._drawing = await page.import_module("editor.js")
+        await page.show("editor.html")  # nothing is waited for from here to the last listener: what is seen works
         page.element("#code").value = self._diagram.code
         page.element("#code").on("input", self._typed)
         page.element("#undo").on("click", self._undo)
@@ -65,8 +65,8 @@ class Editor:
         self.look()
         return self._diagram.code if self._diagram.take_edits() else None
 
-    async def draw(self, code: str) -> None:
-        """Draw a source in place of the diagram.
+    async def draw(self, code: str) -> str | None:
+        """Draw a source in place of the diagram, and give what was replaced where the person had changed that.
 
         Raises:
             ToolError: It has a mistake; the diagram is as it was.
@@ -75,8 +75,10 @@ class Editor:
             mistake = await self._drawing.mistake(code)
             if mistake:
                 raise ToolError(f"Mermaid cannot draw this: {mistake}")
+        replaced = self.take_edits()  # only now: they may have typed while Mermaid was asked
         self._diagram.replace(code)
         await self._changed()
+        return replaced
 
     async def svg(self, theme: str) -> str:
         """Give the picture as SVG.
@@ -96,14 +98,16 @@ class Editor:
             self._session.page.download("diagram.svg", svg, "image/svg+xml")
 
     async def _changed(self) -> None:
-        """Keep the source, and show it and its picture."""
+        """Show the source and its picture, and keep it."""
         if self._session is None:
             return
-        await self._session.storage.set(KEY, self._diagram.code)
+        # Before anything is waited for: whoever looks meanwhile would take what is still there for the person's.
         if self._drawing is not None:
             code = self._session.page.element("#code")
             if code.value != self._diagram.code:
                 code.value = self._diagram.code
+        await self._session.storage.set(KEY, self._diagram.code)
+        if self._drawing is not None:
             await self._picture()
 
     async def _picture(self) -> None:

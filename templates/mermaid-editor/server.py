@@ -51,8 +51,7 @@ async def draw(
 ) -> str:
     """Draw a diagram for the user in place of the current one. Mermaid source that has mistakes is refused."""
     await editor.open(server.session)
-    replaced = editor.take_edits()
-    await editor.draw(code)
+    replaced = await editor.draw(code)
     await announce()
     if replaced is None:
         return "Drawn."

@@ -32,8 +32,8 @@ class _Picker:
 
     async def run(self) -> list[str]:
         page = self._session.page
-        await page.show("setup.html")
         browser: Any = await page.import_module("files.js")
+        await page.show("setup.html")  # nothing is waited for from here to the last listener: what is seen works
         page.element("#file").on("change", self._field)
         if browser.canPick():
             page.element("#file").on("click", self._in_place(browser), prevent_default=True)

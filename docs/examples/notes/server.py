@@ -9,8 +9,9 @@ server = FrameServer("notes", title="Notes")
 async def setup(session: FrameSession) -> Setup:
     """Ask for the notebook's name."""
     page = session.page
+    name = await session.storage.get("name", "")
     await page.show("setup.html")
-    page.element("#name").value = await session.storage.get("name", "")
+    page.element("#name").value = name
     submitted = await page.element("form").event("submit")
     if submitted.js.submitter.value == "cancel":
         raise SetupCancelled
