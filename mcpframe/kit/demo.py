@@ -128,10 +128,10 @@ def _serve(stack: contextlib.ExitStack, folder: Path, port: int, usual: int) -> 
 
 
 def _wait_for_the_end() -> None:
-    print("Serving all of them; Ctrl-C ends it.", flush=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     for_ever = threading.Event()
     with contextlib.suppress(KeyboardInterrupt):
+        print("Serving all of them; Ctrl-C ends it.", flush=True)
         # In steps, because on Windows Ctrl-C does not interrupt a wait.
         while not for_ever.wait(1):
             pass

@@ -32,21 +32,25 @@ def test_once() -> None:
     assert page != server
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no way to send Ctrl-C to one process")
 def heed_interrupts() -> None:
     """Undo what a shell does to its background jobs, and so to a test run that is one: there Ctrl-C is ignored."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def test_it_serves_until_it_is_interrupted() -> None:
-    with subprocess.Popen(
-        COMMAND,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        preexec_fn=heed_interrupts,
-    ) as running:
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no way to send Ctrl-C to one process")
+def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
+    told = tmp_path / "told.txt"
+    with (
+        told.open("wb") as errors,
+        subprocess.Popen(
+            COMMAND,
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            preexec_fn=heed_interrupts,
+        ) as running,
+    ):
         assert running.stdout is not None
         try:
             lines = []
@@ -55,13 +59,13 @@ def test_it_serves_until_it_is_interrupted() -> None:
                 if "Ctrl-C" in line:
                     break
             addresses = re.findall(r"http://\S+", "".join(lines))
-            assert len(addresses) == 3
+            assert len(addresses) == 3, told.read_text()
             for address in addresses:
                 with urllib.request.urlopen(address, timeout=10) as answer:
                     assert answer.status == 200
                     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
             running.send_signal(signal.SIGINT)
-            assert running.wait(30) == 0
+            assert running.wait(30) == 0, told.read_text()
         finally:
             running.kill()
 
