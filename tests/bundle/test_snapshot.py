@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 import socket
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -307,6 +308,30 @@ def test_nothing_is_fetched_for_next_time_where_data_is_to_be_saved(
     call(page, host, f"{serving(stateful, 'bundle.host')}/adder/", "age")
     assert RESTORED not in starts(page)
     assert not [url for url in fetched if "snapshot" in url]
+
+
+def test_a_browser_that_crashes_is_tried_again_now_and_by_the_next_build(
+    adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_to, crashes = Page.goto, [True]
+
+    def crash(page: Page, url: str) -> Any:
+        return go_to(page, "chrome://crash" if crashes and crashes.pop() else url)
+
+    monkeypatch.setattr(Page, "goto", crash)
+    new = f"{SERVER}\n# {tmp_path} {time.time_ns()}\n"  # that no cache has
+    assert built(adder, tmp_path, new).manifest["start"] == "starts from a snapshot with the server imported"
+    assert not crashes
+
+    changed = new + "changed = True\n"
+    crashes += [True, True]
+    told = built(adder, tmp_path, changed).manifest["start"]
+    assert told.startswith("starts from a snapshot of the SDK")
+    assert "the page for it fails (Page.goto: " in told
+    again = built(adder, tmp_path, changed)
+    assert not again.unchanged
+    assert again.manifest["start"] == "starts from a snapshot with the server imported"
+    assert built(adder, tmp_path, changed).unchanged
 
 
 def test_nothing_of_the_machine_is_in_it(adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,6 @@ def assemble(
     runtime: Runtime,
     page_files: Mapping[str, bytes],
     *,
-    inputs: str,
     snapshot: Snapshot | None = None,
 ) -> tuple[list[Asset], dict[str, Any]]:
     """Make every file of a bundle but its manifest, and what the manifest says.
@@ -70,7 +69,6 @@ def assemble(
         origins: Who may embed it.
         runtime: The runtime.
         page_files: The author's files for the page, by path.
-        inputs: The hash of everything that decides the result.
         snapshot: What the page starts from; None where there is none.
     """
     name, config = project.name, project.config
@@ -187,7 +185,6 @@ def assemble(
             }
             for item in sorted(assets, key=lambda item: item.path)
         ],
-        "inputs": inputs,
     }
     return assets, manifest
 

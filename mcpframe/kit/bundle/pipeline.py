@@ -21,7 +21,7 @@ from mcpframe.kit.bundle.layers import build_layers
 from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
-from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, take_snapshot
+from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, Taken, take_snapshot
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests, write_bundle
 from mcpframe.kit.data import static_dir
@@ -98,28 +98,17 @@ def build(
                 project.entry, pyodide_runtime, layers, origin=project.source, kind=project.config.kind
             )
     origins = _origins(project, inspected)
-    assets, manifest = assemble(
-        project, lock, wheels, layers, inspected, origins, pyodide_runtime, for_page, inputs=key
-    )
-    start = "starts without a snapshot, as none was wanted"
+    parts = (project, lock, wheels, layers, inspected, origins, pyodide_runtime, for_page)
+    assets, manifest = assemble(*parts)
+    taken = Taken(None, "starts without a snapshot, as none was wanted")
     if snapshot:
         with progress("Taking a snapshot in a browser"):
             server = Server(project.name, project.entry, project.config.kind, inspected.tools)
-            taken, start = take_snapshot(server, assets, snapshot_layers)
-        if taken is not None:
-            assets, manifest = assemble(
-                project,
-                lock,
-                wheels,
-                layers,
-                inspected,
-                origins,
-                pyodide_runtime,
-                for_page,
-                inputs=key,
-                snapshot=taken,
-            )
-    manifest["start"] = start
+            taken = take_snapshot(server, assets, snapshot_layers)
+        if taken.snapshot is not None:
+            assets, manifest = assemble(*parts, snapshot=taken.snapshot)
+    # Where it may come to something else the next time, the next build finds nothing that is current, and tries.
+    manifest |= {"start": taken.told, "inputs": key if taken.final else ""}
     with progress(f"Writing {out / project.name}"):
         write_bundle(out, project.name, assets, manifest)
     return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest))

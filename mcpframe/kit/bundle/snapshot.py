@@ -19,7 +19,7 @@ from mcpframe.kit.bundle.assets import Asset
 from mcpframe.kit.bundle.compile import cache_key, cached
 from mcpframe.kit.bundle.memory import sparse
 from mcpframe.kit.bundle.pyodide_job import program_text
-from mcpframe.kit.bundle.snapshot_page import NoBrowser, Opened, opened
+from mcpframe.kit.bundle.snapshot_page import NoBrowser, NoOutcome, Opened, opened
 from mcpframe.kit.cache import write_file
 from mcpframe.kit.data import static_dir
 
@@ -27,6 +27,8 @@ AUTHOR = "author"
 """The layer of a snapshot with the author's module in it."""
 SDK = "sdk"
 """The layer of a snapshot with the SDK and mcpframe in it: the same for all bundles."""
+
+_Made = tuple[dict[str, Any], bytes]
 
 _FORMAT = "4"
 _ENV = {"PYTHONHASHSEED": "0"}
@@ -74,18 +76,28 @@ class Server:
     tools: tuple[dict[str, Any], ...] | None
 
 
-def take_snapshot(
-    server: Server, assets: Iterable[Asset], layers: Sequence[str] = (AUTHOR, SDK)
-) -> tuple[Snapshot | None, str]:
+@dataclass(frozen=True)
+class Taken:
+    """What came of taking a snapshot.
+
+    Attributes:
+        snapshot: The snapshot, or None.
+        told: One line about it for the author.
+        final: Whether it would come to the same the next time.
+    """
+
+    snapshot: Snapshot | None
+    told: str
+    final: bool = True
+
+
+def take_snapshot(server: Server, assets: Iterable[Asset], layers: Sequence[str] = (AUTHOR, SDK)) -> Taken:
     """Take the best snapshot that is possible.
 
     Args:
         server: The server.
         assets: The bundle without a snapshot.
         layers: What it may have in it, the best first.
-
-    Returns:
-        The snapshot, or None, and one line about it for the author.
     """
     bundle = {item.path: item.data for item in assets}
     # Playwright's loop wants a thread of its own: whoever builds may have one running in this one.
@@ -93,21 +105,25 @@ def take_snapshot(
         return thread.submit(_take, server, bundle, layers).result()
 
 
-def _take(server: Server, bundle: Mapping[str, bytes], layers: Sequence[str]) -> tuple[Snapshot | None, str]:
+def _take(server: Server, bundle: Mapping[str, bytes], layers: Sequence[str]) -> Taken:
     reason = "it may change at any time"  # where that of the author was not tried
+    final = True
     try:
         with opened(bundle, server.name) as browser:
             for layer in layers:
-                snapshot, failure = _layer(browser, server, layer)
+                try:
+                    snapshot, failure = _layer(browser, server, layer)
+                except NoOutcome as error:
+                    snapshot, failure, final = None, f"the page for it fails ({_first_line(str(error))})", False
                 if snapshot is not None and layer == AUTHOR:
-                    return snapshot, "starts from a snapshot with the server imported"
+                    return Taken(snapshot, "starts from a snapshot with the server imported")
                 if snapshot is not None:
                     told = f"starts from a snapshot of the SDK; the server is imported in each page, as {reason}"
-                    return snapshot, told
+                    return Taken(snapshot, told, final)
                 reason = failure
-            return None, f"starts without a snapshot: {reason}"
+            return Taken(None, f"starts without a snapshot: {reason}", final)
     except NoBrowser as error:
-        return None, f"starts without a snapshot, which takes longer: {error}"
+        return Taken(None, f"starts without a snapshot, which takes longer: {error}", final=False)
 
 
 def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None, str]:
@@ -123,14 +139,18 @@ def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None
         + cache_key(*(part for name in kept for part in (name, bundle[name])))[:32],
     )
     if not path.is_file():
-        write_file(path, _pack(_made(browser, server, own=own, program=program)))
+        try:
+            made = _made(browser, server, own=own, program=program)
+        except NoOutcome:  # browsers crash and machines stall now and then
+            made = _made(browser, server, own=own, program=program)
+        write_file(path, _pack(made))
     facts, data = _unpack(path.read_bytes())
     if "reason" in facts:
         return None, facts["reason"]
     return Snapshot(data, layer, **facts), ""
 
 
-def _made(browser: Opened, server: Server, *, own: bool, program: str) -> tuple[dict[str, Any], bytes]:
+def _made(browser: Opened, server: Server, *, own: bool, program: str) -> _Made:
     job = {"program": program, "env": _ENV, "entry": server.entry if own else None, "kind": server.kind}
     outcome, sent = browser.run({**job, "step": "take"}, own=own)
     if reason := _reason(outcome):

@@ -9,7 +9,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from mcpframe.kit.errors import ChromiumMissing
 from mcpframe.kit.serve import serve_app
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Playwright
 
 _PATIENCE = 120.0  # seconds
 _AGENT = "a build of mcpframe"
@@ -41,6 +41,10 @@ _TYPES = {
 
 class NoBrowser(Exception):
     """There is no browser to take a snapshot in; the message says what to do."""
+
+
+class NoOutcome(Exception):
+    """The browser crashed or the page did not answer in time: what may be otherwise the next time."""
 
 
 class Opened:
@@ -65,17 +69,28 @@ class Opened:
         """The browser's name and version."""
         return f"Chromium {self._browser.version}"
 
-    @cached_property
+    @property
     def _browser(self) -> Browser:
-        from playwright.sync_api import Error, sync_playwright
+        if not self._started.is_connected():
+            del self._started
+        return self._started
 
-        playwright = self._stack.enter_context(sync_playwright())
+    @cached_property
+    def _started(self) -> Browser:
+        from playwright.sync_api import Error
+
         try:
-            browser = playwright.chromium.launch(**launch_options(self._program))
+            browser = self._playwright.chromium.launch(**launch_options(self._program))
         except Error as error:
             raise NoBrowser(f"{self._program} does not start ({str(error).splitlines()[0]})") from error
         self._stack.callback(browser.close)
         return browser
+
+    @cached_property
+    def _playwright(self) -> Playwright:
+        from playwright.sync_api import sync_playwright
+
+        return self._stack.enter_context(sync_playwright())
 
     def run(
         self, job: Mapping[str, Any], *, own: bool, snapshot: tuple[bytes, Mapping[str, Any]] | None = None
@@ -86,7 +101,13 @@ class Opened:
             job: What it is to do.
             own: Whether the author's files and requirements are there.
             snapshot: What the page restores, and what it has to know about it.
+
+        Raises:
+            NoBrowser: The browser does not start.
+            NoOutcome: The browser crashed, or the page did not answer in time.
         """
+        from playwright.sync_api import Error
+
         app = _Page(self.bundle, self.name, job, own=own, snapshot=snapshot)
         with serve_app(app) as served:
             # Nobody's settings: what a page can ask its browser for is in memory afterwards.
@@ -103,10 +124,15 @@ class Opened:
                 while not app.done.wait(0.02):
                     page.wait_for_timeout(20)
                     waited += 0.04
-                    if waited > _PATIENCE or page.evaluate(state):
-                        return {"failure": heard[-1] if heard else "it does not answer"}, {}
+                    if waited > _PATIENCE:
+                        raise NoOutcome(f"it does not answer in {_PATIENCE:.0f} seconds")
+                    if page.evaluate(state):
+                        return {"failure": heard[-1] if heard else "it says nothing"}, {}
+            except Error as error:
+                raise NoOutcome(error.message.splitlines()[0]) from error
             finally:
-                context.close()
+                with suppress(Error):
+                    context.close()
         return app.outcome, app.sent
 
 

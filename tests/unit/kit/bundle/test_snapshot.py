@@ -44,9 +44,10 @@ def test_a_failure_of_the_page_is_told() -> None:
 def test_without_a_browser_there_is_none_and_the_author_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot_page, "find_chromium", lambda: None)
     server = snapshots.Server("x", "server:server", "server", None)
-    taken, told = snapshots.take_snapshot(server, [asset("x/index.html", b"")])
-    assert taken is None
-    assert told.startswith("starts without a snapshot, which takes longer: install Chromium or Chrome")
+    taken = snapshots.take_snapshot(server, [asset("x/index.html", b"")])
+    assert taken.snapshot is None
+    assert taken.told.startswith("starts without a snapshot, which takes longer: install Chromium or Chrome")
+    assert not taken.final
 
 
 @pytest.fixture
