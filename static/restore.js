@@ -121,9 +121,8 @@ export class Snapshot {
       throw error;
     }
     performance.mark("mcpframe:unpacked");
-    this.checked = whole?.check(this.file.integrity);
-    this.checked?.catch(() => {}); // told by `fill`
-    remember(this.file);
+    this.checked = Promise.resolve(whole?.check(this.file.integrity)).then(() => remember(this.file));
+    this.checked.catch(() => {}); // told by `fill`
     if (this.#size !== this.file.unpacked) throw new Error("it is not as long as it was");
     const start = new DataView(this.#take(4).buffer).getUint32(0, true);
     this.#meta = JSON.parse(new TextDecoder().decode(this.#take(start)));

@@ -15,7 +15,7 @@ from pathlib import Path
 from mcpframe.kit.bundle import build
 from mcpframe.kit.chromium import ensure_chromium, launch_options
 from mcpframe.kit.data import checkout_dir, templates_dir
-from mcpframe.kit.errors import DemoError, PortTaken, ToolMissing
+from mcpframe.kit.errors import DemoError, PortTaken
 from mcpframe.kit.host_page import bundle_client, write_host_page
 from mcpframe.kit.inspector import serve_inspector
 from mcpframe.kit.node import install_locked
@@ -148,12 +148,8 @@ def ask(page_url: str, chromium: Path, arguments: dict[str, object], screenshot:
 
     Raises:
         DemoError: The page could not connect or the tool failed; the message has what the page and its console say.
-        ToolMissing: Playwright is not installed.
     """
-    try:
-        from playwright.sync_api import Error, sync_playwright
-    except ImportError as error:
-        raise ToolMissing("Playwright is not installed: `pip install mcpframe[test]`.") from error
+    from playwright.sync_api import Error, sync_playwright
 
     complaints: list[str] = []
     try:

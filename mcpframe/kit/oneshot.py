@@ -27,10 +27,9 @@ from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.places import parse_address
 from mcpframe.frame.roles import Options
 from mcpframe.kit.chromium import ensure_chromium, launch_options
-from mcpframe.kit.errors import NoFramedServer, SetupNotDone, ToolFailed, ToolMissing
+from mcpframe.kit.errors import NoFramedServer, SetupNotDone, ToolFailed
 from mcpframe.kit.oneshot_setup import HOW, PATIENCE, run_setup
 
-NO_PLAYWRIGHT = "Playwright is not installed: `pip install mcpframe[test]`."
 _ANY_HOST = "https://host.example"
 _ANSWER_TIMEOUT = 30.0
 _MOST_BYTES = 4 * 1024 * 1024
@@ -118,12 +117,9 @@ async def one_session(
         NoFramedServer: The page does not answer as a framed server.
         SetupNotDone: The server cannot go on without its setup, or that does not succeed.
         ToolFailed: The browser does not start, or has ended meanwhile.
-        ToolMissing: Playwright is not installed.
     """
-    try:
-        from playwright.async_api import Error, async_playwright
-    except ImportError as error:
-        raise ToolMissing(NO_PLAYWRIGHT) from error
+    from playwright.async_api import Error, async_playwright
+
     from mcpframe.kit.host_tab import LAUNCH_ARGUMENTS, host_tab
     from mcpframe.kit.playwright_window import PlaywrightPlace
 

@@ -22,7 +22,7 @@ from mcpframe.frame.origins import ANY, OPAQUE
 from mcpframe.kit.cache import cache_dir
 from mcpframe.kit.chromium import ensure_chromium, launch_options
 from mcpframe.kit.distant_window import ask
-from mcpframe.kit.errors import ConfigError, ToolMissing
+from mcpframe.kit.errors import ConfigError
 from mcpframe.kit.progress import Progress, silent
 from mcpframe.kit.project import find_project
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from mcpframe.kit.bundle import BuildResult
     from mcpframe.kit.host_tab import HostTab
 
-NO_PLAYWRIGHT = "Playwright is not installed: `pip install mcpframe[test]`."
 _PATIENCE = 10_000  # milliseconds for what is clicked and filled
 _ANY_HOST = "https://host.example"
 
@@ -88,14 +87,9 @@ class Rig:
 
         Raises:
             ChromiumMissing: There is none.
-            ToolMissing: Playwright is not installed.
         """
         if self._context:
             return
-        try:
-            import playwright.async_api  # noqa: F401
-        except ImportError as error:
-            raise ToolMissing(NO_PLAYWRIGHT) from error
         chromium = ensure_chromium()
         # Chromium may still be writing into its profile when it is told to end.
         self._profile = Path(

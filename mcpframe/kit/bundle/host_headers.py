@@ -22,6 +22,10 @@ from collections.abc import Mapping
 IMMUTABLE = "public, max-age=31536000, immutable"
 FRESH = "no-cache"
 
+# What of a bundle has its hash in its name, and may be kept for good; `*` is within a folder.
+_HASHED = ("server.*", "snapshot.*", "packages/**", "assets-*/**")
+_HASHED_PREFIXES = tuple(pattern.partition("*")[0] for pattern in _HASHED)
+
 _TYPES = {
     "js": "text/javascript",
     "mjs": "text/javascript",
@@ -64,6 +68,11 @@ def host_files(policies: Mapping[str, str]) -> dict[str, bytes]:
     return {name: text.encode() for name, text in texts.items()}
 
 
+def _hashed_of(name: str) -> str:
+    """A regular expression for the paths of a bundle that have their hash in their name."""
+    return f"/{re.escape(name)}/({'|'.join(map(re.escape, _HASHED_PREFIXES))})"
+
+
 def _json(value: object) -> str:
     return json.dumps(value, indent=2) + "\n"
 
@@ -76,8 +85,8 @@ def _netlify(pages: Mapping[str, Mapping[str, str]]) -> str:
         lines += [f"/{name}/*", *(f"  {header}: {value}" for header, value in headers.items())]
         for file in ("", "index.html", "manifest.json"):
             lines += [f"/{name}/{file}", f"  Cache-Control: {FRESH}"]
-        for pattern in ("server.*", "snapshot.*", "packages/*", "assets-*"):
-            lines += [f"/{name}/{pattern}", f"  Cache-Control: {IMMUTABLE}"]
+        for prefix in _HASHED_PREFIXES:
+            lines += [f"/{name}/{prefix}*", f"  Cache-Control: {IMMUTABLE}"]
     return "\n".join(lines) + "\n"
 
 
@@ -88,7 +97,7 @@ def _apache(pages: Mapping[str, Mapping[str, str]]) -> str:
     lines += [f"AddType {kind} .{ending}" for ending, kind in _TYPES.items()]
     lines += ["<IfModule mod_headers.c>"]
     lines += [f'  Header always set {name} "{value}"' for name, value in _EVERYWHERE.items()]
-    hashed = "/_mcpframe/|/packages/|/assets-[0-9a-f]+/|/server\\.[0-9a-f]+\\.zip$|/snapshot\\.[0-9a-f]+\\.bin$"
+    hashed = "|".join(["/_mcpframe/", *(_hashed_of(name) for name in pages)])
     lines += [f'  SetEnvIf Request_URI "{hashed}" MCPFRAME_IMMUTABLE']
     lines += [f'  Header set Cache-Control "{FRESH}"']
     lines += [f'  Header set Cache-Control "{IMMUTABLE}" env=MCPFRAME_IMMUTABLE']
@@ -119,8 +128,7 @@ def _vercel(pages: Mapping[str, Mapping[str, str]]) -> list[dict[str, object]]:
     ]
     for name, headers in pages.items():
         rules.append(rule(f"/{name}/(.*)", headers))
-        hashed = ("server.(.*)", "snapshot.(.*)", "packages/(.*)", "assets-(.*)")
-        rules += [rule(f"/{name}/{part}", {"Cache-Control": IMMUTABLE}) for part in hashed]
+        rules += [rule(f"/{name}/{prefix}(.*)", {"Cache-Control": IMMUTABLE}) for prefix in _HASHED_PREFIXES]
     return rules
 
 
@@ -131,8 +139,7 @@ def _firebase(pages: Mapping[str, Mapping[str, str]]) -> list[dict[str, object]]
     rules = [rule("**", {**_EVERYWHERE, "Cache-Control": FRESH}), rule("/_mcpframe/**", {"Cache-Control": IMMUTABLE})]
     for name, headers in pages.items():
         rules.append(rule(f"/{name}/**", headers))
-        hashed = ("server.*", "snapshot.*", "packages/**", "assets-*/**")
-        rules += [rule(f"/{name}/{part}", {"Cache-Control": IMMUTABLE}) for part in hashed]
+        rules += [rule(f"/{name}/{pattern}", {"Cache-Control": IMMUTABLE}) for pattern in _HASHED]
     return rules
 
 
@@ -162,5 +169,5 @@ def _nginx(pages: Mapping[str, Mapping[str, str]]) -> str:
     lines += location("/_mcpframe/", IMMUTABLE, {})
     for name, headers in pages.items():
         lines += location(f"/{name}/", FRESH, headers)
-        lines += location(f"~ ^/{re.escape(name)}/(server\\.|snapshot\\.|packages/|assets-)", IMMUTABLE, headers)
+        lines += location(f"~ ^{_hashed_of(name)}", IMMUTABLE, headers)
     return "\n".join(lines) + "\n"
