@@ -3,7 +3,7 @@
 import { Cold } from "./cold.js";
 import { Late } from "./late.js";
 import { page } from "./page.js";
-import { Snapshot, fetchForNextTime, isChosen, unused } from "./restore.js";
+import { Snapshot, fetchForNextTime, isChosen, unused, verify } from "./restore.js";
 import { settle, unpack } from "./unzip.js";
 
 const config = JSON.parse(document.getElementById("mcpframe-boot").textContent);
@@ -93,6 +93,17 @@ async function script(file) {
 }
 
 const bytes = async (file) => new Uint8Array(await (await get(file)).arrayBuffer());
+
+/**
+ * The same, for what is fetched once the page serves: it may be taken away at any time, and of a fetch that checks a hash
+ * and does not come to its end Chromium writes an error into the console.
+ */
+async function bytesLater(file) {
+  if (!crypto.subtle) return bytes(file);
+  const data = await bytes({ ...file, integrity: null });
+  await verify(data, file.integrity);
+  return data;
+}
 
 /**
  * Compiles Python itself while everything else is still on its way. Its hash is not checked by the fetch: that would cost
@@ -259,7 +270,7 @@ async function restorePython() {
   const snapshot = new Snapshot(files.snapshot, get);
   page.progress("Loading");
   page.expect([files.snapshot]);
-  const late = new Late(files, absolute, bytes);
+  const late = new Late(files, absolute, bytesLater);
   const early = late.expect(files.snapshot.files, (file) => arrivals.watched(bytes(file)));
   const pyodide = await arrivals.start({
     fsInit: async (FS) => late.place(FS, await early),
@@ -295,7 +306,7 @@ async function start() {
     }
   }
   const pyodide = await startPython(new Arrivals());
-  fetchForNextTime(files, get);
+  fetchForNextTime(files, bytesLater);
   return pyodide;
 }
 

@@ -55,12 +55,12 @@ function remember({ integrity }) {
 }
 
 /** After a start without the snapshot, fetches it for the next one, unless data is to be saved. */
-export function fetchForNextTime({ snapshot }, get) {
+export function fetchForNextTime({ snapshot }, fetchBytes) {
   if (!snapshot || navigator.connection?.saveData) return;
   const found = features();
   if (Object.keys(found).some((name) => found[name] !== snapshot.features[name])) return;
   whenQuiet(async () => {
-    await (await get(snapshot)).arrayBuffer();
+    await fetchBytes(snapshot);
     remember(snapshot);
   });
 }
@@ -71,6 +71,12 @@ const QUIET = 2_000; // milliseconds
 export function whenQuiet(act) {
   const idle = globalThis.requestIdleCallback ?? ((run) => run());
   setTimeout(() => idle(() => act().catch((error) => console.debug(error))), QUIET);
+}
+
+/** Throws where bytes have another hash than this one, which is written as for a fetch. Needs a secure context. */
+export async function verify(data, integrity) {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
+  if (integrity !== `sha256-${btoa(String.fromCharCode(...digest))}`) throw new Error("its hash is wrong");
 }
 
 /** What passes through a stream, for its hash. */
@@ -85,7 +91,7 @@ class Pieces {
     return new TransformStream({ transform });
   }
 
-  /** Throws where everything together has another hash than this one, which is written as for a fetch. */
+  /** Throws where everything together has another hash than this one. */
   async check(integrity) {
     const whole = new Uint8Array(this.#pieces.reduce((size, piece) => size + piece.length, 0));
     let at = 0;
@@ -93,8 +99,7 @@ class Pieces {
       whole.set(piece, at);
       at += piece.length;
     }
-    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", whole));
-    if (integrity !== `sha256-${btoa(String.fromCharCode(...digest))}`) throw new Error("its hash is wrong");
+    await verify(whole, integrity);
   }
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,12 @@ def anyio_backend() -> str:
 
 # Here and not in browser/: of tests in several processes, the one that reports reads this file only.
 def pytest_configure(config: pytest.Config) -> None:
-    """Say what failed as soon as it has: a run of many minutes that is stopped early would else keep it to itself."""
+    """Say what failed as soon as it has: a run of many minutes that is stopped early would else keep it to itself.
+
+    And heed Ctrl-C, which a shell's background jobs ignore: what a test starts and interrupts would, too.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):
         return
 

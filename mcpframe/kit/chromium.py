@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -49,11 +50,33 @@ with sync_playwright() as playwright:
 # GWP-ASan, which Chromium switches on in some processes by chance, looks for an allocation's callers beyond the end
 # of the stack where WebAssembly has a stack of its own (JSPI, which Pyodide runs coroutines on): the page crashes.
 # The first two are Playwright's own: of this option, too, a browser takes only the last one.
-_FEATURES = (
+_ON = (
     "CDPScreenshotNewSurface",
     "SkipListAccountsWithoutGaiaCookies",
     "GwpAsanMalloc:ProcessSamplingProbability/0/ProcessSamplingBoost2/0",
     "GwpAsanPartitionAlloc:ProcessSamplingProbability/0/ProcessSamplingBoost2/0",
+)
+
+# The address bar's popups are pages: for every new window Chromium loads them, which takes both of two cores a second.
+_OFF = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup")
+
+_OFF_BY_PLAYWRIGHT = (
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "LensOverlay",
+    "MediaRouter",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "TcpPortRandomizationWin",
+    "OptimizationHints",
+    "NetworkTimeServiceQuerying",
+    "AimEnabled",
+    "PreconnectToSearch",
+    "msForceBrowserSignIn",
+    "msEdgeUpdateLaunchServicesPreferredVersion",
 )
 
 _HOW = "install Chromium or Chrome, or set MCPFRAME_CHROMIUM to its program"
@@ -115,11 +138,15 @@ def ensure_chromium(*, install: bool = False, progress: Progress = silent) -> Pa
     raise ChromiumMissing(f"No Chromium was found and none could be installed ({'; '.join(failures)}): {_HOW}.")
 
 
-def launch_options(executable: Path) -> LaunchOptions:
+def launch_options(executable: Path, *, off: Sequence[str] = _OFF_BY_PLAYWRIGHT) -> LaunchOptions:
     """The options to launch `executable` with through Playwright: quiet, and sandboxed wherever the sandbox works.
 
     Chromium refuses to start its sandbox as root; `MCPFRAME_NO_SANDBOX=1` turns it off elsewhere, for containers that
     do not allow it.
+
+    Args:
+        executable: The program.
+        off: Chromium's features to switch off; by default those that Playwright does.
     """
     return {
         "executable_path": str(executable),
@@ -130,16 +157,11 @@ def launch_options(executable: Path) -> LaunchOptions:
             "--disable-background-networking",
             "--disable-component-update",
             "--disable-sync",
-            f"--enable-features={','.join(_FEATURES)}",
+            f"--enable-features={','.join(_ON)}",
+            f"--disable-features={','.join((*off, *_OFF))}",
         ],
         "chromium_sandbox": not (_is_root() or os.environ.get("MCPFRAME_NO_SANDBOX") == "1"),
     }
-
-
-def launch_arguments() -> list[str]:
-    """The same as command-line arguments, for what starts Chromium without Playwright."""
-    options = launch_options(Path())
-    return ["--headless", *options["args"], *([] if options["chromium_sandbox"] else ["--no-sandbox"])]
 
 
 def _is_root() -> bool:

@@ -27,11 +27,9 @@ _TAKE_TURNS = """async () => {
 }"""
 _STORED = "cookies,file_systems,indexeddb,local_storage,service_workers,cache_storage"
 
-LAUNCH_ARGUMENTS = [
-    # Frames of this machine may be framed by a page that claims to be from elsewhere.
-    "--disable-features=LocalNetworkAccessChecks",
-]
-"""What Chromium needs to be launched with, besides `chromium.launch_options`."""
+# Frames of this machine may be framed by a page that claims to be from elsewhere.
+OFF = ("LocalNetworkAccessChecks",)
+"""What `chromium.launch_options` is to switch off."""
 
 
 class HostTab:

@@ -120,7 +120,7 @@ async def one_session(
     """
     from playwright.async_api import Error, async_playwright
 
-    from mcpframe.kit.host_tab import LAUNCH_ARGUMENTS, host_tab
+    from mcpframe.kit.host_tab import OFF, host_tab
     from mcpframe.kit.playwright_window import PlaywrightPlace
 
     address, _ = parse_address(url)
@@ -129,13 +129,13 @@ async def one_session(
         raise NoFramedServer(f"{url} answers with status {page.status}: give the address of a server's page.")
     host = origin or host_for(read_manifest(page.url))
     program = ensure_chromium()
-    options = launch_options(program)
-    options["args"] = [*options["args"], *LAUNCH_ARGUMENTS]
     # A profile on disk, as in others Chromium keeps nothing that a framed page stores: a setup would be in vain.
     with tempfile.TemporaryDirectory(prefix="mcpframe-", ignore_cleanup_errors=True) as profile:
         async with async_playwright() as playwright:
             try:
-                context = await playwright.chromium.launch_persistent_context(profile, **options)
+                context = await playwright.chromium.launch_persistent_context(
+                    profile, **launch_options(program, off=OFF)
+                )
             except Error as error:
                 raise ToolFailed(
                     f"{program} does not start: run it once by hand to see why, or set MCPFRAME_CHROMIUM to another."

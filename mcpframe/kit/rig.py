@@ -169,10 +169,10 @@ async def _running_loop() -> asyncio.AbstractEventLoop:
 async def _launched(chromium: Path, profile: Path) -> AsyncIterator[BrowserContext]:
     from playwright.async_api import async_playwright
 
-    from mcpframe.kit.host_tab import LAUNCH_ARGUMENTS
+    from mcpframe.kit.host_tab import OFF
 
-    options = launch_options(chromium)
-    options["args"] = [*options["args"], *LAUNCH_ARGUMENTS, "--remote-debugging-port=0"]
+    options = launch_options(chromium, off=OFF)
+    options["args"] = [*options["args"], "--remote-debugging-port=0"]
     async with async_playwright() as playwright:
         context = await playwright.chromium.launch_persistent_context(profile, **options)
         context.set_default_timeout(_PATIENCE)

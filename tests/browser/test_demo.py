@@ -32,24 +32,12 @@ def test_once() -> None:
     assert page != server
 
 
-def heed_interrupts() -> None:
-    """Undo what a shell does to its background jobs, and so to a test run that is one: there Ctrl-C is ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no way to send Ctrl-C to one process")
 def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     told = tmp_path / "told.txt"
     with (
         told.open("wb") as errors,
-        subprocess.Popen(
-            COMMAND,
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            preexec_fn=heed_interrupts,
-        ) as running,
+        subprocess.Popen(COMMAND, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True) as running,
     ):
         assert running.stdout is not None
         try:

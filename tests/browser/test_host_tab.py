@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import BrowserContext, Error, Frame, async_playwright
 
 from mcpframe.kit.chromium import ensure_chromium, launch_options
-from mcpframe.kit.host_tab import LAUNCH_ARGUMENTS, HostTab, host_tab
+from mcpframe.kit.host_tab import OFF, HostTab, host_tab
 from mcpframe.kit.serve import Served, serve_folder
 from mcpframe.kit.setup_answers import answer_setup
 
@@ -43,8 +43,7 @@ async def framed(tab: HostTab, address: str) -> Frame:
 async def profile(tmp_path: Path) -> AsyncIterator[BrowserContext]:
     """A profile that is launched as tests of authors have it."""
     async with async_playwright() as playwright:
-        options = launch_options(ensure_chromium())
-        options["args"] = [*options["args"], *LAUNCH_ARGUMENTS]
+        options = launch_options(ensure_chromium(), off=OFF)
         context = await playwright.chromium.launch_persistent_context(tmp_path / "profile", **options)
         yield context
         await context.close()

@@ -105,7 +105,7 @@ async def launch(
     Raises:
         BrowserGone: it does not start.
     """
-    options = launch_options(executable)
+    options = launch_options(executable, off=())  # as its users' own browser
     rules = ", ".join(f"MAP {name}:80 127.0.0.1:{port}" for name, port in addresses.items())
     command = [
         str(executable),
