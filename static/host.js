@@ -468,6 +468,7 @@ export class FrameTransport {
   /** Ask the host. What a page may do is fixed when it is loaded, so that it is loaded anew afterwards. */
   async #decide(requested) {
     const names = requested.map(({ name }) => name);
+    for (const { name, phase } of requested) this.#phases.set(name, phase); // what is granted is in force on the next load
     const granted = [...new Set((await this.onpermissions?.(requested)) ?? [])].map(checkPermission);
     const unasked = granted.filter((name) => !names.includes(name));
     if (unasked.length) throw new FrameError("StateError", `Granted, but not asked for: ${unasked.join(", ")}.`);

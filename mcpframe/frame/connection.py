@@ -227,6 +227,7 @@ class Connection:
                 return [*seen, Received(jsonrpc.error_response(message["id"], jsonrpc.INTERNAL_ERROR, str(error)))]
             if "method" in message or message.get("id") is None:
                 return [*seen, Refused(error, None)]
+            self._asked_by_peer.answered(message)
             return [*seen, Refused(error, None), self._answer(message["id"], jsonrpc.INTERNAL_ERROR, error)]
         self._asked_by_peer.answered(message)
         return [self._say_text(wrapped)]

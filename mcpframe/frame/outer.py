@@ -249,6 +249,8 @@ class OuterFrame:
     async def _ask(self, error: PermissionsDenied) -> None:
         if self._decide is None:
             raise error
+        for permission in error.permissions:  # now: what is granted is in force as soon as the page is loaded anew
+            self._phases[permission.name] = permission.phase
         answer = self._decide(error.permissions)
         granted = set(await answer if inspect.isawaitable(answer) else answer)
         asked = {permission.name for permission in error.permissions}

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from mcpframe.frame import jsonrpc
 from mcpframe.frame.connection import Connection
 from mcpframe.frame.errors import SessionError, StateError
 from mcpframe.frame.events import (
@@ -189,11 +190,20 @@ class Session:
         try:
             item = SessionMessage(jsonrpc_message_adapter.validate_python(event.payload, by_name=False))
         except ValueError as error:
-            item = error
+            item = self._refused(event.payload, error)
         try:
             self._incoming.send_nowait(item)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             self.connection.dropped["unread"] += 1  # the SDK has stopped reading: nobody is left to tell
+
+    def _refused(self, body: Mapping[str, Any], error: ValueError) -> SessionMessage | Exception:
+        """What the SDK gets in place of a message that is not MCP's: whoever waits for it as an answer is told."""
+        id_ = jsonrpc.request_id(body)
+        if id_ is None or jsonrpc.is_request(body):
+            return error
+        told = f"The answer is no JSON-RPC response of MCP: {str(error).splitlines()[0]}"
+        answer = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, told)
+        return SessionMessage(jsonrpc_message_adapter.validate_python(answer, by_name=False))
 
     def _note(self, event: Event) -> None:
         if isinstance(event, Opened | SetupStarted) and not self._begun.done():

@@ -19,6 +19,8 @@ import json
 import logging
 from typing import Any, Protocol
 
+import anyio
+
 from mcpframe.frame.errors import QuotaError, StorageError
 
 log = logging.getLogger(__name__)
@@ -72,6 +74,7 @@ class Storage:
         self._prefix = f"mcpframe:{FORMAT}:{session_id.replace('%', '%25').replace(':', '%3A')}:"
         self._texts = texts if texts is not None else MemoryTexts()
         self._records = records if records is not None else MemoryRecords()
+        self._changing = anyio.Lock(fast_acquire=True)  # one change after the other: values move between the places
 
     async def get(self, key: str, default: Any = None) -> Any:
         """Give the value under a key: what JSON makes of what was stored, or bytes.
@@ -106,16 +109,19 @@ class Storage:
             record: Record = bytes(value)
         else:
             record = _encoded(key, value)
-            if len(record) <= SMALL and self._set_text(name, record):
+        async with self._changing:
+            if isinstance(record, str) and len(record) <= SMALL and self._set_text(name, record):
                 await self._records.delete(self._id, key)
                 return
-        await self._records.set(self._id, key, record)
-        self._texts.delete(name)
+            await self._records.set(self._id, key, record)
+            self._texts.delete(name)
 
     async def delete(self, key: str) -> None:
         """Remove a key and its value, if there. Raises `StorageError` where the browser refuses."""
-        self._texts.delete(self._prefix + _checked(key))
-        await self._records.delete(self._id, key)
+        name = self._prefix + _checked(key)
+        async with self._changing:
+            self._texts.delete(name)
+            await self._records.delete(self._id, key)
 
     async def keys(self) -> list[str]:
         """Give all keys, sorted. Raises `StorageError` where the browser refuses."""
@@ -123,9 +129,10 @@ class Storage:
 
     async def clear(self) -> None:
         """Remove everything of this session. Raises `StorageError` where the browser refuses."""
-        for key in self._own_texts():
-            self._texts.delete(self._prefix + key)
-        await self._records.clear(self._id)
+        async with self._changing:
+            for key in self._own_texts():
+                self._texts.delete(self._prefix + key)
+            await self._records.clear(self._id)
 
     def _set_text(self, name: str, text: str) -> bool:
         try:

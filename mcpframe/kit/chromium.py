@@ -47,19 +47,22 @@ with sync_playwright() as playwright:
     print(playwright.chromium.executable_path)
 """
 
-# GWP-ASan, which Chromium switches on in some processes by chance, looks for an allocation's callers beyond the end
-# of the stack where WebAssembly has a stack of its own (JSPI, which Pyodide runs coroutines on): the page crashes.
-# The first two are Playwright's own: of this option, too, a browser takes only the last one.
-_ON = (
-    "CDPScreenshotNewSurface",
-    "SkipListAccountsWithoutGaiaCookies",
-    "GwpAsanMalloc:ProcessSamplingProbability/0/ProcessSamplingBoost2/0",
-    "GwpAsanPartitionAlloc:ProcessSamplingProbability/0/ProcessSamplingBoost2/0",
+_OFF = (
+    # What Chromium switches on in some browsers by chance, to learn who takes and frees memory. It looks for callers
+    # beyond the end of the stack where WebAssembly has one of its own (JSPI, which Python runs coroutines on): the page
+    # crashes.
+    "GwpAsanMalloc",
+    "GwpAsanPartitionAlloc",
+    "LightweightUafDetector",
+    "ExtremeLightweightUAFDetector",
+    "HeapProfilerReporting",
+    # The address bar's popups are pages: Chromium loads them for every new window, which takes two cores a second.
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
 )
 
-# The address bar's popups are pages: for every new window Chromium loads them, which takes both of two cores a second.
-_OFF = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup")
-
+# Of this option a browser takes only the last one.
 _OFF_BY_PLAYWRIGHT = (
     "AvoidUnnecessaryBeforeUnloadCheckSync",
     "DestroyProfileOnBrowserClose",
@@ -157,7 +160,6 @@ def launch_options(executable: Path, *, off: Sequence[str] = _OFF_BY_PLAYWRIGHT)
             "--disable-background-networking",
             "--disable-component-update",
             "--disable-sync",
-            f"--enable-features={','.join(_ON)}",
             f"--disable-features={','.join((*off, *_OFF))}",
         ],
         "chromium_sandbox": not (_is_root() or os.environ.get("MCPFRAME_NO_SANDBOX") == "1"),

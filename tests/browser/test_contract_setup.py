@@ -200,12 +200,13 @@ async def test_permissions_that_were_granted_are_allowed_each_in_its_phase(outer
 
 
 async def test_the_host_is_asked_and_the_page_loaded_anew(outer: Outer, origins: Origins) -> None:
-    await outer.set_up(f"{origins.neighbour}/page.html", grants=["camera"])
+    await outer.set_up(f"{origins.neighbour}/page.html", grants=["camera", "clipboard-read"])
     frame = await outer.framed()
     assert (await attributes(outer.page))["allow"] == ""
     await frame.evaluate("window.first = true")
     await say(frame, {**HANDSHAKE, "requestedPermissions": [CAMERA, CLIPBOARD]})
     assert (await outer.next("asked"))["requested"] == [CAMERA, CLIPBOARD]
+    # Not clipboard-read, which is for the session.
     await outer.page.wait_for_selector("iframe[allow=camera][src^=http]", state="attached")
     frame = await outer.framed()
     await frame.wait_for_function("() => !window.first && typeof say === 'function'", polling=POLL)

@@ -141,6 +141,30 @@ def token() -> str:
 '''
 
 
+CHANCE_OF_NATIVE_CODE = '''
+import random
+
+from pydantic import BaseModel, Field
+
+from mcpframe import FrameServer
+
+server = FrameServer("lucky", allowed_origins=["*"])
+
+
+class Draw(BaseModel):
+    number: float = Field(default_factory=random.random)
+
+
+DRAWN = Draw()
+
+
+@server.tool()
+def token() -> str:
+    """The luck of this visit."""
+    return str(DRAWN.number)
+'''
+
+
 SQLITE = """
 import sqlite3
 
@@ -240,12 +264,15 @@ def test_chance_is_another_one_for_everybody(page: Page, host: str, serving: Ser
     assert json.loads(call(page, host, url, "age"))["structuredContent"]["result"] < 60
 
 
+@pytest.mark.parametrize(
+    ("server", "told"), [(SECRET, "server.py, line 7, asks for"), (CHANCE_OF_NATIVE_CODE, "as it asks for")]
+)
 def test_a_secret_made_at_import_is_not_published(
-    page: Page, host: str, serving: Serving, adder: Adder, tmp_path: Path
+    page: Page, host: str, serving: Serving, adder: Adder, tmp_path: Path, server: str, told: str
 ) -> None:
-    result = built(adder, tmp_path, SECRET)
+    result = built(adder, tmp_path, server)
     assert result.manifest["snapshot"]["layer"] == "sdk"
-    assert "server.py, line 7, asks for randomness when it is imported" in result.manifest["start"]
+    assert f"{told} randomness when it is imported" in result.manifest["start"]
     url = f"{serving(tmp_path / 'out')}/adder/"
     tokens = {call(page, host, url, "token") for _ in range(2)}
     assert RESTORED in starts(page)

@@ -1,8 +1,11 @@
 """Notes that stay in the browser: the user names the notebook once, and sees its notes while the server runs."""
 
+import asyncio
+
 from mcpframe import FrameServer, FrameSession, Setup, SetupCancelled
 
 server = FrameServer("notes", title="Notes")
+writing = asyncio.Lock()
 
 
 @server.setup(visible=True)
@@ -33,8 +36,9 @@ async def ui(session: FrameSession) -> None:
 async def add_note(text: str) -> str:
     """Write a note down."""
     storage = server.session.storage
-    notes = await storage.get("notes", [])
-    await storage.set("notes", [*notes, text])
+    async with writing:  # tools run side by side: another call may come between reading and storing
+        notes = await storage.get("notes", [])
+        await storage.set("notes", [*notes, text])
     if server.session.page.visible:
         await show_notes(server.session)
     return f"{len(notes) + 1} notes."

@@ -270,9 +270,9 @@ def _lazy(
         root = canonicalize_name(Requirement(item).name)
         needed = [package for package in lock.closure([root]) if package.name not in there]
         for package in needed:
-            assets[package.name] = asset(
-                f"{project.name}/packages/{package.filename}", wheels[package.name].read_bytes()
-            )
+            # micropip reads the file's name, so that the hash which lets browsers keep it is its folder's.
+            path = f"{project.name}/packages/{package.sha256[:16]}/{package.filename}"
+            assets[package.name] = asset(path, wheels[package.name].read_bytes())
         lazy[root] = [
             {"url": relative_url(assets[package.name], project.name), "sha256": package.sha256} for package in needed
         ]

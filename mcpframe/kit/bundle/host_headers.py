@@ -155,10 +155,10 @@ def _azure(pages: Mapping[str, Mapping[str, str]]) -> dict[str, object]:
 def _nginx(pages: Mapping[str, Mapping[str, str]]) -> str:
     # A location with add_header of its own inherits none: each one lists them all.
     def location(path: str, cache: str, headers: Mapping[str, str]) -> list[str]:
-        every = {**_EVERYWHERE, **headers, "Cache-Control": cache}
         return [
             f"location {path} {{",
-            *(f'    add_header {key} "{value}" always;' for key, value in every.items()),
+            *(f'    add_header {key} "{value}" always;' for key, value in {**_EVERYWHERE, **headers}.items()),
+            f'    add_header Cache-Control "{cache}";',  # not of an error: a file that is missing now comes later
             "}",
         ]
 

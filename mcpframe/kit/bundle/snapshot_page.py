@@ -44,7 +44,7 @@ class NoBrowser(Exception):
 
 
 class NoOutcome(Exception):
-    """The browser crashed or the page did not answer in time: what may be otherwise the next time."""
+    """The browser crashed, or the page did not start or not answer in time: what may be otherwise the next time."""
 
 
 class Opened:
@@ -104,7 +104,7 @@ class Opened:
 
         Raises:
             NoBrowser: The browser does not start.
-            NoOutcome: The browser crashed, or the page did not answer in time.
+            NoOutcome: The browser crashed, or the page did not start or not answer in time.
         """
         from playwright.sync_api import Error
 
@@ -127,7 +127,7 @@ class Opened:
                     if waited > _PATIENCE:
                         raise NoOutcome(f"it does not answer in {_PATIENCE:.0f} seconds")
                     if page.evaluate(state):
-                        return {"failure": heard[-1] if heard else "it says nothing"}, {}
+                        raise NoOutcome(heard[-1] if heard else "it says nothing")
             except Error as error:
                 raise NoOutcome(error.message.splitlines()[0]) from error
             finally:
@@ -195,7 +195,9 @@ class _Page:
         """Answer one HTTP request (ASGI)."""
         request = Request(scope, receive)
         path = request.url.path
-        if request.method == "POST":
+        if request.method == "POST" and not _is_from_its_page(request):
+            response = Response(status_code=403)
+        elif request.method == "POST":
             body = await request.body()
             response = Response(status_code=204)
             name = path.rpartition("/")[2]
@@ -212,9 +214,17 @@ class _Page:
         await response(scope, receive, send)
 
 
+def _is_from_its_page(request: Request) -> bool:
+    """Whether this page posts: any page in a browser here may post to a loopback port, and what comes is published."""
+    server = request.scope["server"]
+    host = f"{server[0]}:{server[1]}"
+    return request.headers.get("host") == host and request.headers.get("origin") == f"http://{host}"
+
+
 def _changed(boot: bytes, files: Mapping[str, Any], *, own: bool, checks: bool) -> bytes:
     """The boot config with the build's script, and without the author's files where they are to stay out."""
     config = json.loads(boot)
+    config["boot_timeout"] = 2 * _PATIENCE  # a busy machine is no reason to have no snapshot
     told = config["files"]
     told.update(files)
     if not own and not checks:

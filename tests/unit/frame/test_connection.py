@@ -465,6 +465,18 @@ def test_pending_requests_are_limited_in_each_direction(role: Role) -> None:
     assert "max_pending" in received.payload["error"]["message"]
 
 
+@pytest.mark.parametrize("role", TRANSPORT_ROLES, ids=lambda role: role.name)
+def test_a_request_whose_answer_cannot_be_sent_is_pending_no_more(role: Role) -> None:
+    made = connection_in(role, State.OPEN, Options(max_pending=1))
+    for n in (1, 2):
+        assert isinstance(hear(made, {"type": "MCP_MESSAGE", "payload": REQUEST | {"id": n}})[0], Received)
+        answer = {"jsonrpc": "2.0", "id": n, "result": {"__proto__": {}}}
+        refused, told = made.send(json.dumps(answer), answer, 0.0)
+        assert isinstance(refused, Refused)
+        assert isinstance(told, Send)
+        assert json.loads(told.text)["payload"]["error"]
+
+
 # Noise and malformed messages
 
 

@@ -246,6 +246,15 @@ async def test_the_host_decides_before_the_page_learns_anything() -> None:
     assert [type(event) for event in events] == [SetupStarted, SetupCompleted, Closed] * 2
 
 
+async def test_what_was_granted_for_the_session_is_not_there_in_the_setup() -> None:
+    place = FakePlace(HOST, Inner(result(), permissions=(CAMERA, CLIPBOARD)))
+    outer = OuterFrame(URL, on_permissions=lambda wanted: [permission.name for permission in wanted])
+    await set_up(outer, place)
+    async with outer.connect(place):
+        pass
+    assert [window.framing.allow for window in place.windows] == ["", "camera", "clipboard-read"]
+
+
 async def test_nothing_is_granted_where_nobody_is_asked() -> None:
     place = FakePlace(HOST, Inner(result(), permissions=(CLIPBOARD,)))
     outer = OuterFrame(URL)

@@ -14,7 +14,7 @@ from mcp import Client
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import JSONRPCError, jsonrpc_message_adapter
 
 from mcpframe.frame.connection import Connection, Options, parse_allowed_origins
 from mcpframe.frame.errors import HandshakeTimeout, PeerGone, SessionError, StateError
@@ -277,8 +277,26 @@ async def test_a_message_the_sdk_cannot_read_is_an_exception_on_its_stream() -> 
     session = Session(inner, window)
     session.start()
     window.take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST))
-    bad = {"jsonrpc": "2.0", "id": 1, "error": {"message": "no code"}}
+    bad = {"jsonrpc": "2.0", "error": {"message": "no code"}}  # and no id: nobody waits for it
     window.take(inbound({"type": "MCP_MESSAGE", "payload": bad}, origin=HOST))
     assert isinstance(await session.streams[0].receive(), ValueError)
+    session.close()
+    session.streams[0].close()
+
+
+@pytest.mark.parametrize(
+    "bad", [{"error": {"message": "no code"}}, {"error": "text"}, {"result": None}, {"result": []}]
+)
+async def test_an_answer_the_sdk_cannot_read_is_an_error_for_who_waits_for_it(bad: dict[str, Any]) -> None:
+    _, (inner, window) = halves()
+    session = Session(inner, window)
+    session.start()
+    window.take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST))
+    window.take(inbound({"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "id": 1, **bad}}, origin=HOST))
+    item = await session.streams[0].receive()
+    assert isinstance(item, SessionMessage)
+    assert isinstance(item.message, JSONRPCError)
+    assert item.message.id == 1
+    assert "no JSON-RPC response" in item.message.error.message
     session.close()
     session.streams[0].close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -161,6 +162,29 @@ async def test_where_localstorage_is_full_small_values_go_to_the_database() -> N
     await storage.set("k", "small")
     assert await records.get("id", "k") == '"small"'
     assert await storage.get("k") == "small"
+
+
+async def test_changes_of_a_key_at_once_are_made_in_their_order() -> None:
+    class SlowRecords(MemoryRecords):
+        async def set(self, session_id: str, key: str, record: Record) -> None:
+            await anyio.lowlevel.checkpoint()
+            await super().set(session_id, key, record)
+
+        async def delete(self, session_id: str, key: str) -> None:
+            await anyio.lowlevel.checkpoint()
+            await super().delete(session_id, key)
+
+    storage = Storage("id", MemoryTexts(), SlowRecords())
+    long = "x" * SMALL
+    for values in ([long, "short"], ["short", long], [b"bytes", "short", long, "last"]):
+        async with anyio.create_task_group() as group:
+            for value in values:
+                group.start_soon(storage.set, "k", value)
+        assert await storage.get("k") == values[-1]
+    async with anyio.create_task_group() as group:
+        group.start_soon(storage.set, "k", long)
+        group.start_soon(storage.delete, "k")
+    assert await storage.keys() == []
 
 
 async def test_where_everything_is_full_the_old_value_stays() -> None:

@@ -21,7 +21,11 @@ SERVER = "/mcpframe/server/"
 OURS = "/lib/python3.14/site-packages/mcpframe/"
 LOCALE = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MESSAGES", "TZ"})
 CLOCKS = frozenset(
-    {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "localtime", "gmtime", "ctime"}
+    [
+        *("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime"),
+        *("time_ns", "monotonic_ns", "perf_counter_ns", "process_time_ns", "thread_time_ns", "clock_gettime_ns"),
+        *("localtime", "gmtime", "mktime", "ctime", "asctime", "strftime"),
+    ]
 )
 
 _noted: list[dict[str, Any]] = []
@@ -51,13 +55,20 @@ def _watch(frame: FrameType, event: str, function: Any) -> None:
         owner = getattr(function, "__self__", None)
         if name == "urandom" or (isinstance(owner, _random.Random) and name in ("random", "getrandbits")):
             _note("randomness", frame)
-        elif _is_clock(owner, name) and frame.f_code.co_filename.startswith(SERVER):
+        elif _is_clock(owner, name) and _is_the_authors(frame):
             _note("the time", frame)  # what libraries ask it for are their caches and logs
     elif event == "call":
         if frame.f_code is _seed and frame.f_locals.get("a") is None:
             _note("randomness", frame)
         elif frame.f_code is _getitem and frame.f_locals.get("key") in LOCALE:
             _note("the locale", frame)
+
+
+def _is_the_authors(frame: FrameType | None) -> bool:
+    """Whether it is the author's code, or was generated for it, as a dataclass's methods are."""
+    while frame is not None and frame.f_code.co_filename.startswith("<"):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename.startswith(SERVER)
 
 
 def _is_clock(owner: Any, name: str) -> bool:
@@ -193,6 +204,7 @@ def load(entry: str, kind: str) -> None:
     from mcpframe.frame import server as servers
 
     _kind = kind
+    drawn = random.getstate()
     sys.setprofile(_watch)
     try:
         _found = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
@@ -201,6 +213,8 @@ def load(entry: str, kind: str) -> None:
         _error = {"what": f"{type(error).__name__}: {error}"}
     finally:
         sys.setprofile(None)
+    if random.getstate() != drawn:  # also where native code has called it, which no profile function sees
+        _noted.append({"what": "randomness"})
 
 
 async def finish() -> str:

@@ -94,5 +94,12 @@ def test_types_that_some_hosts_do_not_know_are_named() -> None:
     assert b"text/javascript mjs;" in files["nginx.conf"]
 
 
+def test_nginx_lets_nobody_keep_an_error() -> None:
+    lines = host_files({"pi": POLICY})["nginx.conf"].decode().splitlines()
+    kept = [line.strip() for line in lines if "Cache-Control" in line]
+    assert kept
+    assert not any(line.endswith(" always;") for line in kept)
+
+
 def test_the_same_bundles_give_the_same_files() -> None:
     assert host_files({"a": POLICY, "b": POLICY}) == host_files({"b": POLICY, "a": POLICY})

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 
 from mcpframe.kit.bundle import snapshot as snapshots
 from mcpframe.kit.bundle import snapshot_page
@@ -74,6 +75,12 @@ def making() -> Iterator[ModuleType]:
         ("import tempfile; tempfile.mktemp()", "randomness"),
         ("import time; time.time()", "the time"),
         ("import time; time.perf_counter()", "the time"),
+        ("import time; time.strftime('%F')", "the time"),
+        ("import time; time.clock_gettime(time.CLOCK_REALTIME)", "the time"),
+        (
+            "import time, dataclasses as d; d.make_dataclass('A', [('t', int, d.field(default_factory=time.time))])()",
+            "the time",
+        ),
         ("import datetime; datetime.datetime.now()", "the time"),
         ("import datetime; datetime.date.today()", "the time"),
         ("import os; os.environ.get('LANG')", "the locale"),
@@ -91,3 +98,19 @@ def test_what_a_module_asks_for_is_noted(making: ModuleType, source: str, noted:
         sys.setprofile(None)
     found = making._noted[:1]
     assert found == ([{"what": noted, "file": "deep/server.py", "line": 2}] if noted else [])
+
+
+@pytest.mark.parametrize(
+    ("headers", "taken"),
+    [
+        ({"host": "127.0.0.1:8000", "origin": "http://127.0.0.1:8000"}, True),
+        ({"host": "127.0.0.1:8000", "origin": "https://evil.example"}, False),
+        ({"host": "127.0.0.1:8000", "origin": "null"}, False),
+        ({"host": "127.0.0.1:8000"}, False),
+        ({"host": "evil.example:8000", "origin": "http://evil.example:8000"}, False),
+    ],
+)
+def test_only_the_page_itself_sends_what_is_published(headers: dict[str, str], taken: bool) -> None:
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    request = Request({"type": "http", "server": ("127.0.0.1", 8000), "headers": raw})
+    assert snapshot_page._is_from_its_page(request) is taken
