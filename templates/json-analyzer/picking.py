@@ -1,6 +1,8 @@
 """The page of the setup phase: the person chooses a document, sees what is in it, and confirms or cancels."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 from document import Document, DocumentError, Shelf, parse
 from mcpframe import FrameSession, SetupCancelled
@@ -25,6 +27,7 @@ class _Picker:
         self._session = session
         self._shelf = shelf
         self._chosen: tuple[Document, bytes | None] | None = None
+        self._choices = 0
         self._done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> Document:
@@ -49,25 +52,36 @@ class _Picker:
             document = await self._shelf.get(self._session)
         except DocumentError:
             return
-        self._take(document, None)
+        if not self._choices:  # else the person has chosen while it was read
+            self._take(document, None)
+            self._session.page.element("#use").disabled = False
 
     async def _file(self) -> None:
         for file in await self._session.page.element("#file").files():
-            await self._read(file.name, await file.read())
+            await self._read(file.name, file.read)
 
     async def _example(self) -> None:
-        await self._read(EXAMPLE, await self._session.page.asset_bytes(EXAMPLE))
+        await self._read(EXAMPLE, partial(self._session.page.asset_bytes, EXAMPLE))
 
-    async def _read(self, name: str, data: bytes) -> None:
+    async def _read(self, name: str, content: Callable[[], Awaitable[bytes]]) -> None:
+        """Choose what this reads, unless the person chooses again before it is read."""
+        self._choices += 1
+        choice = self._choices
+        use = self._session.page.element("#use")
+        use.disabled = True
         self._say(f"Reading {name} …")
-        await asyncio.sleep(0.02)  # let the page show it first: a large file takes seconds
         try:
-            self._take(parse(name, data), data)
+            data = await content()
+            await asyncio.sleep(0.02)  # let the page show it first: a large file takes seconds
+            if choice == self._choices:
+                self._take(parse(name, data), data)
         except DocumentError as error:
-            self._chosen = None
-            self._say(str(error), bad=True)
-            self._session.page.element("#preview").hidden = True
-            self._session.page.element("#use").disabled = True
+            self._fail(choice, str(error))
+        except OSError as error:
+            self._fail(choice, f"{name} cannot be read: {error}.")
+        finally:
+            if choice == self._choices:
+                use.disabled = self._chosen is None
 
     def _take(self, document: Document, data: bytes | None) -> None:
         self._chosen = document, data
@@ -75,8 +89,11 @@ class _Picker:
         page = self._session.page
         page.element("#preview").text = "\n".join([*map(as_line, places), *(["…"] if more else [])])
         page.element("#preview").hidden = False
-        page.element("#use").disabled = False
         self._say(f"{document.name}, {document.size:,} bytes")
+
+    def _fail(self, choice: int, text: str) -> None:
+        if choice == self._choices:
+            self._say(f"{text} {self._chosen[0].name} is still chosen." if self._chosen else text, bad=True)
 
     def _finish(self, use: bool) -> None:
         if not self._done.done():

@@ -1,6 +1,8 @@
 """The page of the setup phase: the person chooses files, sees the tables in them, and confirms or cancels."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from mcpframe import FrameSession, SetupCancelled
@@ -9,6 +11,8 @@ from shelf import Shelf
 from workspace import QueryError, Workspace
 
 EXAMPLE = "example.csv"
+
+Content = Callable[[], Awaitable[bytes]]
 
 
 async def pick_files(session: FrameSession, shelf: Shelf) -> list[str]:
@@ -51,41 +55,54 @@ class _Picker:
         return list(self._files)
 
     async def _offer_those_before(self) -> None:
-        try:
-            workspace = await self._shelf.get(self._session)
-        except QueryError:
-            return
-        self._workspace = workspace
-        tables = [table if database == "main" else f"{database}.{table}" for database, table, _ in workspace.tables()]
-        names = await self._shelf.files(self._session)
-        self._files = {name: [] for name in names} | {names[-1]: tables}
-        self._session.page.element("#writable").checked = workspace.writable
-        self._show("Chosen before. Add files, or use these.")
+        async with self._reading:  # what is chosen meanwhile is read afterwards, and added to these
+            if self._files:
+                return
+            try:
+                workspace = await self._shelf.get(self._session)
+            except QueryError:
+                return
+            names = await self._shelf.files(self._session)
+            tables = [
+                table if database == "main" else f"{database}.{table}" for database, table, _ in workspace.tables()
+            ]
+            self._workspace = workspace
+            self._files = {name: [] for name in names} | {names[-1]: tables}
+            writable = self._session.page.element("#writable")
+            writable.checked = writable.checked or workspace.writable  # the person may have ticked it meanwhile
+            self._show("Chosen before. Add files, or use these.")
 
     async def _field(self) -> None:
-        await self._read([(file.name, await file.read()) for file in await self._session.page.element("#file").files()])
+        files = await self._session.page.element("#file").files()
+        await self._read([(file.name, file.read) for file in files])
 
     def _in_place(self, browser: Any) -> Any:
+        async def content(file: Any) -> bytes:
+            return (await file.arrayBuffer()).to_bytes()
+
         async def picked() -> None:
-            chosen = [(file.name, (await file.arrayBuffer()).to_bytes()) for file in await browser.pick()]
-            await self._read(chosen)
+            await self._read([(file.name, partial(content, file)) for file in await browser.pick()])
 
         return picked
 
     async def _example(self) -> None:
-        await self._read([("sales.csv", await self._session.page.asset_bytes(EXAMPLE))])
+        await self._read([("sales.csv", partial(self._session.page.asset_bytes, EXAMPLE))])
 
-    async def _read(self, files: list[tuple[str, bytes]]) -> None:
-        async with self._reading:
+    async def _read(self, files: list[tuple[str, Content]]) -> None:
+        async with self._reading:  # held from the choice on: who confirms it meanwhile gets it, too
             failed = ""
-            for name, data in files:
-                self._say(f"Reading {name} …")
-                await asyncio.sleep(0.02)  # let the page say so first: a large file takes seconds
-                try:
-                    self._files[name] = self._workspace.add(name, data)
-                except FileError as error:
-                    failed = str(error)
-            self._show(failed, bad=bool(failed))
+            try:
+                for name, content in files:
+                    self._say(f"Reading {name} …")
+                    await asyncio.sleep(0.02)  # let the page say so first: a large file takes seconds
+                    try:
+                        self._files[name] = self._workspace.add(name, await content())
+                    except FileError as error:
+                        failed = str(error)
+                    except OSError as error:
+                        failed = f"{name} cannot be read: {error}."
+            finally:
+                self._show(failed, bad=bool(failed))
 
     def _show(self, text: str, *, bad: bool = False) -> None:
         page = self._session.page
