@@ -9,17 +9,22 @@ _MOST_STEPS = 50
 
 
 class Diagram:
-    """One diagram and its history.
-
-    Attributes:
-        code: Its source.
-    """
+    """One diagram and its history."""
 
     def __init__(self, code: str = START) -> None:
         """Begin with this source."""
         self.code = code
         self._edited = False
         self._before: list[str] = []
+
+    @property
+    def code(self) -> str:
+        """Its source. Lines end with line feeds, as in a textarea: what is drawn is no edit once it is shown there."""
+        return self._code
+
+    @code.setter
+    def code(self, code: str) -> None:
+        self._code = _with_line_feeds(code)
 
     def replace(self, code: str) -> None:
         """Take another source, from the model."""
@@ -28,7 +33,7 @@ class Diagram:
 
     def edit(self, code: str) -> bool:
         """Take what the person has typed, and say whether it differs."""
-        if code == self.code:
+        if _with_line_feeds(code) == self.code:
             return False
         self._change(code)
         self._edited = True
@@ -50,3 +55,7 @@ class Diagram:
     def _change(self, code: str) -> None:
         self._before = [*self._before[1 - _MOST_STEPS :], self.code]
         self.code = code
+
+
+def _with_line_feeds(code: str) -> str:
+    return code.replace("\r\n", "\n").replace("\r", "\n")

@@ -36,7 +36,9 @@ class Source(BaseModel):
     """The diagram as it is now."""
 
     code: str = Field(description="Its Mermaid source")
-    edited_by_user: bool = Field(description="Whether the user has changed it since the last tool call")
+    edited_by_user: bool = Field(
+        description="Whether the user has changed it since the last call of draw or get_source"
+    )
 
 
 @server.ui
@@ -77,7 +79,7 @@ async def export_svg(
 ) -> CallToolResult:
     """Give the diagram as an SVG picture."""
     await editor.open(server.session)
-    editor.take_edits()
+    editor.look()  # the edits are still to be told of
     svg = await editor.svg(theme)
     if to == "download":
         editor.download(svg)

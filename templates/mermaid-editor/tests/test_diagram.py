@@ -1,5 +1,7 @@
 """The diagram's source: who changed it, and what it was before."""
 
+import pytest
+
 from diagram import Diagram
 
 
@@ -20,6 +22,20 @@ def test_what_the_model_draws_is_no_edit():
     diagram = Diagram("a")
     diagram.edit("b")
     diagram.replace("c")
+    assert not diagram.take_edits()
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
+def test_however_lines_end_a_textarea_that_shows_them_is_no_edit(end):
+    drawn = f"pie{end}  a: 1{end}"
+    diagram = Diagram(drawn)
+    assert not diagram.edit("pie\n  a: 1\n")
+    diagram.replace("b")
+    diagram.replace(drawn)
+    assert not diagram.edit("pie\n  a: 1\n")
+    diagram.code = drawn
+    assert diagram.code == "pie\n  a: 1\n"
+    assert not diagram.edit(drawn)
     assert not diagram.take_edits()
 
 

@@ -50,6 +50,15 @@ async def test_drawing_over_edits_gives_what_was_replaced():
 
 
 @pytest.mark.anyio
+async def test_an_export_leaves_the_edits_to_be_told_of():
+    async with Client(server.server) as client:
+        server.diagram.edit("pie\n  b: 2")
+        await client.call_tool("export_svg")
+        drawn = await client.call_tool("draw", {"code": "pie\n  c: 3"})
+        assert drawn.content[0].text.endswith("\n\npie\n  b: 2")
+
+
+@pytest.mark.anyio
 async def test_changes_are_announced():
     async with Client(server.server) as client, client.listen(resource_subscriptions=["mermaid://diagram"]) as events:
         await client.call_tool("draw", {"code": "pie\n  a: 1"})
@@ -62,6 +71,13 @@ async def test_the_diagram_is_kept_for_the_session():
         await client.call_tool("draw", {"code": "pie\n  a: 1"})
         server.diagram = server.editor._diagram = Diagram()  # as when the page is opened again
         server.editor._session = None
+        assert (await client.call_tool("get_source")).structured_content["code"] == "pie\n  a: 1"
+
+
+@pytest.mark.anyio
+async def test_lines_of_what_was_kept_end_with_line_feeds():
+    await server.server.session.storage.set("diagram", "pie\r\n  a: 1")
+    async with Client(server.server) as client:
         assert (await client.call_tool("get_source")).structured_content["code"] == "pie\n  a: 1"
 
 
