@@ -6,7 +6,7 @@ of the points while they are thrown.
 
 import asyncio
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from mcp.server.mcpserver import Context
@@ -56,20 +56,22 @@ async def calculate_pi(
 ) -> Annotated[CallToolResult, Estimate]:
     """Throw random points and estimate pi from all points so far."""
     done = 0
+    so_far = points
     while done < iterations:
         count = min(BATCH, iterations - done)
         inside, some = throw(count)
         points.inside += inside
         points.total += count
         done += count
+        so_far = replace(points)  # as it is now: a reset may come while something is waited for
         picture.add(some, points.inside, points.total)
         await ctx.report_progress(done, iterations, f"{done:,} of {iterations:,} points")
         await asyncio.sleep(0)  # let messages in and out: progress, other calls, a cancellation
-    share = points.inside / points.total
+    share = so_far.inside / so_far.total
     estimate = Estimate(
         pi=4 * share,
-        standard_error=4 * (share * (1 - share) / points.total) ** 0.5,
-        points=points.total,
+        standard_error=4 * (share * (1 - share) / so_far.total) ** 0.5,
+        points=so_far.total,
     )
     text = f"pi ≈ {estimate.pi:.6f} ± {estimate.standard_error:.6f} after {estimate.points:,} points"
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=estimate.model_dump())

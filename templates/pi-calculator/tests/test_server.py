@@ -1,5 +1,6 @@
 """The server in plain Python, with the official client in memory: no browser needed."""
 
+import asyncio
 import math
 
 import pytest
@@ -58,3 +59,18 @@ async def test_the_number_of_points_is_limited(iterations):
     async with Client(server.server) as client:
         result = await client.call_tool("calculate_pi", {"iterations": iterations})
     assert result.is_error
+
+
+@pytest.mark.anyio
+async def test_a_reset_during_the_last_batch_leaves_the_estimate_as_it_was():
+    class Silent:
+        async def report_progress(self, *_):
+            pass
+
+    async def reset():
+        return server.reset()
+
+    result, forgot = await asyncio.gather(server.calculate_pi(1000, Silent()), reset())
+    assert result.structured_content["points"] == 1000
+    assert forgot == "Forgot 1,000 points."
+    assert server.points.total == 0
