@@ -321,6 +321,8 @@ class FileText(Control):
         self.null = _add_null(self, value) if field.nullable else None
         self.picker = self.add_beside(self.body, "Choose a file for {}", type="file")
         self.picker.on("change", self._choose)
+        self._choices = 0
+        self._reading = False
         self._held = ""
         self._hold("" if value in (MISSING, None) else value)
 
@@ -331,9 +333,23 @@ class FileText(Control):
     async def _choose(self) -> None:
         (file,) = await self.picker.files()
         url = "base64url" in (self.field.schema.get("contentEncoding"), self.field.schema.get("format"))
-        data = await file.read()
-        self._hold((base64.urlsafe_b64encode if url else base64.b64encode)(data).decode())
-        self.maker.changed()
+        self._choices += 1
+        choice = self._choices
+        self._reading = True
+        try:
+            data = await file.read()
+            if choice == self._choices:  # else another file was chosen meanwhile
+                self._hold((base64.urlsafe_b64encode if url else base64.b64encode)(data).decode())
+        finally:
+            if choice == self._choices:
+                self._reading = False
+                self.maker.changed()
+
+    def wrong(self, value: Any) -> str | None:
+        """What is wrong with the content; that it is not there yet, too."""
+        if self._reading and value is not None:
+            return "is still being read"
+        return super().wrong(value)
 
     def _hold(self, text: str) -> None:
         """Keep what is much apart from the page, which would slow down."""

@@ -349,6 +349,46 @@ async def test_a_file_becomes_base64() -> None:
     assert "133,336 characters" in person.labelled("f").attributes["placeholder"]
 
 
+async def test_a_file_that_is_still_being_read_is_waited_for_and_the_last_choice_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    person = Person({"properties": {"f": {"type": "string", "contentEncoding": "base64"}}})
+    person.type("f", "b2xk")
+    contents: dict[str, asyncio.Future[bytes]] = {}
+
+    async def read(file: FakeFile) -> bytes:
+        contents[file.name] = asyncio.get_running_loop().create_future()
+        return await contents[file.name]
+
+    monkeypatch.setattr(person.browser, "read", read)
+    picker = person.labelled("Choose a file for f")
+    for name in ("slow", "last"):
+        picker.files.append(FakeFile(name, b""))
+        person.happen(picker, "change")
+        await until(lambda name=name: name in contents)
+    assert person.problems() == ["f is still being read."]
+    contents["slow"].set_result(b"slow")
+    await anyio.wait_all_tasks_blocked()
+    assert person.problems() == ["f is still being read."]
+    contents["last"].set_result(b"hi")
+    await until(lambda: person.errors() == [])
+    assert person.form.value() == {"f": "aGk="}
+
+
+async def test_a_file_that_cannot_be_read_is_no_longer_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    person = Person({"properties": {"f": {"type": "string", "contentEncoding": "base64"}}})
+
+    async def read(file: FakeFile) -> bytes:
+        raise OSError(f"{file.name} is gone")
+
+    monkeypatch.setattr(person.browser, "read", read)
+    picker = person.labelled("Choose a file for f")
+    picker.files.append(FakeFile("gone", b""))
+    person.happen(picker, "change")
+    await until(lambda: person.troubles != [])
+    assert person.form.value() == {}
+
+
 async def until(holds: Callable[[], bool]) -> None:
     with anyio.fail_after(10):
         while not holds():
