@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs
@@ -24,6 +25,7 @@ class Shell:
         """Use this page, which shows `app.html`."""
         self._page = page
         self._servers = Servers()
+        self._listed = asyncio.Event()
         self._views: dict[str, ServerView] = {}
         self._toasts = Toasts(page)
         self._origin = str(page.js.location.origin)
@@ -54,6 +56,7 @@ class Shell:
         for server in self._servers:
             self._make_view(server)
         self._render()
+        self._listed.set()
         for server in self._servers:
             if server.set_up and server.connect:
                 await self._views[server.session_id].start()
@@ -93,6 +96,7 @@ class Shell:
             return
         self._tell("")
         self._url.value = ""
+        await self._listed.wait()  # the list that is read would take the place of one with this server
         await self.add(url)
 
     async def _add_example(self, example: Example) -> None:

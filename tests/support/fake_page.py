@@ -159,6 +159,8 @@ class FakeElement:
             return match[1] in self.attributes
         if selector.startswith("#"):
             return self.id == selector[1:]
+        if selector.startswith("."):
+            return selector[1:] in self.attributes.get("class", "").split()
         return self.tagName == selector.upper()
 
 
