@@ -150,7 +150,11 @@ def start_once(context: BrowserContext, host: HostPage, framed: Framed, *, slow:
         session = context.new_cdp_session(host.page)
         session.send("Network.enable")
         session.send("Network.emulateNetworkConditions", SLOW_LINE)
-    host.page.on("requestfinished", finished.append)
+
+    def note(request: Request) -> None:  # Playwright takes no method of a list
+        finished.append(request)
+
+    host.page.on("requestfinished", note)
     echoes = "typescript" in framed.url
     result = host.bench("start", framed.url, *_CALLS[echoes])
     (check_echo if echoes else check_pi)(result["answer"])
@@ -158,7 +162,7 @@ def start_once(context: BrowserContext, host: HostPage, framed: Framed, *, slow:
     host.page.wait_for_load_state("networkidle")
     marks = {name: epoch - result["epoch"] for name, epoch in frame.evaluate(_MARKS)}
     sizes = [request.sizes() for request in finished if request.frame == frame]
-    host.page.remove_listener("requestfinished", finished.append)
+    host.page.remove_listener("requestfinished", note)
     # Together they are CDP's `encodedDataLength`, which is 0 for what comes from the cache.
     wire = sum(size["responseHeadersSize"] + size["responseBodySize"] for size in sizes)
     if wire < framed.served.bytes - served_before:
