@@ -238,7 +238,7 @@ def test_nobody_may_embed_is_an_error_that_says_how(adder: Adder, tmp_path: Path
     (project / "pyproject.toml").write_text('[project]\nname = "adder"\n[tool.mcpframe]\ninspect = false\n')
     with pytest.raises(ConfigError, match="inspect is false"):
         build(project, tmp_path / "new")
-    result = build(project, tmp_path / "new", allowed_origins=["*"])
+    result = build(project, tmp_path / "new", allowed_origins=["*"], snapshot=False)
     assert "any page on the web may embed" in result.warnings[0]
     assert result.tools is None
     assert "frame-ancestors *" in (tmp_path / "new" / "_headers").read_text()
@@ -255,7 +255,7 @@ def test_nobody_may_embed_is_an_error_that_says_how(adder: Adder, tmp_path: Path
 def test_other_servers_of_the_sdk_build_as_well(adder: Adder, tmp_path: Path, server: str) -> None:
     project, _ = copied(adder, tmp_path)
     (project / "server.py").write_text(server)
-    result = build(project, tmp_path / "new", allowed_origins=["https://chat.example"])
+    result = build(project, tmp_path / "new", allowed_origins=["https://chat.example"], snapshot=False)
     assert result.manifest["server"]["name"] in ("plain", "low")
 
 
