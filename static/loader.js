@@ -266,10 +266,10 @@ async function startPython(arrivals, more, begun) {
 
 /** Starts Python from its snapshot. The files of its library come later, or when one of them is read. */
 async function restorePython() {
+  const snapshot = new Snapshot(files.snapshot, get, compile);
   const arrivals = new Arrivals(files.snapshot.libraries);
-  const snapshot = new Snapshot(files.snapshot, get);
   page.progress("Loading");
-  page.expect([files.snapshot]);
+  page.expect([files.snapshot, files.snapshot.decoder]);
   const late = new Late(files, absolute, bytesLater);
   const early = late.expect(files.snapshot.files, (file) => arrivals.watched(bytes(file)));
   const pyodide = await arrivals.start({

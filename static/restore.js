@@ -3,6 +3,8 @@
 // A snapshot fits one build of Pyodide, one set of libraries and one set of the browser's features; where anything does
 // not match, an error is thrown, and the page starts without it.
 
+import { decompress } from "./zstd.js";
+
 const MAGIC = 0x706e7300;
 const HEADER = 48; // of Pyodide's own format: magic, offset, length, padding, 256 bits of build id
 
@@ -10,7 +12,6 @@ const HEADER = 48; // of Pyodide's own format: magic, offset, length, padding, 2
 export const features = () => ({
   jspi: "Suspending" in WebAssembly,
   functions: typeof WebAssembly.Function === "function",
-  gzip: typeof DecompressionStream === "function",
 });
 
 /** Whether to start from the snapshot this time: it has to fit, and on a slow line to be here already. */
@@ -60,7 +61,7 @@ export function fetchForNextTime({ snapshot }, fetchBytes) {
   const found = features();
   if (Object.keys(found).some((name) => found[name] !== snapshot.features[name])) return;
   whenQuiet(async () => {
-    await fetchBytes(snapshot);
+    await Promise.all([fetchBytes(snapshot), fetchBytes(snapshot.decoder)]);
     remember(snapshot);
   });
 }
@@ -79,87 +80,40 @@ export async function verify(data, integrity) {
   if (integrity !== `sha256-${btoa(String.fromCharCode(...digest))}`) throw new Error("its hash is wrong");
 }
 
-/** What passes through a stream, for its hash. */
-class Pieces {
-  #pieces = [];
-
-  stream() {
-    const transform = (piece, controller) => {
-      this.#pieces.push(piece);
-      controller.enqueue(piece);
-    };
-    return new TransformStream({ transform });
-  }
-
-  /** Throws where everything together has another hash than this one. */
-  async check(integrity) {
-    const whole = new Uint8Array(this.#pieces.reduce((size, piece) => size + piece.length, 0));
-    let at = 0;
-    for (const piece of this.#pieces) {
-      whole.set(piece, at);
-      at += piece.length;
-    }
-    await verify(whole, integrity);
-  }
-}
-
 export class Snapshot {
   #meta = null;
-  #chunks = [];
-  #size = 0;
+  #parts = null;
 
-  /** `file`: the snapshot's entry in the boot config; `get` fetches and checks one. */
-  constructor(file, get) {
+  /**
+   * @param file the snapshot's entry in the boot config
+   * @param get fetches and checks a file
+   * @param compile fetches and compiles one
+   */
+  constructor(file, get, compile) {
     this.file = file;
-    this.arrived = this.#read(get);
+    this.arrived = this.#read(get, compile);
     this.arrived.catch(() => {}); // told by who waits for it
   }
 
-  async #read(get) {
-    // A fetch that checks the hash gives nothing before it has everything: where it can be checked here, what comes is
-    // decompressed while it comes, and checked beside that. Only secure contexts have `subtle`.
-    const [unchecked, whole] = crypto.subtle ? [{ ...this.file, integrity: null }, new Pieces()] : [this.file, null];
+  async #read(get, compile) {
+    const decoder = compile(this.file.decoder);
+    decoder.catch(() => {}); // told below
+    // Where the hash can be checked here it is checked beside the decompression. Only secure contexts have `subtle`.
+    const response = await get(crypto.subtle ? { ...this.file, integrity: null } : this.file);
+    let bytes;
     try {
-      await this.#decompress((await get(unchecked)).body, whole);
+      const packed = new Uint8Array(await response.arrayBuffer());
+      this.checked = (crypto.subtle ? verify(packed, this.file.integrity) : Promise.resolve()).then(() => remember(this.file));
+      this.checked.catch(() => {}); // told by `fill`
+      bytes = await decompress(await decoder, packed, this.file.unpacked);
     } catch (error) {
       await get(this.file); // says so where its hash is wrong
       throw error;
     }
     performance.mark("mcpframe:unpacked");
-    this.checked = Promise.resolve(whole?.check(this.file.integrity)).then(() => remember(this.file));
-    this.checked.catch(() => {}); // told by `fill`
-    if (this.#size !== this.file.unpacked) throw new Error("it is not as long as it was");
-    const start = new DataView(this.#take(4).buffer).getUint32(0, true);
-    this.#meta = JSON.parse(new TextDecoder().decode(this.#take(start)));
-  }
-
-  async #decompress(body, whole) {
-    const seen = whole ? body.pipeThrough(whole.stream()) : body;
-    const reader = seen.pipeThrough(new DecompressionStream("gzip")).getReader();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      this.#size += value.length;
-      this.#chunks.push(value);
-    }
-  }
-
-  /** The next so many bytes of what was read, as a copy. */
-  #take(count) {
-    const taken = new Uint8Array(count);
-    this.#move(count, (bytes, at) => taken.set(bytes, at));
-    return taken;
-  }
-
-  #move(count, put) {
-    for (let at = 0; at < count; ) {
-      const chunk = this.#chunks[0];
-      const part = chunk.length > count - at ? chunk.subarray(0, count - at) : chunk;
-      put(part, at);
-      at += part.length;
-      if (part.length === chunk.length) this.#chunks.shift();
-      else this.#chunks[0] = chunk.subarray(part.length);
-    }
+    const start = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+    this.#meta = JSON.parse(new TextDecoder().decode(bytes.subarray(4, start)));
+    this.#parts = bytes.subarray(start);
   }
 
   /** A snapshot in Pyodide's own format, without memory: that is put in place by `fill`, once it has arrived. */
@@ -185,6 +139,7 @@ export class Snapshot {
     if (module.HEAPU8.length !== memory) throw new Error("it is of another size of memory");
     const { HEAPU8: heap, HEAPU32: words } = module;
     let at = 0;
+    let placed = 0;
     let found = 0;
     for (let index = 0; index < runs.length; index += 4) {
       const [same, own, zeros, part] = runs.slice(index, index + 4);
@@ -192,12 +147,13 @@ export class Snapshot {
       at += same + own;
       if (at < used) heap.fill(0, at, Math.min(at + zeros, used));
       at += zeros;
-      this.#move(part, (bytes, from) => heap.set(bytes, at + from));
+      heap.set(this.#parts.subarray(placed, placed + part), at);
+      placed += part;
       at += part;
     }
     await this.checked;
     if (found >>> 0 !== check) throw new Error("memory begins otherwise in this browser");
-    this.#chunks = [];
+    this.#parts = null;
     // C asks for the time zone once, and has done so in the build: ask anew, into the same places.
     const names = module._tzname >>> 2;
     module.__tzset_js(module._timezone, module._daylight, module.HEAPU32[names], module.HEAPU32[names + 1]);

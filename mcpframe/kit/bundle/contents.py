@@ -28,7 +28,8 @@ from mcpframe.kit.runtime import ABI, PYTHON_VERSION, VERSION, Runtime
 
 _MANIFEST_FORMAT = 1
 #: The page's scripts: each after those it imports.
-SCRIPTS = ("sha256.js", "fetch-now.js", "unzip.js", "cold.js", "restore.js", "late.js", "page.js", "loader.js")
+SCRIPTS = ("sha256.js", "fetch-now.js", "unzip.js", "zstd.js", "cold.js", "restore.js", "late.js", "page.js", "loader.js")
+DECODER = "zstd.wasm"
 _PLATFORM = "emscripten_5_0_3"
 
 
@@ -87,6 +88,7 @@ def assemble(
     cold = hashed(f"{SHARED}/cold.zip", pack(layers.cold))
     early = not config.inspect or needs_cold(inspected.modules, layers.cold)
     image, snapshot_facts = _snapshot(snapshot, name, layers, inspected, len(libraries))
+    decoder = hashed(f"{SHARED}/{DECODER}", (static_dir() / DECODER).read_bytes())
     licences = hashed(f"{SHARED}/licences.txt", _licence_text(layers))
     lazy_files, lazy = _lazy(project, lock, wheels)
     title = config.title or inspected.title or inspected.name
@@ -115,7 +117,7 @@ def assemble(
             ],
             "libraries": [{**link(item, name), "path": path} for path, item in libraries],
             "paths": layers.paths,
-            "snapshot": image and {**link(image, name), **snapshot_facts},
+            "snapshot": image and {**link(image, name), "decoder": link(decoder, name), **snapshot_facts},
             "cold": {**link(cold, name), "to": LIBRARY, "early": early},
             "env": {"PYTHONPATH": STDLIB_PATH},
             "server_path": SERVER_PATH,
@@ -133,7 +135,7 @@ def assemble(
         },
     }
     native = [item for _, item in libraries]
-    starting = [image] if image else [*archives.values(), *([cold] if early else [])]
+    starting = [image, decoder] if image else [*archives.values(), *([cold] if early else [])]
     # Which way a page starts is decided in it: the loader fetches a snapshot, or what it replaces.
     early_files = [] if image else starting
     page = render_page(
@@ -280,7 +282,8 @@ def _lazy(
 
 
 def _licence_text(layers: Layers) -> bytes:
-    parts = [b"The licences of the packages in this folder, as their wheels carry them.\n"]
-    for path, text in sorted(layers.licences.items()):
+    parts = [b"The licences of the packages in this folder, as they carry them.\n"]
+    decoder = {"zstddec/LICENSE": (static_dir() / "zstd.licence.txt").read_bytes()}
+    for path, text in sorted({**layers.licences, **decoder}.items()):
         parts.append(f"\n{'=' * 20} {path}\n\n".encode() + text.rstrip() + b"\n")
     return b"".join(parts)

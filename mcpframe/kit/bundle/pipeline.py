@@ -15,7 +15,7 @@ from mcpframe.frame.origins import ANY
 from mcpframe.kit.bundle.archive import source_date
 from mcpframe.kit.bundle.collect import author_files, own_files, page_files
 from mcpframe.kit.bundle.compile import cache_key
-from mcpframe.kit.bundle.contents import SCRIPTS, assemble
+from mcpframe.kit.bundle.contents import DECODER, SCRIPTS, assemble
 from mcpframe.kit.bundle.inspect import Inspected, inspect_entry
 from mcpframe.kit.bundle.layers import build_layers
 from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
@@ -31,7 +31,7 @@ from mcpframe.kit.project import Project, find_project, with_origins
 from mcpframe.kit.runtime import VERSION, ensure_runtime
 
 _KIT = Path(__file__).resolve().parent.parent
-_STATIC = (*SCRIPTS, "frame.css", "index.html.j2", "node-python.mjs", "maker.js")
+_STATIC = (*SCRIPTS, DECODER, "frame.css", "index.html.j2", "node-python.mjs", "maker.js")
 
 
 def build(

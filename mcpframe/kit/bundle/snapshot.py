@@ -30,7 +30,7 @@ SDK = "sdk"
 
 _Made = tuple[dict[str, Any], bytes]
 
-_FORMAT = "4"
+_FORMAT = "5"
 _ENV = {"PYTHONHASHSEED": "0"}
 
 
@@ -39,7 +39,7 @@ class Snapshot:
     """A snapshot.
 
     Attributes:
-        data: What is published, gzip.
+        data: What is published, compressed.
         layer: `AUTHOR` or `SDK`.
         unpacked: Its size unpacked, in bytes.
         features: What of a browser it needs, by name.

@@ -173,14 +173,16 @@ class _Page:
         self.outcome: dict[str, Any] = {}
         self.sent: dict[str, bytes] = {}
         maker = self._maker(bundle)
-        files = {"maker": {"url": "maker.js", "integrity": _integrity(maker), "bytes": len(maker)}}
+        files: dict[str, Any] = {"maker": _told("maker.js", maker)}
         self._files = {f"/{path}": data for path, data in bundle.items()}
         self._files[f"/{name}/maker.js"] = maker
         self._files[f"/{name}/job.json"] = json.dumps(job).encode()
         if snapshot is not None:
             data, facts = snapshot
             self._files[f"/{name}/snapshot.bin"] = data
-            files["snapshot"] = {"url": "snapshot.bin", "integrity": _integrity(data), "bytes": len(data), **facts}
+            decoder = (static_dir() / "zstd.wasm").read_bytes()
+            self._files[f"/{name}/zstd.wasm"] = decoder
+            files["snapshot"] = {**_told("snapshot.bin", data), "decoder": _told("zstd.wasm", decoder), **facts}
         index = f"/{name}/index.html"
         self._files[index] = _BOOT.sub(
             lambda match: match[1] + _changed(match[2], files, own=own, checks=snapshot is not None) + match[3],
@@ -239,5 +241,7 @@ def _changed(boot: bytes, files: Mapping[str, Any], *, own: bool, checks: bool) 
     return json.dumps(config).replace("<", "\\u003c").encode()
 
 
-def _integrity(data: bytes) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(data).digest()).decode()
+def _told(url: str, data: bytes) -> dict[str, Any]:
+    """A file, as the boot config has it."""
+    integrity = "sha256-" + base64.b64encode(hashlib.sha256(data).digest()).decode()
+    return {"url": url, "integrity": integrity, "bytes": len(data)}
