@@ -20,11 +20,23 @@ from zstandard import ZstdCompressor
 
 _LEVEL = 12  # 15 takes six times as long, for two percent
 _THREADS = 2  # whatever the machine has: the same bytes everywhere
+_STRETCH = 16384
 _BLOCK = 512
 _GRAIN = 64
 _WORD = 4
 
 _SAME, _OWN, _ZEROS, _PART = range(4)
+
+
+def whole(sent: bytes) -> bytes:
+    """Memory from what static/maker.js sends of it, which is without zeros."""
+    count, size = struct.unpack_from("<II", sent)
+    places = struct.iter_unpack("<II", sent[8 : 8 + 8 * count])
+    memory, at = bytearray(size), 8 + 8 * count
+    for place, length in places:
+        memory[place : place + length] = sent[at : at + length]
+        at += length
+    return bytes(memory)
 
 
 def sparse(
@@ -58,8 +70,8 @@ def sparse(
         at += size
     told = {**meta, "memory": len(memory), "runs": runs + run, "check": check}
     head = json.dumps(told, separators=(",", ":")).encode()
-    whole = b"".join([len(head).to_bytes(4, "little"), head, *parts])
-    return ZstdCompressor(level=_LEVEL, threads=_THREADS).compress(whole), len(whole)
+    content = b"".join([len(head).to_bytes(4, "little"), head, *parts])
+    return ZstdCompressor(level=_LEVEL, threads=_THREADS).compress(content), len(content)
 
 
 def _ranges(memory: bytes, start: bytes, own: Collection[int]) -> Iterator[tuple[int, int]]:
@@ -70,28 +82,41 @@ def _ranges(memory: bytes, start: bytes, own: Collection[int]) -> Iterator[tuple
 
 def _pieces(memory: bytes, start: bytes, own: Collection[int]) -> Iterator[tuple[int, int]]:
     """The same in small pieces: the larger where there is nothing, the smaller where it pays."""
-    nothing = bytes(_BLOCK)
-    now, then = memoryview(memory), memoryview(start)
+    nothing = bytes(_STRETCH)
+    special = {address // _STRETCH for address in own}
+    for at in range(0, len(memory), _STRETCH):
+        stretch = memory[at : at + _STRETCH]
+        if at // _STRETCH not in special and stretch == nothing[: len(stretch)]:
+            yield _ZEROS, len(stretch)
+        else:
+            here = {address - at for address in own if address // _STRETCH == at // _STRETCH}
+            yield from _blocks(stretch, start[at : at + _STRETCH], here)
+
+
+def _blocks(stretch: bytes, earlier: bytes, own: Collection[int]) -> Iterator[tuple[int, int]]:
+    nothing, grain_of_nothing = bytes(_BLOCK), bytes(_GRAIN)
     special = {address // _BLOCK for address in own}
-    for at in range(0, len(memory), _BLOCK):
-        block, earlier = now[at : at + _BLOCK], then[at : at + _BLOCK]
+    for at in range(0, len(stretch), _BLOCK):
+        block, before = stretch[at : at + _BLOCK], earlier[at : at + _BLOCK]
         if at // _BLOCK in special:
             for word in range(0, len(block), _WORD):
                 yield (_OWN if at + word in own else _PART), min(_WORD, len(block) - word)
         elif block == nothing[: len(block)]:
             yield _ZEROS, len(block)
-        elif len(earlier) < len(block) or earlier == nothing:
+        elif len(before) < len(block) or before == nothing:
             yield _PART, len(block)
+        elif block == before and grain_of_nothing not in block:
+            yield _SAME, len(block)
         else:
             for grain in range(0, len(block), _GRAIN):
                 part = block[grain : grain + _GRAIN]
                 # Zeros do not count: they are written, whatever a page has there.
-                same = part == earlier[grain : grain + _GRAIN] and part != nothing[: len(part)]
+                same = part == before[grain : grain + _GRAIN] and part != grain_of_nothing[: len(part)]
                 yield (_SAME if same else _PART), len(part)
 
 
 def _checked(data: bytes, check: int) -> int:
     """Goes on with the check (FNV-1a over 32-bit words)."""
-    for (word,) in struct.iter_unpack("<I", data):
+    for word in struct.unpack(f"<{len(data) // _WORD}I", data):
         check = (check ^ word) * 0x01000193 & 0xFFFFFFFF
     return check

@@ -5,12 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import struct
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpframe.kit.bundle.memory import sparse
+from mcpframe.kit.bundle.memory import sparse, whole
 
 
 def restored(data: bytes, before: bytes) -> tuple[bytes, dict[str, Any], int]:
@@ -60,6 +61,29 @@ def test_what_is_written_comes_back(
     assert check == meta["check"]
     assert (meta["table"], meta["memory"]) == (7, len(memory))
     assert unpacked == len(gzip.decompress(data))
+
+
+@given(pieces, st.sets(st.integers(0, 20000), max_size=9))
+def test_zeros_between_other_things_are_found(parts: list[tuple[int, bytes]], words: set[int]) -> None:
+    # Stretches of nothing are longer here than what is looked at in one go.
+    memory = joined([(16 * gap, data) for gap, data in parts], 40_000)
+    own = {4 * word for word in words if 4 * word < len(memory)}
+    there, _, _ = restored(sparse(memory, b"", {}, own=own)[0], bytes(len(memory)))
+    expected = bytearray(memory)
+    for at in own:
+        expected[at : at + 4] = bytes(4)
+    assert there == expected
+
+
+@given(pieces)
+def test_what_the_page_sends_is_the_whole_memory(parts: list[tuple[int, bytes]]) -> None:
+    memory = joined(parts, 0)
+    places, at = [], 0
+    for gap, data in parts:
+        places += [at + gap, len(data)]
+        at += gap + len(data)
+    sent = struct.pack(f"<{2 + len(places)}I", len(parts), len(memory), *places) + b"".join(data for _, data in parts)
+    assert whole(sent) == memory
 
 
 def test_zeros_take_no_room() -> None:
