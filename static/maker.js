@@ -87,10 +87,28 @@ function zero(module) {
   for (const at of held) module._free(at);
 }
 
-/** Sends bytes to the build: compressed, as its driver sees every request, and takes none of this size. */
+const BLOCK = 4096; // half of memory is zeros, in longer stretches than this
+
+/**
+ * Sends memory to the build, without what is zeros: 32-bit numbers, which are how many parts there are, the size of the
+ * whole and for each part where it is and how long; then the parts. As a Blob, as the build's driver sees every request,
+ * and takes no others of this size.
+ */
 async function send(name, bytes) {
-  const packed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
-  await fetch(name, { method: "POST", body: await new Response(packed).blob() });
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
+  const parts = [];
+  let from = -1; // where there is something since
+  for (let at = 0; at <= bytes.length; at += BLOCK) {
+    const isSomething = words.subarray(at >>> 2, (at + BLOCK) >>> 2).some((word) => word !== 0);
+    if (isSomething && from < 0) from = at;
+    if (!isSomething && from >= 0) {
+      parts.push(bytes.subarray(from, at));
+      from = -1;
+    }
+  }
+  const places = parts.flatMap((part) => [part.byteOffset - bytes.byteOffset, part.length]);
+  const body = new Blob([Uint32Array.of(parts.length, bytes.length, ...places), ...parts]);
+  await fetch(name, { method: "POST", body });
 }
 
 /** The addresses of all words that differ. */
@@ -103,18 +121,25 @@ function differing(one, other) {
   return found;
 }
 
-async function take(job, { startPython, memoryAtStart }) {
-  // Memory before Python runs: of two visits, and of somebody whose language has a longer name, which moves things.
-  const start = await memoryAtStart();
-  const drawnOrTimed = differing(start, await memoryAtStart());
-  const moved = differing(start, await memoryAtStart({ LANG: "x".repeat(64) }));
+/** Sends memory before Python runs, with zeros where it is not the same in every page, and says which words are drawn. */
+async function start(_job, { memoryAtStart }) {
+  // Of two visits, and of somebody whose language has a longer name, which moves things.
+  const memory = await memoryAtStart();
+  const drawnOrTimed = differing(memory, await memoryAtStart());
+  const moved = differing(memory, await memoryAtStart({ LANG: "x".repeat(64) }));
+  for (const at of [...drawnOrTimed, ...moved]) memory.fill(0, at, at + 4);
+  await send("start", memory);
+  return { drawnOrTimed };
+}
+
+async function take(job, { startPython }) {
   isolate();
   let own, drawn;
   const settings = { _makeSnapshot: true, jsglobals: watchedGlobals(), env: job.env };
   const pyodide = await startPython(settings, (module) => {
     // What native code keeps at an address of its own, as what it has drawn at random, stays each visit's own.
     const end = module._emscripten_stack_get_end();
-    own = drawnOrTimed.filter((at) => at < end);
+    own = job.drawnOrTimed.filter((at) => at < end);
     drawn = own.map((at) => module.HEAPU32[at >>> 2]);
   });
   const { _module: module, FS } = pyodide;
@@ -149,24 +174,24 @@ async function take(job, { startPython, memoryAtStart }) {
   const words = new Uint32Array(image.buffer, 0, 12);
   const references = JSON.parse(new TextDecoder().decode(image.subarray(48, 48 + words[2])));
   const build = [...words.subarray(4)].map((word) => word.toString(16).padStart(8, "0")).join("");
-  for (const at of [...drawnOrTimed, ...moved]) start.fill(0, at, at + 4);
-  await send("start", start);
   await send("memory", image.subarray(words[1]));
   return { found, own, table, build, references, features: features() };
 }
 
-async function check(job, restorePython) {
+async function check(job, { restorePython }) {
   const pyodide = await restorePython();
   pyodide.runPython(job.program, { filename: "/mcpframe/checking.py" });
   return JSON.parse(await pyodide.runPythonAsync(`await check(${job.entry ? JSON.stringify(job.entry) : "None"}, ${JSON.stringify(job.kind)})`));
 }
+
+const STEPS = { start, take, check };
 
 /** Does what the build wants, and tells it the outcome. */
 export async function make(starts) {
   const job = await (await fetch("job.json")).json();
   let outcome;
   try {
-    outcome = job.step === "take" ? await take(job, starts) : await check(job, starts.restorePython);
+    outcome = await STEPS[job.step](job, starts);
   } catch (error) {
     outcome = { failure: String(error?.message ?? error), stack: String(error?.stack) };
   }

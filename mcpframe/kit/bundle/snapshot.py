@@ -17,7 +17,7 @@ from typing import Any
 
 from mcpframe.kit.bundle.assets import Asset
 from mcpframe.kit.bundle.compile import cache_key, cached
-from mcpframe.kit.bundle.memory import sparse
+from mcpframe.kit.bundle.memory import sparse, whole
 from mcpframe.kit.bundle.pyodide_job import program_text
 from mcpframe.kit.bundle.snapshot_page import NoBrowser, NoOutcome, Opened, opened
 from mcpframe.kit.cache import write_file
@@ -135,7 +135,7 @@ def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None
     program = program_text("making")
     path = cached(
         "snapshots",
-        cache_key(_FORMAT, layer, browser.identity, program, (static_dir() / "maker.js").read_bytes(), *identity)[:32]
+        cache_key(_FORMAT, layer, browser.identity, program, _maker(), *identity)[:32]
         + cache_key(*(part for name in kept for part in (name, bundle[name])))[:32],
     )
     if not path.is_file():
@@ -152,10 +152,14 @@ def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None
 
 def _made(browser: Opened, server: Server, *, own: bool, program: str) -> _Made:
     job = {"program": program, "env": _ENV, "entry": server.entry if own else None, "kind": server.kind}
-    outcome, sent = browser.run({**job, "step": "take"}, own=own)
+    before, start = _start(browser, own=own)
+    if reason := _failure(before):
+        return {"reason": reason}, b""
+    outcome, sent = browser.run({**job, "step": "take", "drawnOrTimed": before["drawnOrTimed"]}, own=own)
     if reason := _reason(outcome):
         return {"reason": reason}, b""
-    data, unpacked = sparse(sent["memory"], sent["start"], {"table": outcome["table"]}, own=frozenset(outcome["own"]))
+    memory = whole(sent["memory"])
+    data, unpacked = sparse(memory, start, {"table": outcome["table"]}, own=frozenset(outcome["own"]))
     facts = {
         "unpacked": unpacked,
         "features": outcome["features"],
@@ -166,17 +170,41 @@ def _made(browser: Opened, server: Server, *, own: bool, program: str) -> _Made:
     }
     entry = {**facts, "layer": AUTHOR if own else SDK, "paths": []}
     tried, _ = browser.run({**job, "step": "check"}, own=own, snapshot=(data, entry))
-    if "failure" in tried:
-        return {"reason": f"a restored page fails ({_first_line(tried['failure'])})"}, b""
+    if reason := _failure(tried, "a restored page"):
+        return {"reason": reason}, b""
     if own and server.tools is not None and tried["tools"] != list(server.tools):
         return {"reason": "its tools are other ones once it is restored"}, b""
     return facts, data
 
 
+def _start(browser: Opened, *, own: bool) -> tuple[dict[str, Any], bytes]:
+    """Memory before Python runs, and what the page says of it. It is the same whatever the author's files are.
+
+    From the cache where this browser has started with this runtime and these libraries before.
+    """
+    path = cached("starts", cache_key(_FORMAT, browser.identity, _maker(), *browser.before_python(own=own)))
+    if not path.is_file():
+        outcome, sent = browser.run({"step": "start"}, own=own)
+        if "failure" in outcome:
+            return outcome, b""
+        write_file(path, _pack((outcome, sent["start"])))
+    outcome, memory = _unpack(path.read_bytes())
+    return outcome, whole(memory)
+
+
+def _maker() -> bytes:
+    return (static_dir() / "maker.js").read_bytes()
+
+
+def _failure(outcome: Mapping[str, Any], page: str = "the page for it") -> str:
+    """Why a page has failed, as half a sentence; empty where it has not."""
+    return f"{page} fails ({_first_line(outcome['failure'])})" if "failure" in outcome else ""
+
+
 def _reason(outcome: Mapping[str, Any]) -> str:
     """Why nothing came out, as half a sentence; empty where something did."""
-    if "failure" in outcome:
-        return f"the page for it fails ({_first_line(outcome['failure'])})"
+    if failure := _failure(outcome):
+        return failure
     found = outcome["found"]
     if error := found["error"]:
         return f"its import raises {error['what']} there"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import json
 import re
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 _PATIENCE = 120.0  # seconds
 _AGENT = "a build of mcpframe"
 _BOOT = re.compile(rb'(<script type="application/json" id="mcpframe-boot">)(.*?)(</script>)', re.DOTALL)
+_BEFORE_PYTHON = ("pyodide", "asm", "wasm", "libraries", "env", "lock")
 _TYPES = {
     "html": "text/html; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -92,10 +92,25 @@ class Opened:
 
         return self._stack.enter_context(sync_playwright())
 
+    def before_python(self, *, own: bool) -> list[bytes]:
+        """What decides memory before Python runs: the scripts, and what they start Python with.
+
+        Args:
+            own: Whether the author's requirements are there.
+        """
+        boot = _BOOT.search(self.bundle[f"{self.name}/index.html"])
+        assert boot is not None
+        files = json.loads(_changed(boot[2], {}, own=own, checks=False))["files"]
+        told = {part: files[part] for part in _BEFORE_PYTHON}
+        scripts = [path for path in sorted(self.bundle) if path.startswith("_mcpframe/") and path.endswith(".js")]
+        return [json.dumps(told).encode(), *(self.bundle[path] for path in scripts)]
+
     def run(
         self, job: Mapping[str, Any], *, own: bool, snapshot: tuple[bytes, Mapping[str, Any]] | None = None
     ) -> tuple[dict[str, Any], dict[str, bytes]]:
         """Open the page, have static/maker.js do a job, and give its outcome and what it has sent of memory, by name.
+
+        What it has sent is for `mcpframe.kit.bundle.memory.whole`.
 
         Args:
             job: What it is to do.
@@ -207,7 +222,7 @@ class _Page:
                 self.outcome = json.loads(body)
                 self.done.set()
             else:
-                self.sent[name] = gzip.decompress(body)
+                self.sent[name] = body
         elif path in self._files:
             kind = _TYPES.get(path.rpartition(".")[2], "application/octet-stream")
             response = Response(self._files[path], media_type=kind)
