@@ -165,7 +165,7 @@ def _compiled_own(own: Files, runtime: Runtime) -> Files:
     path = cached("own", _key(own, runtime))
     if path.is_file():
         return unpack(path)
-    compiled = compile_libraries({"": own}, runtime, shown=SITE_PACKAGES)[""]
+    compiled = compile_libraries({"": own}, runtime, shown=SITE_PACKAGES, stdlib=_stdlib_zip(runtime))[""]
     write_file(path, pack(compiled))
     return compiled
 
@@ -174,7 +174,7 @@ def _compiled_author(author: Files, runtime: Runtime, root: Path) -> Files:
     path = cached("servers", _key(author, runtime))
     if path.is_file():
         return unpack(path)
-    compiled = compile_server(author, runtime, shown=SERVER_PATH, root=root)
+    compiled = compile_server(author, runtime, shown=SERVER_PATH, root=root, stdlib=_stdlib_zip(runtime))
     write_file(path, pack(compiled))
     return compiled
 
@@ -187,14 +187,16 @@ def _key(files: Files, runtime: Runtime) -> str:
 
 def compiled_stdlib(runtime: Runtime) -> Files:
     """The standard library, compiled."""
+    return unpack(_stdlib_zip(runtime))
+
+
+def _stdlib_zip(runtime: Runtime) -> Path:
     source = runtime.folder / "python_stdlib.zip"
     path = cached("stdlib", cache_key(_FORMAT, sha256_of(source)) + ".zip")
-    if path.is_file():
-        return unpack(path)
-    modules = {path: data for path, data in unpack(source).items() if not path.endswith("/py.typed")}
-    compiled = compile_libraries({"": modules}, runtime, shown=STDLIB_PATH)[""]
-    write_file(path, pack(compiled))
-    return compiled
+    if not path.is_file():
+        modules = {path: data for path, data in unpack(source).items() if not path.endswith("/py.typed")}
+        write_file(path, pack(compile_libraries({"": modules}, runtime, shown=STDLIB_PATH)[""]))
+    return path
 
 
 def compiled_wheels(wheels: Mapping[str, Path], runtime: Runtime) -> Library:
@@ -223,7 +225,8 @@ def compiled_wheels(wheels: Mapping[str, Path], runtime: Runtime) -> Library:
 def _compile_into(paths: Mapping[str, Path], wheels: Mapping[str, Path], runtime: Runtime) -> None:
     """Compile several wheels in one run of Pyodide, whose start takes longer than most wheels."""
     trimmed = {name: trim_wheel(unpack(wheel)) for name, wheel in wheels.items()}
-    compiled = compile_libraries({name: kept for name, (kept, _) in trimmed.items()}, runtime, shown=SITE_PACKAGES)
+    files = {name: kept for name, (kept, _) in trimmed.items()}
+    compiled = compile_libraries(files, runtime, shown=SITE_PACKAGES, stdlib=_stdlib_zip(runtime))
     for name, (_, licences) in trimmed.items():
         result = {f"files/{path}": data for path, data in compiled[name].items()}
         result |= {f"licences/{path}": data for path, data in licences.items()}
