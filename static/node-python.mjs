@@ -1,7 +1,7 @@
-// Runs one Python program in Pyodide under Node, for the build: node node-python.mjs JOB.json
+// Runs Python programs in one Pyodide under Node, for the build: node node-python.mjs JOB.json
 // The job: { pyodide: folder, stdlib: file or null, env: {}, mounts: { "/path/in/python": folder }, archives: [{ file, to,
-// libraries }], program: file, result: file }. The program defines `async def main()`; what that returns is written to the
-// result file as JSON. An error of it is printed and ends with status 1.
+// libraries }], programs: [file], result: file }. Each program defines `async def main()`; what those return is written to
+// the result file as a list, JSON. An error of one is printed and ends with status 1.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -22,8 +22,12 @@ for (const { file, to, libraries } of job.archives) {
 }
 
 try {
-  pyodide.runPython(await readFile(job.program, "utf8"), { filename: job.program });
-  await writeFile(job.result, await pyodide.runPythonAsync("import json; json.dumps(await main())"));
+  const results = [];
+  for (const program of job.programs) {
+    pyodide.runPython(await readFile(program, "utf8"), { filename: program });
+    results.push(await pyodide.runPythonAsync("import json; json.dumps(await main())"));
+  }
+  await writeFile(job.result, `[${results.join(",")}]`);
 } catch (error) {
   // Not the whole of Pyodide's JavaScript, which Node would print with an uncaught error.
   console.error(error?.message ?? String(error));

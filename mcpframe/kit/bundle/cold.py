@@ -46,7 +46,7 @@ def hot_modules(stdlib: Files, base: Files, base_path: str, runtime: Runtime) ->
             (folder / "stdlib.zip").write_bytes(stdlib_zip)
             (folder / "base.zip").write_bytes(base_zip)
             mounted = Mounted(folder / "base.zip", base_path, native_libraries(base))
-            modules = run_in_pyodide("probe", runtime, archives=[mounted], stdlib=folder / "stdlib.zip")
+            [modules] = run_in_pyodide(["probe"], runtime, archives=[mounted], stdlib=folder / "stdlib.zip")
             write_file(path, json.dumps(modules).encode())
     return frozenset(json.loads(path.read_bytes()))
 

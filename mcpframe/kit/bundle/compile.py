@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from mcpframe.kit.bundle.archive import Files
@@ -19,6 +19,9 @@ from mcpframe.kit.errors import BuildError
 from mcpframe.kit.runtime import PYTHON_VERSION, Runtime
 
 _TAG = "cpython-" + "".join(PYTHON_VERSION.split(".")[:2])
+
+Run = Callable[[Mapping[str, Path]], Mapping[str, str]]
+"""Runs the program `compile` with these folders, and gives the errors that it returns."""
 
 #: Modules that read their own source when they are imported: anyio's lazy importer.
 READS_ITS_SOURCE = frozenset({"anyio/__init__.py"})
@@ -35,7 +38,7 @@ def compile_libraries(
         libraries: The files of each library, by its name.
         runtime: The runtime.
         shown: The folder that tracebacks show.
-        stdlib: The compiled standard library, where there is one already: Pyodide starts in a third of the time.
+        stdlib: The compiled standard library, where there is one already.
 
     Returns:
         The files of each; a module that does not compile (packages carry such for other Pythons) stays as source.
@@ -43,9 +46,7 @@ def compile_libraries(
     modules = [(name, path) for name, files in libraries.items() for path in files if path.endswith(".py")]
     outcomes = _compile(
         [(libraries[name][path], f"{shown}/{path}") for name, path in modules],
-        runtime,
-        {"PYTHONNODEBUGRANGES": "1"},
-        stdlib,
+        compiling(runtime, stdlib, {"PYTHONNODEBUGRANGES": "1"}),
     )
     results = {name: dict(files) for name, files in libraries.items()}
     for (name, path), outcome in zip(modules, outcomes, strict=True):
@@ -58,22 +59,21 @@ def compile_libraries(
     return results
 
 
-def compile_server(files: Files, runtime: Runtime, *, shown: str, root: Path, stdlib: Path) -> dict[str, bytes]:
+def compile_server(files: Files, run: Run, *, shown: str, root: Path) -> dict[str, bytes]:
     """Put bytecode beside the author's Python files; the sources stay, so that tracebacks show lines.
 
     Args:
         files: The author's files.
-        runtime: The runtime.
+        run: What runs the program; see `compiling`.
         shown: The folder they are in, in the page.
         root: The folder they came from, for errors.
-        stdlib: The compiled standard library.
 
     Raises:
         BuildError: A file does not compile.
     """
     paths = [path for path in sorted(files) if path.endswith(".py")]
     results = dict(files)
-    outcomes = _compile([(files[path], f"{shown}/{path}") for path in paths], runtime, {}, stdlib)
+    outcomes = _compile([(files[path], f"{shown}/{path}") for path in paths], run)
     for path, outcome in zip(paths, outcomes, strict=True):
         if isinstance(outcome, str):
             raise BuildError(f"{root / path} is not valid Python {PYTHON_VERSION.rpartition('.')[0]}: {outcome}.")
@@ -86,9 +86,24 @@ def _cached(path: str) -> str:
     return str(pure.parent / "__pycache__" / f"{pure.stem}.{_TAG}.pyc")
 
 
-def _compile(
-    sources: Sequence[tuple[bytes, str]], runtime: Runtime, env: Mapping[str, str], stdlib: Path | None
-) -> list[bytes | str]:
+def compiling(runtime: Runtime, stdlib: Path | None, env: Mapping[str, str] | None = None) -> Run:
+    """What runs the program in a Pyodide of its own.
+
+    Args:
+        runtime: The runtime.
+        stdlib: The compiled standard library, where there is one already: Pyodide starts in a third of the time.
+        env: Environment variables of the program.
+    """
+
+    def run(folders: Mapping[str, Path]) -> Mapping[str, str]:
+        [errors] = run_in_pyodide(["compile"], runtime, folders=folders, stdlib=stdlib, env=env)
+        told: Mapping[str, str] = errors
+        return told
+
+    return run
+
+
+def _compile(sources: Sequence[tuple[bytes, str]], run: Run) -> list[bytes | str]:
     """Compile sources with the paths they show; for each its bytecode, or the text of its error."""
     if not sources:
         return []
@@ -99,7 +114,7 @@ def _compile(
         for number, (source, _) in enumerate(sources):
             (given / str(number)).write_bytes(source)
         (given / "shown.json").write_text(json.dumps([shown for _, shown in sources]))
-        errors = run_in_pyodide("compile", runtime, folders={"/in": given, "/out": got}, stdlib=stdlib, env=env)
+        errors = run({"/in": given, "/out": got})
         return [errors.get(str(n)) or (got / str(n)).read_bytes() for n in range(len(sources))]
 
 

@@ -1,14 +1,16 @@
-"""Imports the author's server in Pyodide during the build: what would fail in the page is an error now."""
+"""Compiles and imports the author's server in Pyodide during the build: what would fail in the page is an error now."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mcpframe.kit.bundle.archive import pack
-from mcpframe.kit.bundle.layers import SERVER_PATH, SITE_PACKAGES, Layer, Layers
+from mcpframe.kit.bundle.layers import SERVER_PATH, SITE_PACKAGES, Layer, Layers, compiled
 from mcpframe.kit.bundle.pyodide_job import Mounted, run_in_pyodide
 from mcpframe.kit.errors import BuildError
 from mcpframe.kit.runtime import Runtime
@@ -37,18 +39,23 @@ class Inspected:
     modules: tuple[str, ...] = ()
 
 
-def inspect_entry(entry: str, runtime: Runtime, layers: Layers, *, origin: Path, kind: str) -> Inspected:
-    """Import the server, or the main function of a page, and say what it is.
+def compile_and_inspect(
+    entry: str, runtime: Runtime, layers: Layers, *, origin: Path, kind: str
+) -> tuple[Layers, Inspected]:
+    """Compile the author's files; then import the server, or the main function of a page, and say what it is.
+
+    One Pyodide does both, as its start takes longer than either.
 
     Args:
         entry: `module:object`.
         runtime: The runtime.
-        layers: What the page would unpack.
+        layers: What the page would unpack, with the author's files as they are.
         origin: The folder the author's files came from, for tracebacks.
         kind: `"server"` or `"page"`.
 
     Raises:
-        BuildError: The module raises, or the object is no server; the message has the traceback.
+        BuildError: A file does not compile, the module raises, or the object is no server: then the message has the
+            traceback.
     """
     with tempfile.TemporaryDirectory(prefix="mcpframe-inspect-") as scratch:
         folder = Path(scratch)
@@ -58,9 +65,9 @@ def inspect_entry(entry: str, runtime: Runtime, layers: Layers, *, origin: Path,
             file = folder / f"{layer.name}.zip"
             file.write_bytes(pack(layer.files))
             archives.append(Mounted(file, layer.to, layer.libraries))
-        found = run_in_pyodide(
-            "inspect",
-            runtime,
+        start = partial(
+            run_in_pyodide,
+            runtime=runtime,
             archives=archives,
             stdlib=folder / "stdlib.zip",
             env={
@@ -70,13 +77,23 @@ def inspect_entry(entry: str, runtime: Runtime, layers: Layers, *, origin: Path,
                 "MCPFRAME_PATHS": ":".join(layers.paths),
             },
         )
+        inspected: list[Any] = []
+
+        def run(folders: Mapping[str, Path]) -> Mapping[str, str]:
+            errors, found = start(["compile", "inspect"], folders=folders)
+            inspected.append(found)
+            told: Mapping[str, str] = errors
+            return told
+
+        layers = compiled(layers, runtime, origin, run)
+        [found] = inspected or start(["inspect"])
     if "error" in found:
         shown = str(found["traceback"]).replace(f"{SERVER_PATH}/", f"{origin}/").rstrip()
         raise BuildError(
             f"The {kind} {entry!r} does not start in the page: {str(found['error']).rstrip('.')}."
             + (f"\n{shown}" if shown else "")
         )
-    return Inspected(
+    return layers, Inspected(
         name=found["name"],
         title=found["title"],
         version=found["version"],

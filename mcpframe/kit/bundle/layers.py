@@ -6,7 +6,7 @@ What is compiled is kept in the cache per wheel or set of files, so a build comp
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 
 from mcpframe.kit.bundle.archive import Files, pack, unpack
 from mcpframe.kit.bundle.cold import INDEX, hot_modules, index_of, split
-from mcpframe.kit.bundle.compile import cache_key, cached, compile_libraries, compile_server
+from mcpframe.kit.bundle.compile import Run, cache_key, cached, compile_libraries, compile_server, compiling
 from mcpframe.kit.bundle.lock import Lock
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER
 from mcpframe.kit.bundle.trim import native_libraries, trim_wheel
@@ -123,10 +123,8 @@ def build_layers(
     author: Files,
     own: Files,
     runtime: Runtime,
-    *,
-    draft: bool = False,
 ) -> Layers:
-    """Compile everything a page unpacks.
+    """Compile everything a page unpacks but the author's files, which stay as they are: see `compiled`.
 
     Args:
         project: The author's project.
@@ -135,10 +133,6 @@ def build_layers(
         author: The author's files.
         own: mcpframe's files.
         runtime: The runtime.
-        draft: Whether the author's files stay as they are, for the page to compile.
-
-    Raises:
-        BuildError: A file of the author's does not compile.
     """
     base_names = base_packages(lock)
     more_names = {package.name for package in lock.closure(root_names(project.requirements))} - base_names
@@ -156,8 +150,7 @@ def build_layers(
     archives.append(Layer("base", SITE_PACKAGES, {INDEX: index_of(pack(cold)), **hot_base, **ours}))
     if more.files:
         archives.append(Layer("packages", PACKAGES_PATH, more.files))
-    files = author if draft else _compiled_author(author, runtime, project.source)
-    archives.append(Layer("server", SERVER_PATH, files))
+    archives.append(Layer("server", SERVER_PATH, author))
     return Layers(stdlib, whole, tuple(archives), cold, {**base.licences, **more.licences})
 
 
@@ -170,13 +163,30 @@ def _compiled_own(own: Files, runtime: Runtime) -> Files:
     return compiled
 
 
-def _compiled_author(author: Files, runtime: Runtime, root: Path) -> Files:
-    path = cached("servers", _key(author, runtime))
-    if path.is_file():
-        return unpack(path)
-    compiled = compile_server(author, runtime, shown=SERVER_PATH, root=root, stdlib=_stdlib_zip(runtime))
-    write_file(path, pack(compiled))
-    return compiled
+def is_compiled(author: Files, runtime: Runtime) -> bool:
+    """Whether the author's files were compiled before, as they are."""
+    return cached("servers", _key(author, runtime)).is_file()
+
+
+def compiled(layers: Layers, runtime: Runtime, root: Path, run: Run | None = None) -> Layers:
+    """Compile the author's files.
+
+    Args:
+        layers: Everything a page unpacks, with the author's files as they are.
+        runtime: The runtime.
+        root: The folder they came from, for errors.
+        run: What compiles them, where they are not in the cache; by default a Pyodide of its own.
+
+    Raises:
+        BuildError: A file does not compile.
+    """
+    *others, server = layers.archives
+    path = cached("servers", _key(server.files, runtime))
+    if not path.is_file():
+        run = run or compiling(runtime, _stdlib_zip(runtime))
+        files = compile_server(server.files, run, shown=SERVER_PATH, root=root)
+        write_file(path, pack(files))
+    return replace(layers, archives=(*others, replace(server, files=unpack(path))))
 
 
 def _key(files: Files, runtime: Runtime) -> str:

@@ -16,12 +16,12 @@ from mcpframe.kit.bundle.archive import source_date
 from mcpframe.kit.bundle.collect import author_files, own_files, page_files
 from mcpframe.kit.bundle.compile import cache_key
 from mcpframe.kit.bundle.contents import DECODER, SCRIPTS, assemble
-from mcpframe.kit.bundle.inspect import Inspected, inspect_entry
-from mcpframe.kit.bundle.layers import build_layers
+from mcpframe.kit.bundle.inspect import Inspected, compile_and_inspect
+from mcpframe.kit.bundle.layers import build_layers, compiled, is_compiled
 from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
-from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, Taken, take_snapshot
+from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, Taken, camera
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests, write_bundle
 from mcpframe.kit.data import static_dir
@@ -85,32 +85,35 @@ def build(
     if not upgrade and (manifest := find_current(out, project.name, key)):
         return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest), unchanged=True)
 
-    with progress("Fetching wheels"):
-        wheels = fetch_wheels(lock.packages, pyodide)
-    with progress("Compiling to bytecode"):
-        layers = build_layers(
-            project, lock, wheels, author, own_files(version("mcpframe")), pyodide_runtime, draft=draft
-        )
-    inspected = _as_before(earlier) if earlier else Inspected(name=project.name)
-    if not draft and project.config.inspect:
-        with progress("Importing the server in Pyodide"):
-            inspected = inspect_entry(
-                project.entry, pyodide_runtime, layers, origin=project.source, kind=project.config.kind
-            )
-    origins = _origins(project, inspected)
-    parts = (project, lock, wheels, layers, inspected, origins, pyodide_runtime, for_page)
-    assets, manifest = assemble(*parts)
-    taken = Taken(None, "starts without a snapshot, as none was wanted")
-    if snapshot:
-        with progress("Taking a snapshot in a browser"):
-            server = Server(project.name, project.entry, project.config.kind, inspected.tools)
-            taken = take_snapshot(server, assets, snapshot_layers)
-        if taken.snapshot is not None:
-            assets, manifest = assemble(*parts, snapshot=taken.snapshot)
-    # Where it may come to something else the next time, the next build finds nothing that is current, and tries.
-    manifest |= {"start": taken.told, "inputs": key if taken.final else ""}
-    with progress(f"Writing {out / project.name}"):
-        write_bundle(out, project.name, assets, manifest)
+    with camera() as taking:
+        if snapshot and not draft and not is_compiled(author, pyodide_runtime):
+            taking.prepare()  # there is none in the cache, then
+        with progress("Fetching wheels"):
+            wheels = fetch_wheels(lock.packages, pyodide)
+        with progress("Compiling to bytecode"):
+            layers = build_layers(project, lock, wheels, author, own_files(version("mcpframe")), pyodide_runtime)
+            if not draft and not project.config.inspect:
+                layers = compiled(layers, pyodide_runtime, project.source)
+        inspected = _as_before(earlier) if earlier else Inspected(name=project.name)
+        if not draft and project.config.inspect:
+            with progress("Importing the server in Pyodide"):
+                layers, inspected = compile_and_inspect(
+                    project.entry, pyodide_runtime, layers, origin=project.source, kind=project.config.kind
+                )
+        origins = _origins(project, inspected)
+        parts = (project, lock, wheels, layers, inspected, origins, pyodide_runtime, for_page)
+        assets, manifest = assemble(*parts)
+        taken = Taken(None, "starts without a snapshot, as none was wanted")
+        if snapshot:
+            with progress("Taking a snapshot in a browser"):
+                server = Server(project.name, project.entry, project.config.kind, inspected.tools)
+                taken = taking.take(server, assets, snapshot_layers)
+            if taken.snapshot is not None:
+                assets, manifest = assemble(*parts, snapshot=taken.snapshot)
+        # Where it may come to something else the next time, the next build finds nothing that is current, and tries.
+        manifest |= {"start": taken.told, "inputs": key if taken.final else ""}
+        with progress(f"Writing {out / project.name}"):
+            write_bundle(out, project.name, assets, manifest)
     return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest))
 
 

@@ -1,4 +1,4 @@
-"""Runs a Python program inside Pyodide under Node, with folders and archives of ours in it."""
+"""Runs Python programs inside Pyodide under Node, with folders and archives of ours in it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def program_text(name: str) -> str:
 
 
 def run_in_pyodide(
-    program: str,
+    programs: Sequence[str],
     runtime: Runtime,
     *,
     folders: Mapping[str, Path] | None = None,
@@ -44,35 +44,37 @@ def run_in_pyodide(
     stdlib: Path | None = None,
     env: Mapping[str, str] | None = None,
     timeout: float = 300,
-) -> Any:
-    """Run one of the programs of `in_pyodide` and return what its `main` returned, by way of JSON.
+) -> list[Any]:
+    """Run programs of `in_pyodide`, one after another, and return what the `main` of each returned, by way of JSON.
 
     Args:
-        program: Its name, without `.py`.
+        programs: Their names, without `.py`.
         runtime: The runtime.
-        folders: Folders of this machine by the path where the program finds them.
+        folders: Folders of this machine by the path where the programs find them.
         archives: What is unpacked before.
         stdlib: A compiled standard library, which starts faster than the runtime's own.
-        env: Environment variables of the program.
-        timeout: The longest it may take, in seconds.
+        env: Environment variables of the programs.
+        timeout: The longest they may take, in seconds.
 
     Raises:
-        ToolFailed: The program raised, or took too long; its `output` has the traceback.
+        ToolFailed: A program raised, or they took too long; its `output` has the traceback.
         NodeMissing: There is no Node.js.
     """
     with tempfile.TemporaryDirectory(prefix="mcpframe-job-") as scratch:
-        script = Path(scratch) / f"{program}.py"
-        script.write_text(program_text(program), "utf-8")
+        scripts = [Path(scratch) / f"{program}.py" for program in programs]
+        for script in scripts:
+            script.write_text(program_text(script.stem), "utf-8")
         job = {
             "pyodide": str(runtime.folder),
             "stdlib": str(stdlib) if stdlib else None,
             "env": dict(env or {}),
             "mounts": {path: str(folder) for path, folder in (folders or {}).items()},
             "archives": [{"file": str(item.file), "to": item.to, "libraries": item.libraries} for item in archives],
-            "program": str(script),
+            "programs": [str(script) for script in scripts],
             "result": str(Path(scratch) / "result.json"),
         }
         description = Path(scratch) / "job.json"
         description.write_text(json.dumps(job), "utf-8")
         find_node().run(str(static_dir() / "node-python.mjs"), str(description), timeout=timeout)
-        return json.loads((Path(scratch) / "result.json").read_text("utf-8"))
+        results: list[Any] = json.loads((Path(scratch) / "result.json").read_text("utf-8"))
+        return results

@@ -10,8 +10,9 @@ taken before that module is imported. Each is tried out before it is used.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from mcpframe.kit.bundle.assets import Asset
 from mcpframe.kit.bundle.compile import cache_key, cached
 from mcpframe.kit.bundle.memory import sparse, whole
 from mcpframe.kit.bundle.pyodide_job import program_text
-from mcpframe.kit.bundle.snapshot_page import NoBrowser, NoOutcome, Opened, opened
+from mcpframe.kit.bundle.snapshot_page import Chromium, NoBrowser, NoOutcome, Opened
 from mcpframe.kit.cache import write_file
 from mcpframe.kit.data import static_dir
 
@@ -91,37 +92,61 @@ class Taken:
     final: bool = True
 
 
-def take_snapshot(server: Server, assets: Iterable[Asset], layers: Sequence[str] = (AUTHOR, SDK)) -> Taken:
-    """Take the best snapshot that is possible.
+class Camera:
+    """Takes a snapshot."""
 
-    Args:
-        server: The server.
-        assets: The bundle without a snapshot.
-        layers: What it may have in it, the best first.
-    """
-    bundle = {item.path: item.data for item in assets}
+    def __init__(self, thread: ThreadPoolExecutor, chromium: Chromium) -> None:
+        """Made by `camera`."""
+        self._thread = thread
+        self._chromium = chromium
+
+    def prepare(self) -> None:
+        """Start the browser, beside whatever else is done. Where that fails, `take` tells it."""
+        self._thread.submit(lambda: self._chromium.browser)
+
+    def take(self, server: Server, assets: Iterable[Asset], layers: Sequence[str] = (AUTHOR, SDK)) -> Taken:
+        """Take the best snapshot that is possible. It is the last one: the browser ends beside whatever comes then.
+
+        Args:
+            server: The server.
+            assets: The bundle without a snapshot.
+            layers: What it may have in it, the best first.
+        """
+        page = Opened({item.path: item.data for item in assets}, server.name, self._chromium)
+        taking = self._thread.submit(_take, page, server, layers)
+        self._thread.submit(self._chromium.close)
+        return taking.result()
+
+
+@contextmanager
+def camera() -> Iterator[Camera]:
+    """What takes a snapshot. Nothing is left of its browser when the block ends, however it ends."""
+    chromium = Chromium()
     # Playwright's loop wants a thread of its own: whoever builds may have one running in this one.
     with ThreadPoolExecutor(1, "snapshot") as thread:
-        return thread.submit(_take, server, bundle, layers).result()
+        try:
+            yield Camera(thread, chromium)
+        finally:
+            chromium.is_stopped.set()
+            thread.submit(chromium.close).result()
 
 
-def _take(server: Server, bundle: Mapping[str, bytes], layers: Sequence[str]) -> Taken:
+def _take(browser: Opened, server: Server, layers: Sequence[str]) -> Taken:
     reason = "it may change at any time"  # where that of the author was not tried
     final = True
     try:
-        with opened(bundle, server.name) as browser:
-            for layer in layers:
-                try:
-                    snapshot, failure = _layer(browser, server, layer)
-                except NoOutcome as error:
-                    snapshot, failure, final = None, f"the page for it fails ({_first_line(str(error))})", False
-                if snapshot is not None and layer == AUTHOR:
-                    return Taken(snapshot, "starts from a snapshot with the server imported")
-                if snapshot is not None:
-                    told = f"starts from a snapshot of the SDK; the server is imported in each page, as {reason}"
-                    return Taken(snapshot, told, final)
-                reason = failure
-            return Taken(None, f"starts without a snapshot: {reason}", final)
+        for layer in layers:
+            try:
+                snapshot, failure = _layer(browser, server, layer)
+            except NoOutcome as error:
+                snapshot, failure, final = None, f"the page for it fails ({_first_line(str(error))})", False
+            if snapshot is not None and layer == AUTHOR:
+                return Taken(snapshot, "starts from a snapshot with the server imported")
+            if snapshot is not None:
+                told = f"starts from a snapshot of the SDK; the server is imported in each page, as {reason}"
+                return Taken(snapshot, told, final)
+            reason = failure
+        return Taken(None, f"starts without a snapshot: {reason}", final)
     except NoBrowser as error:
         return Taken(None, f"starts without a snapshot, which takes longer: {error}", final=False)
 
@@ -135,7 +160,7 @@ def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None
     program = program_text("making")
     path = cached(
         "snapshots",
-        cache_key(_FORMAT, layer, browser.identity, program, _maker(), *identity)[:32]
+        cache_key(_FORMAT, layer, browser.chromium.identity, program, _maker(), *identity)[:32]
         + cache_key(*(part for name in kept for part in (name, bundle[name])))[:32],
     )
     if not path.is_file():
@@ -182,7 +207,7 @@ def _start(browser: Opened, *, own: bool) -> tuple[dict[str, Any], bytes]:
 
     From the cache where this browser has started with this runtime and these libraries before.
     """
-    path = cached("starts", cache_key(_FORMAT, browser.identity, _maker(), *browser.before_python(own=own)))
+    path = cached("starts", cache_key(_FORMAT, browser.chromium.identity, _maker(), *browser.before_python(own=own)))
     if not path.is_file():
         outcome, sent = browser.run({"step": "start"}, own=own)
         if "failure" in outcome:

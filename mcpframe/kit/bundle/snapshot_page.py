@@ -7,8 +7,8 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,30 +47,46 @@ class NoOutcome(Exception):
     """The browser crashed, or the page did not start or not answer in time: what may be otherwise the next time."""
 
 
-class Opened:
-    """A browser that opens a bundle's page. It is started when it is first needed.
+class Stopped(Exception):
+    """Whoever wanted something of the browser does not want it any more."""
 
-    Attributes:
-        bundle: The files, by path.
-        name: The bundle's folder.
-        identity: What tells this browser from others, and from itself once it is updated.
-    """
 
-    def __init__(self, bundle: Mapping[str, bytes], name: str, program: Path, stack: ExitStack) -> None:
-        """Made by `opened`."""
-        self.bundle = bundle
-        self.name = name
-        self.identity = f"{program} {program.stat().st_size} {program.stat().st_mtime_ns}"
-        self._program = program
-        self._stack = stack
+class Chromium:
+    """The browser for snapshots. It is started when it is first needed, and is of one thread only, as Playwright is."""
+
+    def __init__(self) -> None:
+        """Nothing is looked for before it is needed."""
+        self.is_stopped = threading.Event()  # set by any thread
+        self._stack = ExitStack()
+
+    @cached_property
+    def program(self) -> Path:
+        """Its program.
+
+        Raises:
+            NoBrowser: There is none; the message says what to do.
+        """
+        try:
+            program = find_chromium()
+        except ChromiumMissing as error:
+            raise NoBrowser(str(error)) from error
+        if program is None:
+            raise NoBrowser("install Chromium or Chrome to take one, or set MCPFRAME_CHROMIUM to its program")
+        return program
 
     @property
-    def version(self) -> str:
-        """The browser's name and version."""
-        return f"Chromium {self._browser.version}"
+    def identity(self) -> str:
+        """What tells it from others, and from itself once it is updated."""
+        found = self.program.stat()
+        return f"{self.program} {found.st_size} {found.st_mtime_ns}"
 
     @property
-    def _browser(self) -> Browser:
+    def browser(self) -> Browser:
+        """The running browser.
+
+        Raises:
+            NoBrowser: There is none, or it does not start.
+        """
         if not self._started.is_connected():
             del self._started
         return self._started
@@ -79,10 +95,11 @@ class Opened:
     def _started(self) -> Browser:
         from playwright.sync_api import Error
 
+        program = self.program
         try:
-            browser = self._playwright.chromium.launch(**launch_options(self._program))
+            browser = self._playwright.chromium.launch(**launch_options(program))
         except Error as error:
-            raise NoBrowser(f"{self._program} does not start ({str(error).splitlines()[0]})") from error
+            raise NoBrowser(f"{program} does not start ({str(error).splitlines()[0]})") from error
         self._stack.callback(browser.close)
         return browser
 
@@ -91,6 +108,34 @@ class Opened:
         from playwright.sync_api import sync_playwright
 
         return self._stack.enter_context(sync_playwright())
+
+    def close(self) -> None:
+        """End it, with what drives it. It may have ended by itself: Ctrl-C reaches both, too."""
+        from playwright.sync_api import Error
+
+        with suppress(Error):
+            self._stack.close()
+
+
+class Opened:
+    """A bundle whose page is opened in the browser.
+
+    Attributes:
+        bundle: The files, by path.
+        name: The bundle's folder.
+        chromium: The browser.
+    """
+
+    def __init__(self, bundle: Mapping[str, bytes], name: str, chromium: Chromium) -> None:
+        """Open nothing yet."""
+        self.bundle = bundle
+        self.name = name
+        self.chromium = chromium
+
+    @property
+    def version(self) -> str:
+        """The browser's name and version."""
+        return f"Chromium {self.chromium.browser.version}"
 
     def before_python(self, *, own: bool) -> list[bytes]:
         """What decides memory before Python runs: the scripts, and what they start Python with.
@@ -118,15 +163,16 @@ class Opened:
             snapshot: What the page restores, and what it has to know about it.
 
         Raises:
-            NoBrowser: The browser does not start.
+            NoBrowser: There is no browser, or it does not start.
             NoOutcome: The browser crashed, or the page did not start or not answer in time.
+            Stopped: Nobody wants it any more.
         """
         from playwright.sync_api import Error
 
         app = _Page(self.bundle, self.name, job, own=own, snapshot=snapshot)
         with serve_app(app) as served:
             # Nobody's settings: what a page can ask its browser for is in memory afterwards.
-            context = self._browser.new_context(
+            context = self.chromium.browser.new_context(
                 locale="en-US", timezone_id="UTC", user_agent=_AGENT, viewport={"width": 800, "height": 600}
             )
             try:
@@ -137,6 +183,8 @@ class Opened:
                 state = "() => document.getElementById('mcpframe-page').dataset.state === 'failed'"
                 waited = 0.0
                 while not app.done.wait(0.02):
+                    if self.chromium.is_stopped.is_set():
+                        raise Stopped
                     page.wait_for_timeout(20)
                     waited += 0.04
                     if waited > _PATIENCE:
@@ -149,27 +197,6 @@ class Opened:
                 with suppress(Error):
                     context.close()
         return app.outcome, app.sent
-
-
-@contextmanager
-def opened(bundle: Mapping[str, bytes], name: str) -> Iterator[Opened]:
-    """Have a browser for as long as the block lasts.
-
-    Args:
-        bundle: The files of a bundle, by path.
-        name: Its folder.
-
-    Raises:
-        NoBrowser: There is none; or, once it is needed, it does not start.
-    """
-    try:
-        program = find_chromium()
-    except ChromiumMissing as error:
-        raise NoBrowser(str(error)) from error
-    if program is None:
-        raise NoBrowser("install Chromium or Chrome to take one, or set MCPFRAME_CHROMIUM to its program")
-    with ExitStack() as stack:
-        yield Opened(bundle, name, program, stack)
 
 
 class _Page:

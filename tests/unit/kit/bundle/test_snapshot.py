@@ -7,7 +7,6 @@ import json
 import struct
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -50,7 +49,9 @@ def test_a_failure_of_the_page_is_told() -> None:
 def test_without_a_browser_there_is_none_and_the_author_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot_page, "find_chromium", lambda: None)
     server = snapshots.Server("x", "server:server", "server", None)
-    taken = snapshots.take_snapshot(server, [asset("x/index.html", b"")])
+    with snapshots.camera() as camera:
+        camera.prepare()
+        taken = camera.take(server, [asset("x/index.html", b"")])
     assert taken.snapshot is None
     assert taken.told.startswith("starts without a snapshot, which takes longer: install Chromium or Chrome")
     assert not taken.final
@@ -77,10 +78,10 @@ BOOT: dict[str, Any] = {
 class Browser(snapshot_page.Opened):
     """A browser that has nothing but what a page sends of memory before Python runs."""
 
-    def __init__(self, program: Path, boot: Mapping[str, Any] = BOOT, loader: bytes = b"loader") -> None:
+    def __init__(self, boot: Mapping[str, Any] = BOOT, loader: bytes = b"loader") -> None:
         index = f'<script type="application/json" id="mcpframe-boot">{json.dumps(boot)}</script>'
         bundle = {"x/index.html": index.encode(), "_mcpframe/loader.1.js": loader, "_mcpframe/base.1.zip": b"zip"}
-        super().__init__(bundle, "x", program, ExitStack())
+        super().__init__(bundle, "x", snapshot_page.Chromium())
         self.asked: list[Mapping[str, Any]] = []
 
     def run(self, job: Mapping[str, Any], **_: object) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -93,6 +94,8 @@ def chromium(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MCPFRAME_CACHE", str(tmp_path / "cache"))
     program = tmp_path / "chromium"
     program.write_bytes(b"")
+    program.chmod(0o755)
+    monkeypatch.setenv("MCPFRAME_CHROMIUM", str(program))
     return program
 
 
@@ -102,10 +105,11 @@ def changed(change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     return boot
 
 
-def test_memory_before_python_runs_is_looked_at_once(chromium: Path) -> None:
+@pytest.mark.usefixtures("chromium")
+def test_memory_before_python_runs_is_looked_at_once() -> None:
     # The author's files, and what the page is called, come only later.
     later = changed(lambda boot: boot.update(title="y") or boot["files"]["archives"][0].update(url="server.2.zip"))
-    browsers = [Browser(chromium), Browser(chromium), Browser(chromium, later)]
+    browsers = [Browser(), Browser(), Browser(later)]
     found = [snapshots._start(browser, own=True) for browser in browsers]
     assert [[job["step"] for job in browser.asked] for browser in browsers] == [["start"], [], []]
     assert found == [({"drawnOrTimed": [8]}, bytes(16) + b"some" + bytes(44))] * 3
@@ -114,32 +118,33 @@ def test_memory_before_python_runs_is_looked_at_once(chromium: Path) -> None:
 @pytest.mark.parametrize(
     ("other", "own"),
     [
-        (lambda program: Browser(program, changed(lambda boot: boot["files"]["libraries"].reverse())), True),
-        (lambda program: Browser(program, changed(lambda boot: boot["files"]["libraries"][1].update(url="2"))), True),
-        (lambda program: Browser(program, changed(lambda boot: boot["files"]["wasm"].update(integrity="2"))), True),
-        (lambda program: Browser(program, changed(lambda boot: boot["files"]["env"].update(A="2"))), True),
-        (lambda program: Browser(program, loader=b"another"), True),
-        (lambda program: program.write_bytes(b"updated") and Browser(program), True),
-        (Browser, False),  # without the author's libraries
+        (lambda _: Browser(changed(lambda boot: boot["files"]["libraries"].reverse())), True),
+        (lambda _: Browser(changed(lambda boot: boot["files"]["libraries"][1].update(url="2"))), True),
+        (lambda _: Browser(changed(lambda boot: boot["files"]["wasm"].update(integrity="2"))), True),
+        (lambda _: Browser(changed(lambda boot: boot["files"]["env"].update(A="2"))), True),
+        (lambda _: Browser(loader=b"another"), True),
+        (lambda program: program.write_bytes(b"updated") and Browser(), True),
+        (lambda _: Browser(), False),  # without the author's libraries
     ],
     ids=["order", "library", "runtime", "environment", "loader", "browser", "layer"],
 )
 def test_memory_before_python_runs_is_looked_at_anew_where_it_may_differ(
     chromium: Path, other: Callable[[Path], Browser], own: bool
 ) -> None:
-    snapshots._start(Browser(chromium), own=True)
+    snapshots._start(Browser(), own=True)
     browser = other(chromium)
     snapshots._start(browser, own=own)
     assert len(browser.asked) == 1
 
 
-def test_a_failure_before_python_runs_is_told_and_not_kept(chromium: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("chromium")
+def test_a_failure_before_python_runs_is_told_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     server = snapshots.Server("x", "server:server", "server", None)
     with monkeypatch.context() as patch:
         patch.setattr(Browser, "run", lambda *_, **__: ({"failure": "no luck"}, {}))
-        made = snapshots._made(Browser(chromium), server, own=True, program="")
+        made = snapshots._made(Browser(), server, own=True, program="")
     assert made == ({"reason": "the page for it fails (no luck)"}, b"")
-    browser = Browser(chromium)
+    browser = Browser()
     snapshots._start(browser, own=True)
     assert browser.asked
 
