@@ -25,21 +25,18 @@ class Asset:
         path: Its path below the output root.
         data: Its content.
         packed: Its content as gzip, where that is worth it.
+        sha256: The SHA-256 of its content, in hex.
     """
 
     path: str
     data: bytes
     packed: bytes | None
-
-    @property
-    def sha256(self) -> str:
-        """The SHA-256 of its content, in hex."""
-        return hashlib.sha256(self.data).hexdigest()
+    sha256: str
 
     @property
     def integrity(self) -> str:
         """Its hash as browsers check it (Subresource Integrity)."""
-        return "sha256-" + base64.b64encode(hashlib.sha256(self.data).digest()).decode()
+        return "sha256-" + base64.b64encode(bytes.fromhex(self.sha256)).decode()
 
     @property
     def wire_bytes(self) -> int:
@@ -49,22 +46,33 @@ class Asset:
 
 def asset(path: str, data: bytes) -> Asset:
     """A file at a fixed path below the output root."""
-    return Asset(path, data, None if path.endswith(_DENSE) else _packed(data))
+    return _asset(path, data, hashlib.sha256(data).digest())
 
 
 def hashed(path: str, data: bytes) -> Asset:
     """A file whose name is given a hash: `_mcpframe/loader.js` becomes `_mcpframe/loader.0123….js`."""
     stem, dot, ending = path.rpartition(".")
-    return asset(f"{stem}.{content_hash(data)}{dot}{ending}", data)
+    digest = hashlib.sha256(data).digest()
+    return _asset(f"{stem}.{_name_of(digest)}{dot}{ending}", data, digest)
 
 
 def content_hash(*parts: bytes) -> str:
     """The hash that names carry."""
-    return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()[:_HASH_LENGTH]
+    return _name_of(b"".join(hashlib.sha256(part).digest() for part in parts))
 
 
-def _packed(data: bytes) -> bytes | None:
-    path: Path = cached("gzip", cache_key("9", data) + ".gz")
+def _name_of(digests: bytes) -> str:
+    return hashlib.sha256(digests).hexdigest()[:_HASH_LENGTH]
+
+
+def _asset(path: str, data: bytes, digest: bytes) -> Asset:
+    # Most of a build that has nothing to compile is hashing: each file is hashed once.
+    packed = None if path.endswith(_DENSE) else _packed(data, digest)
+    return Asset(path, data, packed, digest.hex())
+
+
+def _packed(data: bytes, digest: bytes) -> bytes | None:
+    path: Path = cached("gzip", cache_key("9", digest) + ".gz")
     if path.is_file():
         packed = path.read_bytes()
     else:

@@ -102,7 +102,7 @@ class Camera:
 
     def prepare(self) -> None:
         """Start the browser, beside whatever else is done. Where that fails, `take` tells it."""
-        self._thread.submit(lambda: self._chromium.browser)
+        self._thread.submit(self._chromium.open_ahead)
 
     def take(self, server: Server, assets: Iterable[Asset], layers: Sequence[str] = (AUTHOR, SDK)) -> Taken:
         """Take the best snapshot that is possible. It is the last one: the browser ends beside whatever comes then.

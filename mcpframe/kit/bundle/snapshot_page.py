@@ -23,7 +23,7 @@ from mcpframe.kit.errors import ChromiumMissing
 from mcpframe.kit.serve import serve_app
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Playwright
+    from playwright.sync_api import Browser, Page, Playwright
 
 _PATIENCE = 120.0  # seconds
 _AGENT = "a build of mcpframe"
@@ -58,6 +58,7 @@ class Chromium:
         """Nothing is looked for before it is needed."""
         self.is_stopped = threading.Event()  # set by any thread
         self._stack = ExitStack()
+        self._ahead: list[Page] = []
 
     @cached_property
     def program(self) -> Path:
@@ -108,6 +109,40 @@ class Chromium:
         from playwright.sync_api import sync_playwright
 
         return self._stack.enter_context(sync_playwright())
+
+    def open_ahead(self) -> None:
+        """Start it, with a page that is ready for who needs one first.
+
+        Raises:
+            NoBrowser: There is none, or it does not start.
+        """
+        self._ahead.append(self._opened())
+
+    def page(self) -> Page:
+        """An empty page with nothing of other pages, whose context is to be closed after use.
+
+        Raises:
+            NoBrowser: There is none, or it does not start.
+        """
+        return self._ahead.pop() if self._ahead else self._opened()
+
+    def _opened(self) -> Page:
+        # Nobody's settings: what a page can ask its browser for is in memory afterwards.
+        context = self.browser.new_context(
+            locale="en-US", timezone_id="UTC", user_agent=_AGENT, viewport={"width": 800, "height": 600}
+        )
+        return context.new_page()
+
+    @cached_property
+    def _site(self) -> _Site:
+        site = _Site()
+        site.origin = self._stack.enter_context(serve_app(site)).origin
+        return site
+
+    def show(self, page: _Page) -> str:
+        """Serve a page, in place of the one before; gives the origin."""
+        self._site.page = page
+        return self._site.origin
 
     def close(self) -> None:
         """End it, with what drives it. It may have ended by itself: Ctrl-C reaches both, too."""
@@ -170,33 +205,49 @@ class Opened:
         from playwright.sync_api import Error
 
         app = _Page(self.bundle, self.name, job, own=own, snapshot=snapshot)
-        with serve_app(app) as served:
-            # Nobody's settings: what a page can ask its browser for is in memory afterwards.
-            context = self.chromium.browser.new_context(
-                locale="en-US", timezone_id="UTC", user_agent=_AGENT, viewport={"width": 800, "height": 600}
-            )
-            try:
-                page = context.new_page()
-                heard: list[str] = []
-                page.on("console", lambda message: heard.append(message.text))
-                page.goto(f"{served.origin}/{self.name}/index.html")
-                state = "() => document.getElementById('mcpframe-page').dataset.state === 'failed'"
-                waited = 0.0
-                while not app.done.wait(0.02):
-                    if self.chromium.is_stopped.is_set():
-                        raise Stopped
-                    page.wait_for_timeout(20)
-                    waited += 0.04
-                    if waited > _PATIENCE:
-                        raise NoOutcome(f"it does not answer in {_PATIENCE:.0f} seconds")
-                    if page.evaluate(state):
-                        raise NoOutcome(heard[-1] if heard else "it says nothing")
-            except Error as error:
-                raise NoOutcome(error.message.splitlines()[0]) from error
-            finally:
-                with suppress(Error):
-                    context.close()
+        origin = self.chromium.show(app)
+        try:
+            page = self.chromium.page()
+        except Error as error:
+            raise NoOutcome(error.message.splitlines()[0]) from error
+        try:
+            heard: list[str] = []
+            page.on("console", lambda message: heard.append(message.text))
+            page.goto(f"{origin}/{self.name}/index.html")
+            state = "() => document.getElementById('mcpframe-page').dataset.state === 'failed'"
+            for look in range(int(_PATIENCE / 0.04)):
+                if app.done.wait(0.02):
+                    break
+                if self.chromium.is_stopped.is_set():
+                    raise Stopped
+                page.wait_for_timeout(20)
+                # Not each time: it is the page's own time that this takes.
+                if look % 10 == 0 and page.evaluate(state):
+                    raise NoOutcome(heard[-1] if heard else "it says nothing")
+            else:
+                raise NoOutcome(f"it does not answer in {_PATIENCE:.0f} seconds")
+        except Error as error:
+            raise NoOutcome(error.message.splitlines()[0]) from error
+        finally:
+            with suppress(Error):
+                page.context.close()
         return app.outcome, app.sent
+
+
+class _Site:
+    """The ASGI application that serves one page after another, as a web server takes a while to end.
+
+    Attributes:
+        page: The page that is served now.
+        origin: Where.
+    """
+
+    page: _Page
+    origin: str
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request (ASGI)."""
+        await self.page(scope, receive, send)
 
 
 class _Page:
