@@ -6,6 +6,7 @@ import copy
 import json
 import struct
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -212,3 +213,19 @@ def test_only_the_page_itself_sends_what_is_published(headers: dict[str, str], t
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
     request = Request({"type": "http", "server": ("127.0.0.1", 8000), "headers": raw})
     assert snapshot_page._is_from_its_page(request) is taken
+
+
+def test_the_browser_that_was_started_ahead_ends_with_the_build_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(snapshot_page.Chromium, "open_ahead", lambda _: done.append("opened"))
+    monkeypatch.setattr(snapshot_page.Chromium, "close", lambda _: done.append("closed"))
+
+    def fail() -> None:
+        with snapshots.camera() as camera:
+            camera.prepare()
+            raise ValueError("its server")
+
+    with pytest.raises(ValueError, match="its server"):
+        fail()
+    assert done == ["opened", "closed"]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("snapshot")]
