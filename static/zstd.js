@@ -15,6 +15,6 @@ export async function decompress(decoder, packed, size) {
   if (!from || !to) throw new Error("there is too little memory to unpack it");
   new Uint8Array(exports.memory.buffer).set(packed, from);
   // What goes wrong is a length that no memory has.
-  if (exports.ZSTD_decompress(to, size, from, packed.length) !== size) throw new Error("it cannot be unpacked");
+  if (exports.ZSTD_decompress(to, size, from, packed.length) !== size) throw new Error("it is damaged, or not as long as it was");
   return new Uint8Array(exports.memory.buffer, to, size);
 }

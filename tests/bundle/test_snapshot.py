@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import json
 import re
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from playwright.sync_api import Browser, Page, expect
 
 from mcpframe.kit.bundle import BuildResult, build
@@ -370,7 +370,7 @@ def test_nothing_of_the_machine_is_in_it(adder: Adder, tmp_path: Path, monkeypat
         monkeypatch.setenv(name, f"canary-{name.lower()}")
     result = built(adder, tmp_path / "canary-folder", SERVER + "\n# of another home\n")
     [path] = result.folder.glob("snapshot.*.bin")
-    memory = gzip.decompress(path.read_bytes())
+    memory = zstandard.decompress(path.read_bytes())
     assert b"What must not depend on how the page has started." in memory  # as the server is in it
     for word in (
         "canary",
@@ -400,11 +400,11 @@ def changed_boot(out: Path, change: Callable[[dict[str, Any]], None]) -> None:
 def changed_meta(out: Path, **changes: object) -> None:
     """Change what the snapshot says of itself, with a right hash."""
     [path] = (out / "adder").glob("snapshot.*.bin")
-    whole = gzip.decompress(path.read_bytes())
+    whole = zstandard.decompress(path.read_bytes())
     length = int.from_bytes(whole[:4], "little")
     meta = json.dumps({**json.loads(whole[4 : 4 + length]), **changes}).encode()
     whole = len(meta).to_bytes(4, "little") + meta + whole[4 + length :]
-    path.write_bytes(gzip.compress(whole, 1))
+    path.write_bytes(zstandard.compress(whole, 1))
     integrity = "sha256-" + base64.b64encode(hashlib.sha256(path.read_bytes()).digest()).decode()
     changed_boot(out, lambda snapshot: snapshot.update(integrity=integrity, unpacked=len(whole)))
 
@@ -419,10 +419,16 @@ def damaged(out: Path) -> None:
     path.write_bytes(path.read_bytes()[:-100_000])
 
 
+def without_decoder(out: Path) -> None:
+    for path in (out / "_mcpframe").glob("zstd.*.wasm*"):
+        path.unlink()
+
+
 GUARDS: dict[str, tuple[Callable[[Path], None], str]] = {
     "features": (lambda out: changed_boot(out, lambda it: it["features"].update(jspi=False)), "other features: jspi"),
     "length": (lambda out: changed_boot(out, lambda it: it.update(unpacked=1)), "not as long as it was"),
     "missing": (lost, "is missing (the web server answers 404)"),
+    "decoder": (without_decoder, ".wasm is missing (the web server answers 404)"),
     "hash": (damaged, "its hash is wrong"),
     "table": (lambda out: changed_meta(out, table=1), "its table has 1 entries"),
     "memory": (lambda out: changed_meta(out, memory=65536), "another size of memory"),

@@ -36,12 +36,21 @@ class Asset:
     @property
     def integrity(self) -> str:
         """Its hash as browsers check it (Subresource Integrity)."""
-        return "sha256-" + base64.b64encode(bytes.fromhex(self.sha256)).decode()
+        return _integrity(bytes.fromhex(self.sha256))
 
     @property
     def wire_bytes(self) -> int:
         """What a first visit transfers of it."""
         return len(self.packed if self.packed is not None else self.data)
+
+
+def integrity(data: bytes) -> str:
+    """The hash of a file as browsers check it (Subresource Integrity), and as a policy names a script."""
+    return _integrity(hashlib.sha256(data).digest())
+
+
+def _integrity(digest: bytes) -> str:
+    return "sha256-" + base64.b64encode(digest).decode()
 
 
 def asset(path: str, data: bytes) -> Asset:

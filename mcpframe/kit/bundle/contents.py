@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -19,7 +20,7 @@ from mcpframe.kit.bundle.csp import header_policy, page_policy
 from mcpframe.kit.bundle.inspect import Inspected
 from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layers, base_packages, root_names
 from mcpframe.kit.bundle.lock import Lock
-from mcpframe.kit.bundle.page import link, relative_url, render_page
+from mcpframe.kit.bundle.page import early_script, link, relative_url, render_page
 from mcpframe.kit.bundle.snapshot import AUTHOR, Snapshot
 from mcpframe.kit.bundle.write import SHARED
 from mcpframe.kit.data import static_dir
@@ -28,7 +29,17 @@ from mcpframe.kit.runtime import ABI, PYTHON_VERSION, VERSION, Runtime
 
 _MANIFEST_FORMAT = 1
 #: The page's scripts: each after those it imports.
-SCRIPTS = ("sha256.js", "fetch-now.js", "unzip.js", "zstd.js", "cold.js", "restore.js", "late.js", "page.js", "loader.js")
+SCRIPTS = (
+    "sha256.js",
+    "fetch-now.js",
+    "unzip.js",
+    "zstd.js",
+    "cold.js",
+    "restore.js",
+    "late.js",
+    "page.js",
+    "loader.js",
+)
 DECODER = "zstd.wasm"
 _PLATFORM = "emscripten_5_0_3"
 
@@ -94,7 +105,7 @@ def assemble(
     title = config.title or inspected.title or inspected.name
     folder, author_assets = _author_assets(name, page_files)
     styles = [author_assets[path] for path in style_paths(project)]
-    policy = page_policy(config.csp, frames=config.kind == "page")
+    policy = page_policy(config.csp, frames=config.kind == "page", inline=[early_script()] if image else [])
     boot = {
         "entry": project.entry,
         "kind": config.kind,
@@ -137,7 +148,7 @@ def assemble(
     native = [item for _, item in libraries]
     starting = [image, decoder] if image else [*archives.values(), *([cold] if early else [])]
     # Which way a page starts is decided in it: the loader fetches a snapshot, or what it replaces.
-    early_files = [] if image else starting
+    early_files = [decoder] if image else starting
     page = render_page(
         title=title,
         csp=policy,
@@ -147,6 +158,7 @@ def assemble(
         loader=link(scripts.loader, name),
         modules=[link(item, name) for item in (*scripts.modules, scripts.pyodide, scripts.asm)],
         preloads=[link(item, name) for item in (scripts.wasm, *native, *early_files)],
+        snapshot=link(image, name) if image else None,
     )
     index = asset(f"{name}/index.html", page)
     plain = [*archives.values(), *([cold] if early else [])]
@@ -242,6 +254,7 @@ def _scripts(runtime: Runtime) -> _Scripts:
     data = {
         item: (runtime.folder / item).read_bytes() for item in ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
     }
+    data["pyodide.asm.mjs"] = eager(data["pyodide.asm.mjs"])
     folder = f"{SHARED}/pyodide-{VERSION}-{content_hash(*data.values())}"
     static = static_dir()
     scripts: dict[str, Asset] = {}
@@ -259,6 +272,19 @@ def _scripts(runtime: Runtime) -> _Scripts:
         modules=tuple(scripts.values()),
         style=hashed(f"{SHARED}/frame.css", (static / "frame.css").read_bytes()),
     )
+
+
+def eager(script: bytes) -> bytes:
+    """Emscripten's script with its one function in parentheses.
+
+    It is a megabyte, called at once. Engines take the parentheses for a sign of that, and parse it once, while it
+    arrives, instead of once more when it is called.
+
+    Args:
+        script: `async function name(…) {…} export default name;`; anything else is left as it is.
+    """
+    found = re.fullmatch(rb"(async function (\w+)\(.*\})(export default \2;\s*)", script, re.DOTALL)
+    return b"const %b=(%b);%b" % (found[2], found[1], found[3]) if found else script
 
 
 def _lazy(

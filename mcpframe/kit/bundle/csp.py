@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mcpframe.frame.origins import ANY, OPAQUE
+from mcpframe.kit.bundle.assets import integrity
 from mcpframe.kit.config import CspConfig
 
 
-def page_policy(csp: CspConfig, *, frames: bool = False) -> str:
+def page_policy(csp: CspConfig, *, frames: bool = False, inline: Iterable[str] = ()) -> str:
     """The policy that the page states itself, in a meta element.
 
     Args:
         csp: What the author configured.
         frames: Whether the page may frame pages of its own origin, where the author has not configured what it may.
+        inline: The scripts that are in the page itself.
     """
     script = ["'self'", "'wasm-unsafe-eval'", *(["'unsafe-eval'"] if csp.unsafe_eval else [])]
+    script += [f"'{integrity(text.encode())}'" for text in inline]
     directives = {
         "default-src": ["'none'"],
         "script-src": script,

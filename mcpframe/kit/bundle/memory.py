@@ -1,4 +1,4 @@
-"""The file of a snapshot: memory without what a page has anyway, compressed by zstd, whose decoder a page fetches with it.
+"""The file of a snapshot: memory without what a page has anyway, compressed by zstd, whose decoder a page fetches, too.
 
     zstd( length of the JSON, 4 bytes, little-endian | JSON | parts of memory, one after another )
 

@@ -23,6 +23,11 @@ def link(asset: Asset, folder: str) -> dict[str, Any]:
     return {"url": relative_url(asset, folder), "integrity": asset.integrity, "bytes": len(asset.data)}
 
 
+def early_script() -> str:
+    """The script that is in the page itself, where there is a snapshot."""
+    return (static_dir() / "early.js").read_text("utf-8")
+
+
 def render_page(
     *,
     title: str,
@@ -33,6 +38,7 @@ def render_page(
     loader: Mapping[str, Any],
     modules: Iterable[Mapping[str, Any]],
     preloads: Iterable[Mapping[str, Any]],
+    snapshot: Mapping[str, Any] | None = None,
 ) -> bytes:
     """Render index.html.
 
@@ -45,6 +51,7 @@ def render_page(
         loader: The script.
         modules: Scripts that the loader imports.
         preloads: Files that the loader fetches.
+        snapshot: What a page fetches first that has fetched it before.
     """
     environment = Environment(
         loader=FileSystemLoader(static_dir()), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -60,6 +67,7 @@ def render_page(
         loader=loader,
         modules=modules,
         preloads=preloads,
+        early=snapshot and {**snapshot, "script": _Raw(early_script())},
     )
     return markup.encode()
 

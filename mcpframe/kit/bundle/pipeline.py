@@ -31,7 +31,16 @@ from mcpframe.kit.project import Project, find_project, with_origins
 from mcpframe.kit.runtime import VERSION, ensure_runtime
 
 _KIT = Path(__file__).resolve().parent.parent
-_STATIC = (*SCRIPTS, DECODER, "frame.css", "index.html.j2", "node-python.mjs", "maker.js")
+_STATIC = (
+    *SCRIPTS,
+    DECODER,
+    "early.js",
+    "zstd.licence.txt",
+    "frame.css",
+    "index.html.j2",
+    "node-python.mjs",
+    "maker.js",
+)
 
 
 def build(

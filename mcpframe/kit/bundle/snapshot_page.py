@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 import threading
@@ -17,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from mcpframe.kit.bundle.assets import integrity
 from mcpframe.kit.chromium import find_chromium, launch_options
 from mcpframe.kit.data import static_dir
 from mcpframe.kit.errors import ChromiumMissing
@@ -336,5 +335,4 @@ def _changed(boot: bytes, files: Mapping[str, Any], *, own: bool, checks: bool) 
 
 def _told(url: str, data: bytes) -> dict[str, Any]:
     """A file, as the boot config has it."""
-    integrity = "sha256-" + base64.b64encode(hashlib.sha256(data).digest()).decode()
-    return {"url": url, "integrity": integrity, "bytes": len(data)}
+    return {"url": url, "integrity": integrity(data), "bytes": len(data)}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
 import struct
 from typing import Any
 
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +16,7 @@ from mcpframe.kit.bundle.memory import sparse, whole
 
 def restored(data: bytes, before: bytes) -> tuple[bytes, dict[str, Any], int]:
     """As static/restore.js does it: the memory, the JSON, and the check of what was there already."""
-    whole = gzip.decompress(data)
+    whole = zstandard.decompress(data)
     length = int.from_bytes(whole[:4], "little")
     meta = json.loads(whole[4 : 4 + length])
     memory = bytearray(before.ljust(meta["memory"], b"\0"))
@@ -60,7 +60,7 @@ def test_what_is_written_comes_back(
     assert there == expected
     assert check == meta["check"]
     assert (meta["table"], meta["memory"]) == (7, len(memory))
-    assert unpacked == len(gzip.decompress(data))
+    assert unpacked == len(zstandard.decompress(data))
 
 
 @given(pieces, st.sets(st.integers(0, 20000), max_size=9))
