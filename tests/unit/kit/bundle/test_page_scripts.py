@@ -69,7 +69,5 @@ def test_the_decoder_is_that_of_the_locked_package() -> None:
     script = (modules / "zstddec" / "dist" / "zstddec.mjs").read_text("utf-8")
     [text] = re.findall(r'const wasm = "([^"]+)"', script)
     assert base64.b64decode(text) == (static_dir() / DECODER).read_bytes()
-    assert (modules / "zstddec" / "LICENSE").read_text().strip() == (
-        static_dir() / "zstd.licence.txt"
-    ).read_text().strip()
-    assert len(gzip.compress(base64.b64decode(text))) < 30_000
+    licences = (modules / "zstddec" / "LICENSE", static_dir() / "zstd.licence.txt")
+    assert len({path.read_text("utf-8").strip() for path in licences}) == 1
