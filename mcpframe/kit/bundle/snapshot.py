@@ -31,7 +31,7 @@ SDK = "sdk"
 
 _Made = tuple[dict[str, Any], bytes]
 
-_FORMAT = "6"
+_FORMAT = "7"
 _ENV = {"PYTHONHASHSEED": "0"}
 
 
