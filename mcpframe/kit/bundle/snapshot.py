@@ -102,7 +102,7 @@ class Camera:
 
     def prepare(self) -> None:
         """Start the browser, beside whatever else is done. Where that fails, `take` tells it."""
-        self._thread.submit(self._chromium.open_ahead)
+        self._thread.submit(self._chromium.page)
 
     def take(self, server: Server, assets: Iterable[Asset], layers: Sequence[str] = (AUTHOR, SDK)) -> Taken:
         """Take the best snapshot that is possible. It is the last one: the browser ends beside whatever comes then.
@@ -171,6 +171,7 @@ def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None
         write_file(path, _pack(made))
     facts, data = _unpack(path.read_bytes())
     if "reason" in facts:
+        browser.chromium.forget()  # what the author's module has left in it
         return None, facts["reason"]
     return Snapshot(data, layer, **facts), ""
 

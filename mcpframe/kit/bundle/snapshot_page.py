@@ -22,7 +22,7 @@ from mcpframe.kit.errors import ChromiumMissing
 from mcpframe.kit.serve import serve_app
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Playwright
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright
 
 _PATIENCE = 120.0  # seconds
 _AGENT = "a build of mcpframe"
@@ -57,7 +57,7 @@ class Chromium:
         """Nothing is looked for before it is needed."""
         self.is_stopped = threading.Event()  # set by any thread
         self._stack = ExitStack()
-        self._ahead: list[Page] = []
+        self._page: Page | None = None
 
     @cached_property
     def program(self) -> Path:
@@ -109,21 +109,24 @@ class Chromium:
 
         return self._stack.enter_context(sync_playwright())
 
-    def open_ahead(self) -> None:
-        """Start it, with a page that is ready for who needs one first.
-
-        Raises:
-            NoBrowser: There is none, or it does not start.
-        """
-        self._ahead.append(self._opened())
-
     def page(self) -> Page:
-        """An empty page with nothing of other pages, whose context is to be closed after use.
+        """The page, for one step after another: in one process, what a step has compiled is there for the next.
 
         Raises:
             NoBrowser: There is none, or it does not start.
         """
-        return self._ahead.pop() if self._ahead else self._opened()
+        if self._page is None:
+            self._page = self._opened()
+        return self._page
+
+    def forget(self) -> None:
+        """Close the page, with whatever it keeps: the next one is somebody else's."""
+        from playwright.sync_api import Error
+
+        page, self._page = self._page, None
+        if page is not None:
+            with suppress(Error):
+                page.context.close()
 
     def _opened(self) -> Page:
         # Nobody's settings: what a page can ask its browser for is in memory afterwards.
@@ -205,13 +208,14 @@ class Opened:
 
         app = _Page(self.bundle, self.name, job, own=own, snapshot=snapshot)
         origin = self.chromium.show(app)
+        heard: list[str] = []
+
+        def hear(message: ConsoleMessage) -> None:  # Playwright takes no method of a list
+            heard.append(message.text)
+
         try:
             page = self.chromium.page()
-        except Error as error:
-            raise NoOutcome(error.message.splitlines()[0]) from error
-        try:
-            heard: list[str] = []
-            page.on("console", lambda message: heard.append(message.text))
+            page.on("console", hear)
             page.goto(f"{origin}/{self.name}/index.html")
             state = "() => document.getElementById('mcpframe-page').dataset.state === 'failed'"
             for look in range(int(_PATIENCE / 0.04)):
@@ -225,11 +229,13 @@ class Opened:
                     raise NoOutcome(heard[-1] if heard else "it says nothing")
             else:
                 raise NoOutcome(f"it does not answer in {_PATIENCE:.0f} seconds")
+            page.remove_listener("console", hear)
         except Error as error:
+            self.chromium.forget()
             raise NoOutcome(error.message.splitlines()[0]) from error
-        finally:
-            with suppress(Error):
-                page.context.close()
+        except NoOutcome:
+            self.chromium.forget()
+            raise
         return app.outcome, app.sent
 
 

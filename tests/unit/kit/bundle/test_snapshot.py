@@ -217,7 +217,7 @@ def test_only_the_page_itself_sends_what_is_published(headers: dict[str, str], t
 
 def test_the_browser_that_was_started_ahead_ends_with_the_build_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    monkeypatch.setattr(snapshot_page.Chromium, "open_ahead", lambda _: done.append("opened"))
+    monkeypatch.setattr(snapshot_page.Chromium, "page", lambda _: done.append("opened"))
     monkeypatch.setattr(snapshot_page.Chromium, "close", lambda _: done.append("closed"))
 
     def fail() -> None:
