@@ -22,13 +22,14 @@ from tests.benchmarks.builds import measure_builds
 from tests.benchmarks.calls import measure_calls
 from tests.benchmarks.dev import measure_dev
 from tests.benchmarks.figures import Figure
+from tests.benchmarks.framed import measure_framed_tests
 from tests.benchmarks.machine import Setting, this_setting
 from tests.benchmarks.memory import measure_memory
 from tests.benchmarks.rig import Rig
 from tests.benchmarks.sites import all_sites
 from tests.benchmarks.start import measure_opens, measure_start
 
-PARTS = ("start", "opens", "build", "calls", "memory", "bridge", "dev")
+PARTS = ("start", "opens", "build", "calls", "memory", "bridge", "dev", "tests")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -96,7 +97,7 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
                 figures += measure_opens(rig, sites)
         if "build" in parts:
             with step("Building anew"):
-                figures += measure_builds()
+                figures += measure_builds(3)
         if "calls" in parts:
             with step("Calling"):
                 figures += measure_calls(rig, sites, calls)
@@ -109,6 +110,9 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
         if "dev" in parts:
             with step("Changing a server"):
                 figures += measure_dev(rig, starts)
+        if "tests" in parts:
+            with step("Testing a server"):
+                figures += measure_framed_tests(max(starts, 3))
     return figures, setting
 
 
