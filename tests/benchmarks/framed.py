@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -47,7 +46,7 @@ def measure_framed_tests(rounds: int) -> list[Figure]:
         [file] = (project / "tests").glob("test_*.py")
         file.write_text(_TESTS.format(count=rounds + 1))
         command = [sys.executable, "-m", "mcpframe", "test", "--durations=0", "-vv", "-p", "no:xdist"]
-        done = subprocess.run(command, cwd=project, env=os.environ, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     if done.returncode:
         raise BenchmarkError(f"mcpframe test fails:\n{done.stdout}\n{done.stderr}")
     times: dict[int, float] = defaultdict(float)

@@ -20,6 +20,7 @@ from mcpframe.kit.bundle.csp import header_policy, page_policy
 from mcpframe.kit.bundle.inspect import Inspected
 from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layers, base_packages, root_names
 from mcpframe.kit.bundle.lock import Lock
+from mcpframe.kit.bundle.memory import DECODER
 from mcpframe.kit.bundle.page import early_script, link, relative_url, render_page
 from mcpframe.kit.bundle.snapshot import AUTHOR, Snapshot
 from mcpframe.kit.bundle.write import SHARED
@@ -40,7 +41,6 @@ SCRIPTS = (
     "page.js",
     "loader.js",
 )
-DECODER = "zstd.wasm"
 _PLATFORM = "emscripten_5_0_3"
 
 

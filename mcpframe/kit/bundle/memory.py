@@ -18,6 +18,9 @@ from typing import Any
 
 from zstandard import ZstdCompressor
 
+DECODER = "zstd.wasm"
+"""What undoes the compression in a page; one of the static files."""
+
 _LEVEL = 9  # 12 takes twice as long, for two percent
 _THREADS = 2  # whatever the machine has: the same bytes everywhere
 _STRETCH = 16384

@@ -15,10 +15,11 @@ from mcpframe.frame.origins import ANY
 from mcpframe.kit.bundle.archive import source_date
 from mcpframe.kit.bundle.collect import author_files, own_files, page_files
 from mcpframe.kit.bundle.compile import cache_key
-from mcpframe.kit.bundle.contents import DECODER, SCRIPTS, assemble
+from mcpframe.kit.bundle.contents import SCRIPTS, assemble
 from mcpframe.kit.bundle.inspect import Inspected, compile_and_inspect
 from mcpframe.kit.bundle.layers import build_layers, compiled, is_compiled
 from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
+from mcpframe.kit.bundle.memory import DECODER
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
 from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, Taken, camera

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.kit.bundle.assets import integrity
+from mcpframe.kit.bundle.memory import DECODER
 from mcpframe.kit.chromium import find_chromium, launch_options
 from mcpframe.kit.data import static_dir
 from mcpframe.kit.errors import ChromiumMissing
@@ -278,9 +279,9 @@ class _Page:
         if snapshot is not None:
             data, facts = snapshot
             self._files[f"/{name}/snapshot.bin"] = data
-            decoder = (static_dir() / "zstd.wasm").read_bytes()
-            self._files[f"/{name}/zstd.wasm"] = decoder
-            files["snapshot"] = {**_told("snapshot.bin", data), "decoder": _told("zstd.wasm", decoder), **facts}
+            decoder = (static_dir() / DECODER).read_bytes()
+            self._files[f"/{name}/{DECODER}"] = decoder
+            files["snapshot"] = {**_told("snapshot.bin", data), "decoder": _told(DECODER, decoder), **facts}
         index = f"/{name}/index.html"
         self._files[index] = _BOOT.sub(
             lambda match: match[1] + _changed(match[2], files, own=own, checks=snapshot is not None) + match[3],

@@ -8,8 +8,9 @@ import re
 
 import pytest
 
-from mcpframe.kit.bundle.contents import DECODER, eager
+from mcpframe.kit.bundle.contents import eager
 from mcpframe.kit.bundle.csp import page_policy
+from mcpframe.kit.bundle.memory import DECODER
 from mcpframe.kit.bundle.page import early_script, render_page
 from mcpframe.kit.config import CspConfig
 from mcpframe.kit.data import checkout_dir, static_dir
