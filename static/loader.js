@@ -2,6 +2,7 @@
 // It knows nothing of MCP. What a person sees until the server runs, and when it cannot, is in page.js.
 import { Cold } from "./cold.js";
 import { Late } from "./late.js";
+import { asWasm, emptyModule, headOf } from "./linking.js";
 import { page } from "./page.js";
 import { Snapshot, fetchForNextTime, isChosen, unused, verify } from "./restore.js";
 import { settle, unpack } from "./unzip.js";
@@ -19,9 +20,6 @@ class BootError extends Error {
   }
 }
 
-// The smallest module. Where the page's policy forbids WebAssembly, Pyodide would wait for ever instead of failing.
-const EMPTY_MODULE = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
-
 // A zip without files.
 const EMPTY_ZIP = new Uint8Array([0x50, 0x4b, 5, 6, ...new Array(18).fill(0)]);
 
@@ -33,7 +31,7 @@ async function requireWebAssembly() {
     );
   }
   try {
-    await WebAssembly.compile(EMPTY_MODULE);
+    await WebAssembly.compile(emptyModule()); // where it is forbidden, Pyodide would wait for ever instead of failing
   } catch (error) {
     throw new BootError(
       "WebAssembly is blocked by this page's Content Security Policy: its script-src needs 'wasm-unsafe-eval'. " +
@@ -126,17 +124,6 @@ async function compile(file) {
   }
 }
 
-/** The beginning of a library, with what Emscripten wants to know before it compiles one: which is done already. */
-function headOf(library) {
-  const name = new TextEncoder().encode("dylink.0"); // of the section: WebAssembly's tool conventions, "Dynamic Linking"
-  const content = new Uint8Array(WebAssembly.Module.customSections(library, "dylink.0")[0]);
-  const size = [];
-  for (let rest = 1 + name.length + content.length; rest || !size.length; rest >>>= 7) {
-    size.push((rest & 127) | (rest > 127 ? 128 : 0)); // LEB128
-  }
-  return Uint8Array.of(...EMPTY_MODULE, 0, ...size, name.length, ...name, ...content);
-}
-
 /**
  * Runs `start` while Pyodide is answered from what is under way, so that nothing is fetched or compiled twice.
  * @param responses by URL what answers a fetch
@@ -213,6 +200,7 @@ class Arrivals {
       createPyodideModule: async (options) => {
         const { locateFile } = options;
         options.dynamicLibraries = [...urls.keys()];
+        options.asWasm = asWasm;
         options.onRuntimeInitialized = () => {
           performance.mark("mcpframe:linked");
           begun(options);

@@ -102,10 +102,11 @@ export class Snapshot {
     const response = await get(crypto.subtle ? { ...this.file, integrity: null } : this.file);
     let bytes;
     try {
-      const packed = new Uint8Array(await response.arrayBuffer());
-      this.checked = (crypto.subtle ? verify(packed, this.file.integrity) : Promise.resolve()).then(() => remember(this.file));
+      const found = await decompress(await decoder, response.body, this.file.bytes, this.file.unpacked);
+      const isRight = crypto.subtle ? verify(found.packed, this.file.integrity) : Promise.resolve();
+      this.checked = isRight.then(() => remember(this.file));
       this.checked.catch(() => {}); // told by `fill`
-      bytes = await decompress(await decoder, packed, this.file.unpacked);
+      bytes = found.unpacked;
     } catch (error) {
       await get(this.file); // says so where its hash is wrong
       throw error;

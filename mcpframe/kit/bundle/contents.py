@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -17,11 +16,13 @@ from mcpframe.kit.bundle.assets import Asset, asset, content_hash, hashed
 from mcpframe.kit.bundle.cold import needs_cold
 from mcpframe.kit.bundle.collect import style_paths
 from mcpframe.kit.bundle.csp import header_policy, page_policy
+from mcpframe.kit.bundle.emscripten import tailored
 from mcpframe.kit.bundle.inspect import Inspected
 from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layers, base_packages, root_names
 from mcpframe.kit.bundle.lock import Lock
 from mcpframe.kit.bundle.memory import DECODER
 from mcpframe.kit.bundle.page import early_script, link, relative_url, render_page
+from mcpframe.kit.bundle.scripts import loader_script
 from mcpframe.kit.bundle.snapshot import AUTHOR, Snapshot
 from mcpframe.kit.bundle.write import SHARED
 from mcpframe.kit.data import static_dir
@@ -29,18 +30,6 @@ from mcpframe.kit.project import Project
 from mcpframe.kit.runtime import ABI, PYTHON_VERSION, VERSION, Runtime
 
 _MANIFEST_FORMAT = 1
-#: The page's scripts: each after those it imports.
-SCRIPTS = (
-    "sha256.js",
-    "fetch-now.js",
-    "unzip.js",
-    "zstd.js",
-    "cold.js",
-    "restore.js",
-    "late.js",
-    "page.js",
-    "loader.js",
-)
 _PLATFORM = "emscripten_5_0_3"
 
 
@@ -50,12 +39,11 @@ class _Scripts:
     asm: Asset
     wasm: Asset
     loader: Asset
-    modules: tuple[Asset, ...]
     style: Asset
 
     @property
     def all(self) -> list[Asset]:
-        return [self.pyodide, self.asm, self.wasm, self.loader, *self.modules, self.style]
+        return [self.pyodide, self.asm, self.wasm, self.loader, self.style]
 
 
 def assemble(
@@ -156,7 +144,7 @@ def assemble(
         boot=boot,
         styles=[link(item, name) for item in (scripts.style, *styles)],
         loader=link(scripts.loader, name),
-        modules=[link(item, name) for item in (*scripts.modules, scripts.pyodide, scripts.asm)],
+        modules=[link(item, name) for item in (scripts.pyodide, scripts.asm)],
         preloads=[link(item, name) for item in (scripts.wasm, *native, *early_files)],
         snapshot=link(image, name) if image else None,
     )
@@ -254,37 +242,15 @@ def _scripts(runtime: Runtime) -> _Scripts:
     data = {
         item: (runtime.folder / item).read_bytes() for item in ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
     }
-    data["pyodide.asm.mjs"] = eager(data["pyodide.asm.mjs"])
+    data["pyodide.asm.mjs"] = tailored(data["pyodide.asm.mjs"])
     folder = f"{SHARED}/pyodide-{VERSION}-{content_hash(*data.values())}"
-    static = static_dir()
-    scripts: dict[str, Asset] = {}
-    for item in SCRIPTS:
-        text = (static / item).read_text("utf-8")
-        for imported, made in scripts.items():  # they import each other by their names in the source tree
-            text = text.replace(f'"./{imported}"', f'"./{made.path.rpartition("/")[2]}"')
-        scripts[item] = hashed(f"{SHARED}/{item}", text.encode())
-    loader = scripts.pop("loader.js")
     return _Scripts(
         pyodide=asset(f"{folder}/pyodide.mjs", data["pyodide.mjs"]),
         asm=asset(f"{folder}/pyodide.asm.mjs", data["pyodide.asm.mjs"]),
         wasm=asset(f"{folder}/pyodide.asm.wasm", data["pyodide.asm.wasm"]),
-        loader=loader,
-        modules=tuple(scripts.values()),
-        style=hashed(f"{SHARED}/frame.css", (static / "frame.css").read_bytes()),
+        loader=hashed(f"{SHARED}/loader.js", loader_script()),
+        style=hashed(f"{SHARED}/frame.css", (static_dir() / "frame.css").read_bytes()),
     )
-
-
-def eager(script: bytes) -> bytes:
-    """Emscripten's script with its one function in parentheses.
-
-    It is a megabyte, called at once. Engines take the parentheses for a sign of that, and parse it once, while it
-    arrives, instead of once more when it is called.
-
-    Args:
-        script: `async function name(…) {…} export default name;`; anything else is left as it is.
-    """
-    found = re.fullmatch(rb"(async function (\w+)\(.*\})(export default \2;\s*)", script, re.DOTALL)
-    return b"const %b=(%b);%b" % (found[2], found[1], found[3]) if found else script
 
 
 def _lazy(

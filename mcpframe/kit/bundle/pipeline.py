@@ -15,13 +15,14 @@ from mcpframe.frame.origins import ANY
 from mcpframe.kit.bundle.archive import source_date
 from mcpframe.kit.bundle.collect import author_files, own_files, page_files
 from mcpframe.kit.bundle.compile import cache_key
-from mcpframe.kit.bundle.contents import SCRIPTS, assemble
+from mcpframe.kit.bundle.contents import assemble
 from mcpframe.kit.bundle.inspect import Inspected, compile_and_inspect
 from mcpframe.kit.bundle.layers import build_layers, compiled, is_compiled
 from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.memory import DECODER
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
+from mcpframe.kit.bundle.scripts import MAKER, SCRIPTS
 from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, Taken, camera
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests, write_bundle
@@ -40,7 +41,7 @@ _STATIC = (
     "frame.css",
     "index.html.j2",
     "node-python.mjs",
-    "maker.js",
+    MAKER,
 )
 
 

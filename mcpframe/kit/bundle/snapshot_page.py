@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from mcpframe.kit.bundle.assets import integrity
 from mcpframe.kit.bundle.memory import DECODER
+from mcpframe.kit.bundle.scripts import maker_script
 from mcpframe.kit.chromium import find_chromium, launch_options
 from mcpframe.kit.data import static_dir
 from mcpframe.kit.errors import ChromiumMissing
@@ -289,8 +290,8 @@ class _Page:
         )
 
     def _maker(self, bundle: Mapping[str, bytes]) -> bytes:
-        restore = next(path for path in bundle if path.startswith("_mcpframe/restore."))
-        return (static_dir() / "maker.js").read_bytes().replace(b'"./restore.js"', f'"../{restore}"'.encode())
+        loader = next(path for path in bundle if path.startswith("_mcpframe/loader."))
+        return maker_script(f"../{loader}")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request (ASGI)."""
