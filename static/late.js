@@ -11,7 +11,11 @@ export class Late {
   #there = new Set();
   #filled = false;
 
-  /** `files`: those of the boot config; `absolute` makes a URL absolute; `fetchBytes` fetches and checks a file. */
+  /**
+   * @param files those of the boot config
+   * @param absolute makes a URL absolute
+   * @param fetchBytes fetches and checks a file
+   */
   constructor(files, absolute, fetchBytes) {
     this.files = files;
     this.absolute = absolute;

@@ -10,6 +10,7 @@ import { settle, unpack } from "./unzip.js";
 const config = JSON.parse(document.getElementById("mcpframe-boot").textContent);
 const files = config.files;
 const fetchFile = globalThis.fetch.bind(globalThis); // below, Pyodide is given another one for a while
+const compiling = globalThis.mcpframeCompiling ?? {};
 const absolute = (url) => new URL(url, document.baseURI).href;
 
 /** Something that a person has to be told: `title` says what is wrong and what to do. */
@@ -41,13 +42,17 @@ async function requireWebAssembly() {
   }
 }
 
-/** Fetches one file of the bundle; a failure says which file, and whether it is missing or another one. */
-async function get(file) {
+/**
+ * Fetches one file of the bundle; a failure says which file, and whether it is missing or another one.
+ * @param file its entry in the boot config
+ * @param asked what answers, where it has been asked for already
+ */
+async function get(file, asked = null) {
   const url = absolute(file.url);
   const options = { credentials: "same-origin" }; // as the preload links have it
   let response;
   try {
-    response = await fetchFile(url, file.integrity ? { ...options, integrity: file.integrity } : options);
+    response = await (asked ?? fetchFile(url, { ...options, integrity: file.integrity ?? "" }));
   } catch (error) {
     throw await unreachable(file, url, options, error);
   }
@@ -110,9 +115,11 @@ async function bytesLater(file) {
 async function compile(file) {
   await requireWebAssembly();
   const unchecked = { ...file, integrity: null };
-  const response = await get(unchecked);
+  const early = compiling[file.url]; // by early.js
+  delete compiling[file.url];
+  const response = await get(unchecked, early?.response);
   try {
-    return await WebAssembly.compileStreaming(response);
+    return await (early?.module ?? WebAssembly.compileStreaming(response));
   } catch (error) {
     const module = await bytes(unchecked).then((data) => WebAssembly.compile(data)).catch(() => null);
     if (module) {

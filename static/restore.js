@@ -67,11 +67,12 @@ export function fetchForNextTime({ snapshot }, fetchBytes) {
 }
 
 const QUIET = 2_000; // milliseconds
+const AT_LAST = { timeout: 3_000 }; // milliseconds after that: a frame that draws nothing may never be told that it is idle
 
 /** Does something once the page has started and has nothing else to do. What goes wrong then is done when it is needed. */
 export function whenQuiet(act) {
   const idle = globalThis.requestIdleCallback ?? ((run) => run());
-  setTimeout(() => idle(() => act().catch((error) => console.debug(error))), QUIET);
+  setTimeout(() => idle(() => act().catch((error) => console.debug(error)), AT_LAST), QUIET);
 }
 
 /** Throws where bytes have another hash than this one, which is written as for a fetch. Needs a secure context. */

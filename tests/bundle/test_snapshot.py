@@ -406,7 +406,8 @@ def changed_meta(out: Path, **changes: object) -> None:
     whole = len(meta).to_bytes(4, "little") + meta + whole[4 + length :]
     path.write_bytes(zstandard.compress(whole, 1))
     integrity = "sha256-" + base64.b64encode(hashlib.sha256(path.read_bytes()).digest()).decode()
-    changed_boot(out, lambda snapshot: snapshot.update(integrity=integrity, unpacked=len(whole)))
+    told = {"integrity": integrity, "bytes": path.stat().st_size, "unpacked": len(whole)}
+    changed_boot(out, lambda snapshot: snapshot.update(told))
 
 
 def lost(out: Path) -> None:
@@ -471,3 +472,21 @@ def test_several_frames_start_at_once(
         expect(frame.locator("#mcpframe-page")).to_have_attribute("data-state", "ready", timeout=PATIENCE)
     for inner in page.frames[1:]:
         assert inner.evaluate("() => performance.getEntriesByName('mcpframe:restored').length") == 1
+
+
+AGAIN = """(tool) => new Promise((answered) => {
+    addEventListener("message", ({ data }) => data.payload?.id === 3 && answered(JSON.stringify(data.payload.result)));
+    say({ jsonrpc: "2.0", id: 3, method: "tools/call", params: { name: tool, arguments: {} } });
+})"""
+
+
+def test_the_files_of_the_library_come_by_themselves(page: Page, host: str, serving: Serving, stateful: Path) -> None:
+    library = re.compile(r"/stdlib\.\w+\.zip$")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if library.search(request.url) else None)
+    with page.expect_request_finished(lambda request: bool(library.search(request.url))):
+        call(page, host, f"{serving(stateful)}/adder/", "age")
+        assert not asked
+    assert answer(page.evaluate(AGAIN, "state"))["run_sync"] == "later"  # it imports what is not there
+    assert len(asked) == 1
+    assert RESTORED in starts(page)

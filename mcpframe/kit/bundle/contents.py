@@ -136,7 +136,8 @@ def assemble(
     native = [item for _, item in libraries]
     starting = [image, decoder] if image else [*archives.values(), *([cold] if early else [])]
     # Which way a page starts is decided in it: the loader fetches a snapshot, or what it replaces.
-    early_files = [decoder] if image else starting
+    # Which libraries are compiled then, too.
+    early_files = [decoder] if image else [scripts.wasm, *native, *starting]
     page = render_page(
         title=title,
         csp=policy,
@@ -145,8 +146,8 @@ def assemble(
         styles=[link(item, name) for item in (scripts.style, *styles)],
         loader=link(scripts.loader, name),
         modules=[link(item, name) for item in (scripts.pyodide, scripts.asm)],
-        preloads=[link(item, name) for item in (scripts.wasm, *native, *early_files)],
-        snapshot=link(image, name) if image else None,
+        preloads=[link(item, name) for item in early_files],
+        early=image is not None,
     )
     index = asset(f"{name}/index.html", page)
     plain = [*archives.values(), *([cold] if early else [])]

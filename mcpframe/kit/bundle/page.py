@@ -38,7 +38,7 @@ def render_page(
     loader: Mapping[str, Any],
     modules: Iterable[Mapping[str, Any]],
     preloads: Iterable[Mapping[str, Any]],
-    snapshot: Mapping[str, Any] | None = None,
+    early: bool,
 ) -> bytes:
     """Render index.html.
 
@@ -51,7 +51,7 @@ def render_page(
         loader: The script.
         modules: Scripts that the loader imports.
         preloads: Files that the loader fetches.
-        snapshot: What a page fetches first that has fetched it before.
+        early: Whether there is a snapshot, and so the script that begins before all others.
     """
     environment = Environment(
         loader=FileSystemLoader(static_dir()), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -67,7 +67,7 @@ def render_page(
         loader=loader,
         modules=modules,
         preloads=preloads,
-        early=snapshot and {**snapshot, "script": _Raw(early_script())},
+        early=_Raw(early_script()) if early else None,
     )
     return markup.encode()
 

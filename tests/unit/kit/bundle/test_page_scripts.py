@@ -1,26 +1,27 @@
-"""The scripts of a page: those that are in the page itself, and Pyodide's."""
+"""The scripts of a page: the one that is in the page itself, and those that are joined into one."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import re
+import subprocess
+from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.bundle.contents import eager
 from mcpframe.kit.bundle.csp import page_policy
 from mcpframe.kit.bundle.memory import DECODER
 from mcpframe.kit.bundle.page import early_script, render_page
+from mcpframe.kit.bundle.scripts import SCRIPTS, joined, loader_script, maker_script
 from mcpframe.kit.config import CspConfig
 from mcpframe.kit.data import checkout_dir, static_dir
 from mcpframe.kit.node import install_locked
-from mcpframe.kit.runtime import ensure_runtime
 
 NOTHING = {"url": "x", "integrity": "x", "bytes": 1}
 
 
-def page(snapshot: dict[str, object] | None) -> str:
+def page(*, early: bool) -> str:
     made = render_page(
         title="A page",
         csp="default-src 'none'",
@@ -30,44 +31,76 @@ def page(snapshot: dict[str, object] | None) -> str:
         loader=NOTHING,
         modules=[],
         preloads=[],
-        snapshot=snapshot,
+        early=early,
     )
     return made.decode()
 
 
 def test_the_script_in_the_page_is_the_one_that_its_policy_allows() -> None:
-    url = 'a"><script>/snapshot.bin'
-    [inline] = re.findall(r"<script data-url=.*?</script>", page({**NOTHING, "url": url}), re.DOTALL)
-    assert url not in inline
-    text = inline.partition(">")[2].removesuffix("</script>")
+    [text] = re.findall(r"<script>(.*?)</script>", page(early=True), re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     assert f" 'sha256-{digest}';" in page_policy(CspConfig(), inline=[early_script()])
 
 
+def test_the_script_in_the_page_comes_after_what_it_reads_and_before_everything_it_would_wait_for() -> None:
+    made = page(early=True)
+    assert made.index('id="mcpframe-boot"') < made.index("<script>") < made.index("<link")
+
+
 def test_a_page_without_a_snapshot_has_no_script_in_it() -> None:
-    made = page(None)
-    assert "data-url" not in made
-    assert re.findall(r"<script(?! type=)", made) == []
+    assert re.findall(r"<script(?! type=)", page(early=False)) == []
 
 
-def test_pyodides_own_function_is_in_parentheses() -> None:
-    script = (ensure_runtime().folder / "pyodide.asm.mjs").read_bytes()
-    changed = eager(script)
-    assert changed.startswith(b"const _createPyodideModule=(async function _createPyodideModule(")
-    assert re.search(rb"\}\);export default _createPyodideModule;\s*\Z", changed)
-    assert len(changed) == len(script) + len(b"const _createPyodideModule=();")
+SOURCES = {
+    "one.js": """\
+const hidden = 1;
+export const one = () => hidden;
+export function* count() {
+  yield one();
+}
+""",
+    "two.js": """\
+import { count, one } from "./one.js";
+
+const hidden = 20;
+export async function two() {
+  return hidden + one() + [...count()].length;
+}
+export class Two {}
+""",
+}
 
 
-@pytest.mark.parametrize(
-    "script", [b"", b"export default function f() {}", b"async function f() {}export default g;", b"f();"]
-)
-def test_what_looks_otherwise_is_left_alone(script: bytes) -> None:
-    assert eager(script) == script
+def ran(script: str, tmp_path: Path) -> str:
+    (tmp_path / "script.mjs").write_text(script)
+    return subprocess.run(["node", tmp_path / "script.mjs"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_scripts_are_joined_without_getting_into_each_others_way(tmp_path: Path) -> None:
+    (tmp_path / "joined.mjs").write_text(joined(SOURCES))
+    told = """\
+import { modules } from "./joined.mjs";
+const [one, two] = [modules["one.js"], modules["two.js"]];
+console.log(Object.keys(one).join(), Object.keys(two).join(), await two.two());
+"""
+    assert ran(told, tmp_path) == "one,count two,Two 22"
+
+
+@pytest.mark.parametrize("script", [loader_script(), maker_script("../_mcpframe/loader.js")])
+def test_all_imports_of_a_pages_scripts_are_found_in_its_one_file(script: bytes) -> None:
+    text = script.decode()
+    declared = set(re.findall(r'^modules\["(.+)"\] =', loader_script().decode(), re.MULTILINE))
+    assert declared == set(SCRIPTS)
+    assert set(re.findall(r' = modules\["(.+)"\];', text)) <= declared
+    assert re.findall(r"^(?:import|export) .*", text, re.MULTILINE) in (
+        ["export { modules };"],
+        ['import { modules } from "../_mcpframe/loader.js";', "export async function make(starts) {"],
+    )
 
 
 def test_the_decoder_is_that_of_the_locked_package() -> None:
     modules = install_locked(checkout_dir())
-    script = (modules / "zstddec" / "dist" / "zstddec.mjs").read_text("utf-8")
+    script = (modules / "zstddec" / "dist" / "zstddec-stream.mjs").read_text("utf-8")
     [text] = re.findall(r'const wasm = "([^"]+)"', script)
     assert base64.b64decode(text) == (static_dir() / DECODER).read_bytes()
     licences = (modules / "zstddec" / "LICENSE", static_dir() / "zstd.licence.txt")
