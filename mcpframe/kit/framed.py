@@ -178,7 +178,7 @@ async def framed_server(
         SetupNotDone: The setup fails, or needs answers.
     """
     async with AsyncExitStack() as stack:
-        tab = await stack.enter_async_context(rig.tab(options.origin or bundle.host, bundle.origin))
+        tab = await stack.enter_async_context(rig.tab(options.origin or bundle.host, bundle))
         framed = FramedServer(bundle, tab, options, rig)
         over = asyncio.Event()
         begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -91,12 +91,13 @@ class HostTab:
 
 
 @asynccontextmanager
-async def host_tab(context: BrowserContext, origin: str) -> AsyncIterator[HostTab]:
+async def host_tab(context: BrowserContext, origin: str, path: str = "/") -> AsyncIterator[HostTab]:
     """Open an empty page of an origin; close it at the end.
 
     Args:
         context: The profile it belongs to.
         origin: Its origin, of http or https.
+        path: Its path there.
     """
     page = await context.new_page()
     try:
@@ -121,7 +122,7 @@ async def host_tab(context: BrowserContext, origin: str) -> AsyncIterator[HostTa
 
         devtools.on("Fetch.requestPaused", on_paused)
         await devtools.send("Fetch.enable", {"patterns": [{"urlPattern": f"{origin}/*", "resourceType": "Document"}]})
-        await page.goto(f"{origin}/")
+        await page.goto(origin + path)
         await asyncio.gather(*answering)
         await devtools.detach()
         yield HostTab(page, origin)

@@ -1,8 +1,8 @@
 """What all tests of a run share: one Chromium in a thread of its own, and the bundles that are served to it.
 
-The profile is kept for the run, so that a page's files and their compiled form come from the HTTP cache from the second
-test on: profiles of their own would each start cold. Every test has its own tab and its own session, and what pages
-have stored is removed between tests.
+The profile is kept for the run, so that a page's files come from the HTTP cache from the second test on, and so is the
+process of a bundle's pages, which has them compiled: profiles of their own would each start cold. Every test has its
+own tab and its own session, and what pages have stored is removed between tests.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,6 +34,13 @@ if TYPE_CHECKING:
 
 _PATIENCE = 10_000  # milliseconds for what is clicked and filled
 _ANY_HOST = "https://host.example"
+KEEPER = "/mcpframe-keeper"
+"""The path of host pages that are no test's: see `Rig.tab`."""
+_FRAME = """url => new Promise(loaded => {
+  const frame = document.body.appendChild(document.createElement("iframe"));
+  frame.onload = loaded;
+  frame.src = url;
+})"""
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,7 @@ class Rig:
         self._context: BrowserContext | None = None
         self._profile: Path | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._kept: dict[str, AbstractAsyncContextManager[HostTab]] = {}
 
     def __enter__(self) -> Rig:
         return self
@@ -123,8 +131,8 @@ class Rig:
         return self._served[key]
 
     @asynccontextmanager
-    async def tab(self, host: str, framed: str) -> AsyncIterator[HostTab]:
-        """Open an empty page of the origin `host`; afterwards forget what it and pages of `framed` have stored.
+    async def tab(self, host: str, bundle: ServedBundle) -> AsyncIterator[HostTab]:
+        """Open an empty page of the origin `host`; afterwards forget what it and the bundle's pages have stored.
 
         Runs in the loop of the caller; the tab belongs to `loop`.
         """
@@ -136,8 +144,19 @@ class Rig:
         try:
             yield tab
         finally:
-            await ask(self.loop, tab.forget(framed))
+            await ask(self.loop, tab.forget(bundle.origin))
+            await ask(self.loop, self._keep(bundle))
             await ask(self.loop, opening.__aexit__(None, None, None))
+
+    async def _keep(self, bundle: ServedBundle) -> None:
+        """Frame a file of the bundle for the rest of the run: the process of its pages lives on without a page."""
+        from mcpframe.kit.host_tab import host_tab
+
+        if bundle.origin in self._kept or not self._context:
+            return
+        self._kept[bundle.origin] = opening = host_tab(self._context, bundle.host, KEEPER)
+        keeper = await opening.__aenter__()  # the context closes it
+        await keeper.page.evaluate(_FRAME, f"{bundle.url}manifest.json")
 
 
 def build_for_tests(

@@ -119,10 +119,13 @@ async def _framed(request: pytest.FixtureRequest, _mcpframe_rig: Rig) -> AsyncIt
 async def _page(request: pytest.FixtureRequest, framed: FramedServer, _mcpframe_rig: Rig) -> AsyncIterator[Frame]:
     from playwright.async_api import async_playwright
 
+    from mcpframe.kit.rig import KEEPER
+
     # Playwright's objects belong to one loop: this is the test's own connection to the browser.
     async with async_playwright() as playwright:
         browser = await playwright.chromium.connect_over_cdp(_mcpframe_rig.endpoint)
-        page = next(page for page in browser.contexts[0].pages if page.url.startswith("http"))
+        pages = browser.contexts[0].pages
+        page = next(page for page in pages if page.url.startswith("http") and not page.url.endswith(KEEPER))
         iframe = await page.wait_for_selector("iframe", state="attached")
         frame = await iframe.content_frame() if iframe else None
         assert frame

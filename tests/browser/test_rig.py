@@ -1,0 +1,41 @@
+"""What all tests of a run share: what a page has compiled is there for the next one, and nothing else of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mcpframe.kit.data import templates_dir
+from mcpframe.kit.framed import FramedOptions, FramedServer, framed_server
+from mcpframe.kit.rig import KEEPER, Rig
+
+MINIMAL = templates_dir() / "minimal"
+
+
+@pytest.fixture(scope="module")
+def rig() -> Iterator[Rig]:
+    with Rig() as rig:
+        rig.start()
+        yield rig
+
+
+def test_the_process_of_a_bundles_pages_lives_on(rig: Rig, tmp_path: Path) -> None:
+    bundle = rig.serve(MINIMAL)
+    context = rig._context
+    assert context is not None
+
+    async def added(number: int) -> None:
+        async def failed(server: FramedServer) -> None:
+            await server.keep(tmp_path)
+
+        async with framed_server(rig, bundle, FramedOptions(), failed=failed) as server:
+            result = await server.client.call_tool("add", {"a": number, "b": 1})
+            assert result.structured_content == {"result": number + 1}
+
+    for number in range(3):
+        asyncio.run(added(number))
+    [keeper] = [page for page in context.pages if page.url.endswith(KEEPER)]
+    assert [frame.url for frame in keeper.frames[1:]] == [f"{bundle.url}manifest.json"]
