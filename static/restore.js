@@ -14,11 +14,16 @@ export const features = () => ({
   functions: typeof WebAssembly.Function === "function",
 });
 
+/** Which feature of this browser is not as a snapshot needs it; none where it fits. */
+function misfit(snapshot) {
+  const found = features();
+  return Object.keys(found).find((name) => found[name] !== snapshot.features[name]);
+}
+
 /** Whether to start from the snapshot this time: it has to fit, and on a slow line to be here already. */
 export function isChosen({ snapshot }) {
   if (!snapshot) return false;
-  const found = features();
-  const other = Object.keys(found).find((name) => found[name] !== snapshot.features[name]);
+  const other = misfit(snapshot);
   if (other) {
     console.warn(unused(`it is for browsers with other features: ${other}`));
     return false;
@@ -57,9 +62,7 @@ function remember({ integrity }) {
 
 /** After a start without the snapshot, fetches it for the next one, unless data is to be saved. */
 export function fetchForNextTime({ snapshot }, fetchBytes) {
-  if (!snapshot || navigator.connection?.saveData) return;
-  const found = features();
-  if (Object.keys(found).some((name) => found[name] !== snapshot.features[name])) return;
+  if (!snapshot || navigator.connection?.saveData || misfit(snapshot)) return;
   whenQuiet(async () => {
     await Promise.all([fetchBytes(snapshot), fetchBytes(snapshot.decoder)]);
     remember(snapshot);

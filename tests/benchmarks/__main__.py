@@ -25,11 +25,14 @@ from tests.benchmarks.figures import Figure
 from tests.benchmarks.framed import measure_framed_tests
 from tests.benchmarks.machine import Setting, this_setting
 from tests.benchmarks.memory import measure_memory
+from tests.benchmarks.profile import measure_profile
 from tests.benchmarks.rig import Rig
 from tests.benchmarks.sites import all_sites
 from tests.benchmarks.start import measure_opens, measure_start
 
 PARTS = ("start", "opens", "build", "calls", "memory", "bridge", "dev", "tests")
+ASKED_FOR = ("profile",)
+"""Parts that are measured only where they are named."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -62,7 +65,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="few rounds: to see that it works, not for figures")
     parser.add_argument("--runs", type=_positive, metavar="N", help="rounds of each peer (20 for calls, 10 for starts)")
-    parser.add_argument("--only", choices=PARTS, action="append", help="measure this part; may be given again")
+    parser.add_argument(
+        "--only", choices=PARTS + ASKED_FOR, action="append", help="measure this part; may be given again"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured")
     parser.add_argument("--markdown", action="store_true", help="print the table for the README too")
     return parser.parse_args(arguments)
@@ -113,6 +118,9 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
         if "tests" in parts:
             with step("Testing a server"):
                 figures += measure_framed_tests(max(starts, 3))
+        if "profile" in parts:
+            with step("Looking into a start"):
+                figures += measure_profile(rig, sites)
     return figures, setting
 
 

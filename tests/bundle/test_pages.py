@@ -102,17 +102,36 @@ def test_opened_by_itself_it_says_what_it_is(page: Page, serving: Serving, rich:
     expect(page.locator("#mcpframe-progress")).to_be_hidden()
 
 
-@pytest.mark.parametrize("name", ["base.*.zip", "server.*.zip", "pyodide.asm.wasm", "pyodide.asm.mjs", "cold.*.js"])
+def without(root: Path, name: str) -> None:
+    """Remove a file from a bundle."""
+    removed = [*root.rglob(name), *root.rglob(f"{name}.gz")]
+    assert removed
+    for path in removed:
+        path.unlink()
+
+
+@pytest.mark.parametrize("name", ["base.*.zip", "server.*.zip", "pyodide.asm.wasm", "pyodide.asm.mjs", "loader.*.js"])
 def test_a_missing_file_is_named(page: Page, serving: Serving, plain: Path, tmp_path: Path, name: str) -> None:
     root = copied(plain, tmp_path)
-    for path in [*root.rglob(name), *root.rglob(f"{name}.gz")]:
-        path.unlink()
+    without(root, name)
     page.goto(f"{serving(root)}/adder/")
-    if name == "cold.*.js":  # a script of the page itself: none of it runs
+    if name == "loader.*.js":  # the script of the page itself
         expect(page.locator("#mcpframe-stalled")).to_be_visible(timeout=PATIENCE)
         return
     assert re.search(name.split("*")[0], text := told(page)), text
     assert "upload the whole folder" in text
+
+
+@pytest.mark.parametrize("name", ["pyodide.asm.wasm", "_pydantic_core.*.wasm"])
+def test_a_missing_file_that_is_asked_for_early_is_named(
+    page: Page, serving: Serving, rich: Path, tmp_path: Path, name: str
+) -> None:
+    root = copied(rich, tmp_path)
+    without(root, name)
+    page.goto(f"{serving(root)}/adder/")
+    assert page.locator("head > script:not([type])").count() == 1  # the one that asks for it
+    assert f"{name.split('*')[0]}" in (text := told(page))
+    assert "is missing (the web server answers 404): upload the whole folder" in text
 
 
 @pytest.mark.parametrize("name", ["base.*.zip", "server.*.zip", "pyodide.asm.wasm", "pyodide.asm.mjs"])

@@ -31,6 +31,10 @@ from mcpframe.kit.runtime import ABI, PYTHON_VERSION, VERSION, Runtime
 
 _MANIFEST_FORMAT = 1
 _PLATFORM = "emscripten_5_0_3"
+_LICENCES = b"""\
+The licences of the packages in this folder, as they carry them.
+mcpframe has changed pyodide.asm.mjs of Pyodide (Mozilla Public License 2.0): see mcpframe/kit/bundle/emscripten.py.
+"""
 
 
 @dataclass(frozen=True)
@@ -275,7 +279,7 @@ def _lazy(
 
 
 def _licence_text(layers: Layers) -> bytes:
-    parts = [b"The licences of the packages in this folder, as they carry them.\n"]
+    parts = [_LICENCES]
     decoder = {"zstddec/LICENSE": (static_dir() / "zstd.licence.txt").read_bytes()}
     for path, text in sorted({**layers.licences, **decoder}.items()):
         parts.append(f"\n{'=' * 20} {path}\n\n".encode() + text.rstrip() + b"\n")

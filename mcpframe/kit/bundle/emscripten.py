@@ -83,7 +83,38 @@ _WITHOUT_ERRORS = (
     ),
 )
 
-_CHANGES = (_ON_DEMAND, _AT_ONCE, _WITHOUT_ERRORS)
+# Pyodide compiles four lines of Python to get what it needs of it, which is in memory where that is a snapshot's: `t`.
+_WITHOUT_COMPILING = (
+    (
+        b'let[r,n]=API.rawRun("import _pyodide_core");r&&API.fatal_loading_error(',
+        (
+            b"let its=t&&API._pyodide._importhook.sys.modules;"
+            b'let[r,n]=its?[0]:API.rawRun("import _pyodide_core");r&&API.fatal_loading_error('
+        ),
+    ),
+    (
+        (
+            b'API.runPythonInternal_dict=API._pyodide._base.eval_code("{}"),'
+            b'API.importlib=API.runPythonInternal("import importlib; importlib");'
+        ),
+        (
+            b'API.runPythonInternal_dict=its?its.get("builtins").dict():API._pyodide._base.eval_code("{}"),'
+            b'API.importlib=its?its.get("importlib"):API.runPythonInternal("import importlib; importlib");'
+        ),
+    ),
+    (
+        (
+            b'let i=API.runPythonInternal("import __main__; __main__.__dict__"),'
+            b's=API.runPythonInternal("import builtins; builtins.__dict__");'
+        ),
+        (
+            b'let i=its?its.get("__main__").__dict__:API.runPythonInternal("import __main__; __main__.__dict__"),'
+            b's=its?its.get("builtins").__dict__:API.runPythonInternal("import builtins; builtins.__dict__");'
+        ),
+    ),
+)
+
+_CHANGES = (_ON_DEMAND, _AT_ONCE, _WITHOUT_ERRORS, _WITHOUT_COMPILING)
 
 
 def tailored(script: bytes) -> bytes:

@@ -232,12 +232,9 @@ class Opened:
             else:
                 raise NoOutcome(f"it does not answer in {_PATIENCE:.0f} seconds")
             page.remove_listener("console", hear)
-        except Error as error:
+        except (Error, NoOutcome) as error:
             self.chromium.forget()
-            raise NoOutcome(error.message.splitlines()[0]) from error
-        except NoOutcome:
-            self.chromium.forget()
-            raise
+            raise NoOutcome(str(error)) from error
         return app.outcome, app.sent
 
 
