@@ -8,9 +8,9 @@ from typing import Any
 
 from mcpframe.kit.errors import KitError
 from tests.benchmarks.figures import Figure
-from tests.benchmarks.rig import PATIENCE, Rig, host_page, wait_until_idle
+from tests.benchmarks.rig import PATIENCE, Rig, host_page
 from tests.benchmarks.sites import Sites
-from tests.benchmarks.start import start_once
+from tests.benchmarks.start import SETTLED, start_once
 
 _CATEGORIES = (
     *("devtools.timeline", "v8", "v8.wasm", "disabled-by-default-v8.compile", "disabled-by-default-v8.gc"),
@@ -50,11 +50,15 @@ def measure_profile(rig: Rig, sites: Sites) -> list[Figure]:
         for _ in range(_WARM_UP):
             start_once(context, host, sites.pi)
             host.page.goto(sites.host)
-            wait_until_idle(context, host.page)
+            host.page.wait_for_timeout(SETTLED)
         devtools = context.new_cdp_session(host.page)
         ended: list[object] = []
+
+        def end(told: object) -> None:  # Playwright takes no method of a list
+            ended.append(told)
+
         devtools.on("Tracing.dataCollected", lambda told: events.extend(told["value"]))
-        devtools.on("Tracing.tracingComplete", ended.append)
+        devtools.on("Tracing.tracingComplete", end)
         settings = {"includedCategories": list(_CATEGORIES)}
         devtools.send("Tracing.start", {"transferMode": "ReportEvents", "traceConfig": settings})
         start_once(context, host, sites.pi)

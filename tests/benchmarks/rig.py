@@ -17,9 +17,6 @@ from mcpframe.kit.errors import KitError
 PATIENCE = 180_000
 """How long anything may take, in milliseconds."""
 
-_INTERVAL = 100  # milliseconds
-_REST = 0.015  # seconds of the processor's in an interval: one tick of its clock, and not two
-
 
 class BenchmarkError(KitError):
     """A page did not answer, or answered wrongly: there is nothing to measure."""
@@ -100,30 +97,6 @@ def host_page(context: BrowserContext, url: str) -> Iterator[HostPage]:
         yield host
     finally:
         page.close()
-
-
-def wait_until_idle(context: BrowserContext, page: Page) -> None:
-    """Wait until the browser does nothing more: a process whose page is gone takes a while to end.
-
-    Raises:
-        BenchmarkError: It is always busy.
-    """
-    assert context.browser
-    devtools = context.browser.new_browser_cdp_session()
-
-    def spent() -> float:
-        processes = devtools.send("SystemInfo.getProcessInfo")["processInfo"]
-        return sum(process["cpuTime"] for process in processes)
-
-    before = spent()
-    for _ in range(PATIENCE // _INTERVAL):
-        page.wait_for_timeout(_INTERVAL)
-        now = spent()
-        if 0 <= now - before < _REST:  # less than nothing where a process has ended
-            devtools.detach()
-            return
-        before = now
-    raise BenchmarkError("The browser does not come to rest.")
 
 
 def script_memory(context: BrowserContext, frame: Frame) -> int:
