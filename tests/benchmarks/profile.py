@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mcpframe.kit.errors import KitError
 from tests.benchmarks.figures import Figure
-from tests.benchmarks.rig import PATIENCE, Rig, host_page
+from tests.benchmarks.rig import Rig, host_page
 from tests.benchmarks.sites import Sites
 from tests.benchmarks.start import SETTLED, start_once
 
@@ -45,28 +46,15 @@ def measure_profile(rig: Rig, sites: Sites) -> list[Figure]:
     Raises:
         KitError: The trace has no start in it.
     """
-    events: list[Event] = []
     with rig.profile() as context, host_page(context, sites.host) as host:
         for _ in range(_WARM_UP):
             start_once(context, host, sites.pi)
             host.page.goto(sites.host)
             host.page.wait_for_timeout(SETTLED)
-        devtools = context.new_cdp_session(host.page)
-        ended: list[object] = []
-
-        def end(told: object) -> None:  # Playwright takes no method of a list
-            ended.append(told)
-
-        devtools.on("Tracing.dataCollected", lambda told: events.extend(told["value"]))
-        devtools.on("Tracing.tracingComplete", end)
-        settings = {"includedCategories": list(_CATEGORIES)}
-        devtools.send("Tracing.start", {"transferMode": "ReportEvents", "traceConfig": settings})
+        assert context.browser
+        context.browser.start_tracing(categories=list(_CATEGORIES))
         start_once(context, host, sites.pi)
-        devtools.send("Tracing.end")
-        for _ in range(PATIENCE // 50):
-            if ended:
-                break
-            host.page.wait_for_timeout(50)
+        events: list[Event] = json.loads(context.browser.stop_tracing())["traceEvents"]
     page, others = _by_thread(events)
     return [
         Figure(f"profile of a start: {kind}", "ms", page[kind] / 1000, others[kind] / 1000, "other threads")

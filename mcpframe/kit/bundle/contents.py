@@ -139,8 +139,7 @@ def assemble(
     }
     native = [item for _, item in libraries]
     starting = [image, decoder] if image else [*archives.values(), *([cold] if early else [])]
-    # Which way a page starts is decided in it: the loader fetches a snapshot, or what it replaces.
-    # Which libraries are compiled then, too.
+    # Where there is a snapshot, the page decides how it starts: its early script and its loader ask for the rest.
     early_files = [decoder] if image else [scripts.wasm, *native, *starting]
     page = render_page(
         title=title,

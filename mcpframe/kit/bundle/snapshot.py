@@ -20,6 +20,7 @@ from mcpframe.kit.bundle.assets import Asset
 from mcpframe.kit.bundle.compile import cache_key, cached
 from mcpframe.kit.bundle.memory import sparse, whole
 from mcpframe.kit.bundle.pyodide_job import program_text
+from mcpframe.kit.bundle.scripts import MAKER
 from mcpframe.kit.bundle.snapshot_page import Chromium, NoBrowser, NoOutcome, Opened
 from mcpframe.kit.cache import write_file
 from mcpframe.kit.data import static_dir
@@ -219,7 +220,7 @@ def _start(browser: Opened, *, own: bool) -> tuple[dict[str, Any], bytes]:
 
 
 def _maker() -> bytes:
-    return (static_dir() / "maker.js").read_bytes()
+    return (static_dir() / MAKER).read_bytes()
 
 
 def _failure(outcome: Mapping[str, Any], page: str = "the page for it") -> str:

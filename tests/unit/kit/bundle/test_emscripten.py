@@ -45,9 +45,8 @@ def test_its_own_function_is_in_parentheses(script: bytes) -> None:
 
 def assigned(script: bytes, tmp_path: Path) -> dict[str, object]:
     """What `assignWasmExports` makes of Python's exports: `Module`, and the variables that the script's rest reads."""
-    found = re.search(rb"function assignWasmExports\(wasmExports\)\{.*?\}(?=var wasmImports=)", script, re.DOTALL)
+    found = emscripten._EXPORTS.search(script)
     assert found is not None
-    declared = script[script.rindex(b"var ", 0, found.start()) : found.start()]
     read = ["_malloc", "___heap_base", "_main", "memory", "wasmMemory", "wasmTable"]
     told = b"""
 const Module = {};
@@ -59,7 +58,7 @@ const variables = { %b };
 const told = (object) => Object.fromEntries(Object.entries(object).map(([name, value]) => [name, plain(value)]));
 console.log(JSON.stringify([told(Module), told(variables)]));
 """ % ", ".join(read).encode()
-    (tmp_path / "assigned.mjs").write_bytes(declared + found[0] + told)
+    (tmp_path / "assigned.mjs").write_bytes(found[0] + told)
     ran = subprocess.run(["node", tmp_path / "assigned.mjs"], capture_output=True, check=True)
     module, variables = json.loads(ran.stdout)
     return {"module": module, "variables": variables}
