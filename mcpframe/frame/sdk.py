@@ -213,6 +213,19 @@ def connection_state(ctx: ServerRequestContext[Any, Any]) -> dict[str, Any]:
     return ctx.session._connection.state
 
 
+def accept_without_handshake(ctx: ServerRequestContext[Any, Any]) -> None:
+    """Serve a client of the handshake era that has not initialized, in the newest revision of that era.
+
+    The TypeScript SDK's clients of 1.x take a transport that has a `sessionId` for a resumed session, and never send
+    `initialize`. For the SDK here they now count as clients that have sent `notifications/initialized` alone: whoever
+    asks for their capabilities gets None. A later `initialize` is a handshake as any other. Requests of 2026-07-28 and
+    later carry their version and need no handshake.
+    """
+    connection = ctx.session._connection
+    if not connection.initialize_accepted:
+        connection.initialized.set()
+
+
 def limit_log_levels(ctx: ServerRequestContext[Any, Any], levels: frozenset[Any]) -> None:
     """Let only log messages of `levels` out of this request.
 

@@ -5,6 +5,7 @@
 - what a handler prints goes to the client as `notifications/message` at level info, when the client asked for logs:
   with `logging/setLevel` up to 2025-11-25, with `io.modelcontextprotocol/logLevel` in the request's `_meta` from
   2026-07-28 (both: MCP specification, server/utilities/logging). `logging/setLevel` is answered for the author.
+- a client that never sends `initialize` is served (`sdk.accept_without_handshake`).
 - a tool's exception reaches the client with its Python message. The SDK keeps the text of an unexpected exception
   from the client, because a server's internals are usually somebody else's; here both are in one browser. The
   traceback is logged, which in a page is its console.
@@ -35,7 +36,13 @@ from mcpframe.frame import entries
 from mcpframe.frame.errors import EntryError, StateError
 from mcpframe.frame.origins import parse_allowed_origins
 from mcpframe.frame.printing import PrintedLines, captured, printing_to
-from mcpframe.frame.sdk import connection_state, handle_security, in_pyodide, limit_log_levels
+from mcpframe.frame.sdk import (
+    accept_without_handshake,
+    connection_state,
+    handle_security,
+    in_pyodide,
+    limit_log_levels,
+)
 from mcpframe.frame.updates import announce_update, answer_subscriptions
 
 if TYPE_CHECKING:
@@ -282,7 +289,18 @@ def equip(server: object) -> Server[Any]:
     else:
         _answer_exceptions_of_tools(target)
     target.middleware.insert(0, _Logs(limit=not own_levels))
+    target.middleware.insert(0, _serve_uninitialized)
     return target
+
+
+_HANDSHAKE = frozenset({"initialize", "notifications/initialized", "ping", "server/discover"})
+"""What comes before a session: the handshake (MCP specification, basic/lifecycle), and the probe for a later era."""
+
+
+async def _serve_uninitialized(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    if ctx.method not in _HANDSHAKE:
+        accept_without_handshake(ctx)
+    return await call_next(ctx)
 
 
 async def _accept_level(ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams) -> types.EmptyResult:

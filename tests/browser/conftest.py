@@ -22,7 +22,7 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, 
 from mcpframe.kit.bundle import build
 from mcpframe.kit.chromium import ensure_chromium, launch_options
 from mcpframe.kit.data import checkout_dir, static_dir, templates_dir
-from mcpframe.kit.host_page import HOST_MODULES, bundle_client
+from mcpframe.kit.host_page import HOST_MODULES, bundle_client, bundle_module
 from mcpframe.kit.inspector import Inspecting, serve_inspector
 from mcpframe.kit.node import install_locked
 from mcpframe.kit.serve import serve_folder
@@ -94,6 +94,13 @@ def origins(site: Path) -> Iterator[Origins]:
 def typescript_client(site: Path) -> None:
     """The official TypeScript client, as a module of the site."""
     shutil.copy(bundle_client(install_locked(checkout_dir())), site / "mcp-client.js")
+
+
+@pytest.fixture(scope="session")
+def resumed_client(site: Path) -> None:
+    """`resumed.html`: the official TypeScript client of 1.x, which takes its session for a resumed one."""
+    page = PAGES / "resumed_page.js"
+    bundle_module(str(page), site / page.name, install_locked(checkout_dir()), external=["./host.js"])
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,13 @@ async def test_a_server_outside_and_a_client_inside(client: Client, origins: Ori
     assert await call(client, "serve_client", url=f"{origins.stranger}/page.html?client") == "Hello, the page"
 
 
+async def test_a_framed_client_that_never_initializes_is_served(
+    client: Client, origins: Origins, resumed_client: None
+) -> None:
+    answer = await call(client, "serve_client", url=f"{origins.stranger}/resumed.html?client")
+    assert answer == "Hello, greet,done after tools/list,tools/call"
+
+
 async def test_fifty_at_once(client: Client, origins: Origins) -> None:
     got = await call(client, "many", url=f"{origins.stranger}/page.html?inner", count=50)
     assert got == [str(number) for number in range(50)]

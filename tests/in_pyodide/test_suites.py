@@ -8,6 +8,7 @@ SUITES = {
     "tests/in_pyodide/inside/test_sdk.py": 30,
     "tests/unit/frame/test_features.py": 14,
     "tests/unit/frame/test_serving.py": 30,
+    "tests/unit/frame/test_uninitialized.py": 20,
     "tests/unit/frame/test_connection.py": 30,
     "tests/unit/frame/test_sep_messages.py": 10,
     "tests/unit/frame/test_origins.py": 10,
