@@ -21,7 +21,8 @@ from mcpframe.kit.inspector import serve_inspector
 from mcpframe.kit.node import install_locked
 from mcpframe.kit.progress import Progress, silent
 from mcpframe.kit.project import find_project
-from mcpframe.kit.serve import Served, serve_folder
+from mcpframe.kit.serve import Served, serve_app
+from mcpframe.kit.site import Site
 
 #: What is asked: the tool, and its argument.
 TOOL = "calculate_pi"
@@ -93,11 +94,11 @@ def run_demo(*, once: bool = False, port: int = 0, page_port: int = 0, progress:
         temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mcpframe-demo-")))
         folder = temporary / "page"
         folder.mkdir()
-        page = _serve(stack, folder, page_port, _PAGE_PORT)
+        page = _serve(stack, Site(folder, readers=()), page_port, _PAGE_PORT)
         # A bundle is made for its host's origin. The usual one is kept; who holds its port is alone with it.
         bundles = root / ".cache" / "demo" if page.port == _PAGE_PORT else temporary / "bundles"
         bundles.mkdir(parents=True, exist_ok=True)
-        frame = _serve(stack, bundles, port, _BUNDLE_PORT)
+        frame = _serve(stack, Site(bundles, readers=[page.origin]), port, _BUNDLE_PORT)
         template = templates_dir() / "pi-calculator"
         built = build(template, bundles, allowed_origins=[page.origin], progress=progress)
         frame_url = f"{frame.origin}/{built.name}/"
@@ -118,13 +119,13 @@ def run_demo(*, once: bool = False, port: int = 0, page_port: int = 0, progress:
             _wait_for_the_end()
 
 
-def _serve(stack: contextlib.ExitStack, folder: Path, port: int, usual: int) -> Served:
+def _serve(stack: contextlib.ExitStack, site: Site, port: int, usual: int) -> Served:
     if port:
-        return stack.enter_context(serve_folder(folder, port))
+        return stack.enter_context(serve_app(site, port))
     try:
-        return stack.enter_context(serve_folder(folder, usual))
+        return stack.enter_context(serve_app(site, usual))
     except PortTaken:
-        return stack.enter_context(serve_folder(folder))
+        return stack.enter_context(serve_app(site))
 
 
 def _wait_for_the_end() -> None:

@@ -8,6 +8,7 @@ Where files do not compile here, the build in Pyodide has the last word, as this
 from __future__ import annotations
 
 import ast
+import json
 import os
 import shutil
 import tempfile
@@ -19,6 +20,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import watchfiles
+from starlette.types import ASGIApp
 
 from mcpframe.frame.errors import McpFrameError
 from mcpframe.kit.bundle import build
@@ -29,7 +31,7 @@ from mcpframe.kit.errors import ConfigError, PortTaken
 from mcpframe.kit.host_page import HOST_MODULES
 from mcpframe.kit.progress import Progress, silent
 from mcpframe.kit.project import find_project
-from mcpframe.kit.serve import Served, serve_app, serve_folder
+from mcpframe.kit.serve import Served, serve_app
 from mcpframe.kit.site import Site
 
 #: Where a host page finds the channel, at its own origin.
@@ -198,11 +200,11 @@ def serve_dev(
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mcpframe-dev-")))
         folder, out = scratch / "page", scratch / "out"
         out.mkdir()
-        server = _serve(stack, out, 0, _SERVER_PORT)
-        _write_page(folder, server.origin)
+        folder.mkdir()
         channel = channel or DevChannel()
-        site = WithChannel(Site(folder), STATE_PATH, channel)
-        page = _listen(stack, site, port, _PAGE_PORT)
+        page = _serve(stack, WithChannel(Site(folder, readers=()), STATE_PATH, channel), port, _PAGE_PORT)
+        server = _serve(stack, Site(out, readers=[page.origin, *also]), 0, _SERVER_PORT)
+        _write_page(folder, server.origin, channel)
         stack.callback(channel.close)
         dev = DevServer(path, scratch, page, server, channel, also)
         stack.callback(dev.stop)
@@ -227,26 +229,18 @@ def check_path(path: Path) -> None:
         raise ConfigError(f"{path} is a page and no server: build it, and open it with mcpframe serve.")
 
 
-def _write_page(folder: Path, server: str) -> None:
-    shutil.copytree(static_dir() / "dev", folder)
-    for module in HOST_MODULES:
-        shutil.copy2(static_dir() / module, folder)
+def _write_page(folder: Path, server: str, channel: DevChannel) -> None:
     policy = _POLICY.format(origin=server)
     (folder / "_headers").write_text(
         f"/*\n  Content-Security-Policy: {policy}\n  Referrer-Policy: no-referrer\n", "utf-8"
     )
+    (folder / "config.json").write_text(json.dumps({"state": f"{STATE_PATH[1:]}?{channel.query}"}), "utf-8")
+    for module in HOST_MODULES:
+        shutil.copy2(static_dir() / module, folder)
+    shutil.copytree(static_dir() / "dev", folder, dirs_exist_ok=True)
 
 
-def _serve(stack: ExitStack, folder: Path, port: int, usual: int) -> Served:
-    try:
-        return stack.enter_context(serve_folder(folder, port or usual))
-    except PortTaken:
-        if port:
-            raise
-        return stack.enter_context(serve_folder(folder))
-
-
-def _listen(stack: ExitStack, app: WithChannel, port: int, usual: int) -> Served:
+def _serve(stack: ExitStack, app: ASGIApp, port: int, usual: int) -> Served:
     try:
         return stack.enter_context(serve_app(app, port or usual))
     except PortTaken:

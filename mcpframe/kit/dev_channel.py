@@ -1,21 +1,25 @@
 """How host pages, also the inspector, learn of a rebuild: an answer that waits until there is news (long polling).
 
-`GET …?after=N` answers as soon as the version is greater than N, with JSON: `version`, `url` (the server's page, null
+Each request has the channel's token (`GET …?token=T&…`), which only pages of its own origin can read: those that
+`mcpframe dev` serves. Without it nothing is answered, whatever other page or program sends it.
+
+`after=N` answers as soon as the version is greater than N, with JSON: `version`, `url` (the server's page, null
 before the first build), `built` (how many builds there were: another one means that the page is a new one), `error`
 (what is wrong with the author's files, or null) and `fails` (`"build"` where the page is the one before it, `"start"`
-where the new page does not start, or null). `GET …?running=N` answers at once: it tells that the page of build N is
-connected. It is served at the origin of each host page, so neither the framed bundle
-nor its policy knows of it.
+where the new page does not start, or null). `running=N` answers at once: it tells that the page of build N is
+connected. It is served at the origin of each host page, so neither the framed bundle nor its policy knows of it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hmac
+import secrets
 import threading
 from urllib.parse import parse_qs
 
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _HELD = 25.0
@@ -23,10 +27,16 @@ _HELD = 25.0
 
 
 class DevChannel:
-    """The state of the build, as an ASGI application. Told from the thread that builds."""
+    """The state of the build, as an ASGI application. Told from the thread that builds.
+
+    Attributes:
+        query: What the query of every request begins with.
+    """
 
     def __init__(self) -> None:
-        """Begin before the first build."""
+        """Begin before the first build, with a token of its own."""
+        self._token = secrets.token_urlsafe(16)
+        self.query = f"token={self._token}&"
         self._lock = threading.Lock()
         self._state: dict[str, object] = {"version": 0, "url": None, "built": 0, "error": None, "fails": None}
         self._closed = False
@@ -101,6 +111,11 @@ class DevChannel:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         asked = parse_qs(scope["query_string"].decode("latin-1"))
+        token = asked.get("token", [""])[0]
+        if not hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode()):
+            refused = "This run of mcpframe dev has another token: reload the page that it opened."
+            await PlainTextResponse(refused, 403, {"cache-control": "no-store"})(scope, receive, send)
+            return
         if "running" in asked:
             with self._lock:
                 self._running = max(self._running, min(_number(asked["running"][0]), self.built))

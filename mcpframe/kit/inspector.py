@@ -42,14 +42,21 @@ class Inspecting:
         origin: Its origin, which a server has to allow.
         url: Its address.
         servers: The addresses of the servers that were built for it, by the names of their bundles.
+        named: Addresses that a link may add: of any other server the inspector asks first.
     """
 
     origin: str
     url: str
     servers: Mapping[str, str] = field(default_factory=dict)
+    named: list[str] = field(default_factory=list)
 
     def url_with(self, server: str, era: str = "auto") -> str:
-        """The address of the inspector that adds a server, or goes to it where it is there already."""
+        """The address of the inspector that adds a server, or goes to it where it is there already.
+
+        While this inspector is being served, it doesn't ask whether this server is to be added.
+        """
+        if server not in self.named:
+            self.named.append(server)
         return f"{self.url}#{urlencode({'add': server, 'era': era})}"
 
 
@@ -93,10 +100,11 @@ def serve_inspector(
     page = build(static_dir() / "inspector", bundles, progress=progress)
     examples: list[dict[str, str]] = []
     with ExitStack() as stack:
-        offered: dict[str, object] = {"servers": examples}
-        app: ASGIApp = _WithExamples(Site(bundles), f"/{page.name}/examples.json", offered)
+        named: list[str] = []
+        offered: dict[str, object] = {"servers": examples, "named": named}
+        app: ASGIApp = _WithExamples(Site(bundles, readers=()), f"/{page.name}/examples.json", offered)
         if rebuilds is not None:
-            offered["rebuilds"] = _REBUILDS
+            offered["rebuilds"] = f"{_REBUILDS}?{rebuilds.query}"
             app = WithChannel(app, f"/{page.name}/{_REBUILDS}", rebuilds)
         served = _serve(stack, app, port, _PAGE_PORT)
         if rebuilds is not None:
@@ -111,11 +119,11 @@ def serve_inspector(
                 else Path(stack.enter_context(TemporaryDirectory(prefix="mcpframe-inspected-")))
             )
             built = [build(item, folder, allowed_origins=[served.origin], progress=progress) for item in projects]
-            theirs = _serve(stack, Site(folder), 0, _SERVERS_PORT)
+            theirs = _serve(stack, Site(folder, readers=[served.origin]), 0, _SERVERS_PORT)
             for result in built:
                 servers[result.name] = f"{theirs.origin}/{result.url_path}"
                 examples.append({"title": result.manifest["title"], "url": servers[result.name]})
-        yield Inspecting(served.origin, f"{served.origin}/{page.url_path}", servers)
+        yield Inspecting(served.origin, f"{served.origin}/{page.url_path}", servers, named)
 
 
 def _folder(projects: Sequence[Path], origin: str) -> Path:

@@ -1,4 +1,8 @@
-"""A web server on a loopback address, for previews and tests: started and stopped by a `with` block."""
+"""A web server on a loopback address, for previews and tests: started and stopped by a `with` block.
+
+A page of another site can reach this server, too: its own name may be rebound to this machine. Every server therefore
+answers only requests for the names of this machine (`NAMES`), which no name server decides about.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp
 
 from mcpframe.kit.errors import PortTaken, ServeError
@@ -20,6 +25,9 @@ from mcpframe.kit.site import Site
 
 _START_TIMEOUT = 10.0
 _STOP_TIMEOUT = 10.0
+
+NAMES = ("127.0.0.1", "[::1]", "localhost", "*.localhost")
+"""The hosts that requests may be for, whatever their port. Browsers never look up `localhost` and what is below it."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +76,15 @@ def serve_folder(
 def serve_app(app: ASGIApp, port: int = 0, host: str = "127.0.0.1") -> Iterator[Served]:
     """Run an ASGI application in a thread for as long as the block lasts; it answers when the block starts.
 
+    Requests for another host than one of `NAMES` get status 400, and don't reach the application.
+
     Raises:
         PortTaken: Another program listens on the port.
         ServeError: The address is not a loopback address, or the server does not start.
     """
     with bind(host, port) as listener:
         port = listener.getsockname()[1]
-        server = _Server(http_settings(app))
+        server = _Server(http_settings(TrustedHostMiddleware(app, NAMES, www_redirect=False)))
         thread = threading.Thread(target=server.run, args=([listener],), name=f"serve {host}:{port}", daemon=True)
         thread.start()
         try:

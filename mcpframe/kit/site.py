@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from starlette.datastructures import Headers
@@ -47,16 +47,21 @@ class Site:
     Args:
         folder: The root of the site.
         headers: Headers for every answer, by name; `_headers` and these must not set the same one.
+        readers: The origins whose pages may read the files, in place of what `_headers` allows
+            (`Access-Control-Allow-Origin`); None leaves it to `_headers`, as a published site does.
 
     Raises:
         ServeError: The folder is not there, or its `_headers` cannot be read.
     """
 
-    def __init__(self, folder: Path, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, headers: Mapping[str, str] | None = None, *, readers: Collection[str] | None = None
+    ) -> None:
         if not folder.is_dir():
             raise ServeError(f"{folder} is not a folder that can be served.")
         self._root = folder.resolve()
         self._extra = dict(headers or {})
+        self._readers = None if readers is None else frozenset(readers)
         self._rules = parse("")
         self._rules_stamp = -1
         self._read_rules()
@@ -72,6 +77,8 @@ class Site:
         path = request.url.path
         self._read_rules()
         headers = {"cache-control": "no-cache", **headers_for(path, self._rules), **self._extra}
+        if self._readers is not None:
+            self._limit_readers(request.headers.get("origin", ""), headers)
         file = self._find(request.scope["path"])
         if file is None:
             return PlainTextResponse("Not found", 404, {**headers, "cache-control": "no-store"})
@@ -79,6 +86,13 @@ class Site:
             # Relative, so that it holds behind a proxy as well.
             return RedirectResponse(f"./{path.rpartition('/')[2]}/", 308, {**headers, "cache-control": "no-cache"})
         return self._file(file, request.headers, headers)
+
+    def _limit_readers(self, origin: str, headers: dict[str, str]) -> None:
+        assert self._readers is not None
+        headers.pop("access-control-allow-origin", None)
+        _vary(headers, "Origin")
+        if origin in self._readers:
+            headers["access-control-allow-origin"] = origin
 
     def _find(self, path: str) -> Path | None:
         """The file of a decoded URL path, or the folder of one that lacks its final slash."""
@@ -102,7 +116,7 @@ class Site:
         sent = file
         compressed = file.with_name(file.name + ".gz")
         if compressed.is_file():
-            headers["vary"] = f"{headers['vary']}, Accept-Encoding" if "vary" in headers else "Accept-Encoding"
+            _vary(headers, "Accept-Encoding")
             if _accepts_gzip(asked.get("accept-encoding", "")):
                 sent = compressed
                 headers["content-encoding"] = "gzip"
@@ -123,6 +137,10 @@ class Site:
             return
         if stamp != self._rules_stamp:
             self._rules, self._rules_stamp = parse(file.read_text("utf-8")), stamp
+
+
+def _vary(headers: dict[str, str], name: str) -> None:
+    headers["vary"] = f"{headers['vary']}, {name}" if "vary" in headers else name
 
 
 def _accepts_gzip(accepted: str) -> bool:

@@ -1,7 +1,7 @@
 /**
  * The host page of `mcpframe dev`: frames the server, and frames it anew, at the same session id, after every build.
  *
- * What it knows comes from `dev-state` (see mcpframe/kit/dev_channel.py).
+ * What it knows comes from the channel that config.json names (see mcpframe/kit/dev_channel.py).
  */
 import { FrameTransport } from "./host.js";
 
@@ -16,6 +16,7 @@ let transport = null;
 let current = 0; // counts connections: what an earlier one still says is not heard
 let url = null;
 let built = 0; // which build is framed
+let channel = ""; // where builds are told of, up to the rest of its query; another run has another token
 
 function show(state, text) {
   document.documentElement.dataset.state = state;
@@ -51,7 +52,7 @@ async function connect({ setup = false } = {}) {
     await made.send({ jsonrpc: "2.0", method: "notifications/initialized" });
     const answer = await ask(2, "tools/list", {});
     if (mine !== current) return;
-    fetch(`dev-state?running=${mineBuilt}`).catch(() => {}); // it has stopped: follow() says so
+    fetch(`${channel}running=${mineBuilt}`).catch(() => {}); // it has stopped: follow() says so
     element("tools").textContent = answer.result?.tools.map((tool) => tool.name).join(", ") || "none";
     show("ready", `Connected in ${((performance.now() - started) / 1000).toFixed(1)} s.`);
   } catch (error) {
@@ -63,8 +64,10 @@ async function follow() {
   for (let version = 0; ; ) {
     let state;
     try {
-      state = await (await fetch(`dev-state?after=${version}`)).json();
+      channel ||= (await (await fetch("config.json")).json()).state;
+      state = await (await fetch(`${channel}after=${version}`)).json();
     } catch {
+      channel = "";
       show("stopped", "mcpframe dev has stopped: start it again.");
       await sleep(1000);
       continue;

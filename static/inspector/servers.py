@@ -115,6 +115,10 @@ class Servers:
             rest = list(self._all)
             self.selected = rest[min(at, len(rest) - 1)] if rest else ""
 
+    def put_first(self, session_id: str) -> None:
+        """Move a server to the top of the list."""
+        self._all = {session_id: self._all.pop(session_id), **self._all}
+
     def clear(self) -> None:
         """Forget all."""
         self._all.clear()
@@ -183,22 +187,41 @@ class Example:
     url: str
 
 
-def read_examples(text: str) -> tuple[list[Example], str]:
-    """Read `examples.json`: `{"servers": [{"title": ..., "url": ...}], "rebuilds": ...}`.
+@dataclass(frozen=True)
+class Offered:
+    """What the inspector's own origin says, and no link can: `examples.json`.
+
+    Attributes:
+        examples: servers to choose from.
+        named: addresses that the command named, which a link may add without a question.
+        rebuilds: where builds are told of, up to the rest of its query; empty where nobody builds.
+    """
+
+    examples: tuple[Example, ...] = ()
+    named: frozenset[str] = frozenset()
+    rebuilds: str = ""
+
+
+def read_offered(text: str) -> Offered:
+    """Read `examples.json`: `{"servers": [{"title": ..., "url": ...}], "named": [...], "rebuilds": ...}`.
 
     Returns:
-        The examples, and where builds are told of, or an empty text. What cannot be used is left out.
+        What is in it. What cannot be used is left out.
     """
     try:
         found = json.loads(text)
     except ValueError:
-        return [], ""
+        return Offered()
     if not isinstance(found, dict):
-        return [], ""
-    entries, rebuilds = found.get("servers"), found.get("rebuilds")
+        return Offered()
+    entries, named, rebuilds = found.get("servers"), found.get("named"), found.get("rebuilds")
     examples = [
         Example(entry["title"], entry["url"])
         for entry in (entries if isinstance(entries, list) else ())
         if isinstance(entry, dict) and isinstance(entry.get("url"), str) and isinstance(entry.get("title"), str)
     ]
-    return examples, rebuilds if isinstance(rebuilds, str) else ""
+    return Offered(
+        tuple(examples),
+        frozenset(item for item in (named if isinstance(named, list) else ()) if isinstance(item, str)),
+        rebuilds if isinstance(rebuilds, str) else "",
+    )

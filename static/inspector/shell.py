@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from typing import Any
-from urllib.parse import parse_qs
 
+from links import agrees, read_link
 from mcpframe import Page
 from mcpframe.frame.errors import OriginError, StorageError
 from mcpframe.frame.places import parse_address
 from rebuilds import Rebuilt, news
 from server_view import ServerView
-from servers import ERAS, PLACES, SANDBOXES, TIMEOUT, Example, Server, Servers, read_examples
+from servers import PLACES, SANDBOXES, TIMEOUT, Example, Offered, Server, Servers, read_offered
 from toasts import Toasts
 
 _KEY = "servers"
@@ -30,6 +30,7 @@ class Shell:
         self._toasts = Toasts(page)
         self._origin = str(page.js.location.origin)
         self._stored: Any = None
+        self._offered = Offered()
         self._rebuilt: Rebuilt | None = None
         self._url = page.element("#insp-url")
         self._problem = page.element("#insp-url-problem")
@@ -60,18 +61,25 @@ class Shell:
         for server in self._servers:
             if server.set_up and server.connect:
                 await self._views[server.session_id].start()
+        with suppress(OSError):  # none are offered
+            self._offered = await self._read_offered()
+        self._show_examples()
         await self._take_address()
-        await self._show_examples()
+        if self._offered.rebuilds:
+            self._page.run(self._follow, "Following the builds")
 
     # Adding
 
-    async def add(self, url: str, *, title: str = "", era: str = "auto") -> None:
+    async def add(self, url: str, *, title: str = "", era: str = "auto") -> Server:
         """Add a server, set it up and connect to it.
 
         Args:
             url: its address.
             title: what to call it until its setup says better.
             era: one of `ERAS`.
+
+        Returns:
+            The server.
         """
         server = Server(
             url=url,
@@ -86,6 +94,7 @@ class Shell:
         view = self._make_view(server)
         self._render()
         await view.start()
+        return server
 
     async def _on_add(self) -> None:
         try:
@@ -100,8 +109,10 @@ class Shell:
         await self.add(url)
 
     async def _add_example(self, example: Example) -> None:
-        url = str(self._page.js.defaultView.URL.new(example.url, self._page.js.baseURI).href)
-        await self.add(url, title=example.title)
+        await self.add(self._address_of(example), title=example.title)
+
+    def _address_of(self, example: Example) -> str:
+        return str(self._page.js.defaultView.URL.new(example.url, self._page.js.baseURI).href)
 
     def _tell(self, problem: str) -> None:
         self._problem.text = problem
@@ -116,50 +127,63 @@ class Shell:
         return seconds if 0 < seconds <= 600 else TIMEOUT
 
     async def _take_address(self) -> None:
-        """Add the server that the inspector's own address names: `#add=ADDRESS&era=ERA`."""
+        """Add the server that the inspector's own address names, if this origin names it, too, or the person agrees."""
         location = self._page.js.location
-        asked = parse_qs(str(location.hash).removeprefix("#"))
-        if "add" not in asked:
-            return
-        self._page.js.defaultView.history.replaceState(None, "", location.pathname + location.search)
+        fragment = str(location.hash)
         try:
-            url, _ = parse_address(asked["add"][0])
+            link = read_link(fragment)
         except OriginError as error:
+            link = None
             self._tell(str(error))
+        if fragment:
+            self._page.js.defaultView.history.replaceState(None, "", location.pathname + location.search)
+        if link is None:
             return
-        era = asked.get("era", ["auto"])[0]
-        there = self._servers.with_url(url)
-        if there is None:
-            await self.add(url, era=era if era in ERAS else "auto")
-        else:
+        known = link.url in self._offered.named or link.url in map(self._address_of, self._offered.examples)
+        there = self._servers.with_url(link.url)
+        if there is None and (known or await agrees(self._page, link.url)):
+            there = await self.add(link.url, era=link.era)
+        elif there is not None:
             self._select(there)
+        if known and there is not None:
+            self._put_first(there)
 
-    async def _show_examples(self) -> None:
-        try:
-            text = (await self._page.browser.fetch("examples.json")).decode("utf-8", "replace")
-        except OSError:
-            return  # none are offered
-        examples, rebuilds = read_examples(text)
+    async def _read_offered(self) -> Offered:
+        return read_offered((await self._page.browser.fetch("examples.json")).decode("utf-8", "replace"))
+
+    def _show_examples(self) -> None:
         place = self._page.element("#insp-example-list")
-        for example in examples:
+        for example in self._offered.examples:
             button = place.add("li").add("button", example.title, type="button", title=example.url)
             button.on("click", lambda example=example: self._add_example(example))
-        self._page.element("#insp-examples").hidden = not examples
-        if rebuilds:
-            self._page.run(lambda: self._follow(rebuilds), "Following the builds")
+        self._page.element("#insp-examples").hidden = not self._offered.examples
 
-    async def _follow(self, address: str) -> None:
+    async def _find_rebuilds(self) -> str:
+        with suppress(OSError):
+            self._offered = await self._read_offered()
+        return self._offered.rebuilds
+
+    async def _follow(self) -> None:
         """Connect anew to a server that is being worked on, whenever it was built; add it the first time."""
         before: str | None = None
-        async for rebuilt in news(self._page.browser.fetch, address):
+        async for rebuilt in news(self._page.browser.fetch, self._find_rebuilds):
             views = [self._views[server.session_id] for server in self._servers if server.url == rebuilt.url]
             for view in views:
                 await view.rebuilt(rebuilt.error, reconnect=rebuilt.is_new and before is not None)
+            self._show_broken("" if rebuilt.url else rebuilt.error)
             if not views and rebuilt.url and before == "":
-                await self.add(rebuilt.url)
+                self._put_first(await self.add(rebuilt.url))
             before = rebuilt.url
             self._rebuilt = rebuilt
             self._tell_that_it_runs()
+
+    def _show_broken(self, error: str) -> None:
+        """Show what is wrong with a server that has no page yet, in place of another server."""
+        self._page.element("#insp-broken").hidden = not error
+        self._page.element("#insp-broken-text").text = error
+        if error and self._servers.selected:
+            self._servers.selected = ""
+            self._render()
 
     def _tell_that_it_runs(self) -> None:
         """Tell `mcpframe dev` that its server is connected, once for a build."""
@@ -223,6 +247,14 @@ class Shell:
 
     def _select(self, server: Server) -> None:
         self._servers.selected = server.session_id
+        self._on_change()
+
+    def _put_first(self, server: Server) -> None:
+        self._servers.put_first(server.session_id)
+        place = self._page.element("#insp-server-list").js
+        item = place.querySelector(f'[data-id="{server.session_id}"]')
+        if item:
+            place.prepend(item)
         self._on_change()
 
     async def _remove(self, server: Server) -> None:

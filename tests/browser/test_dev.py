@@ -20,7 +20,7 @@ from mcpframe.frame.errors import McpFrameError
 from mcpframe.kit.dev import DevServer, serve_dev
 from mcpframe.kit.scaffold import scaffold
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import Troubles
+from tests.browser.conftest import Origins, Troubles
 from tests.browser.inspecting import BOOT, ServerPart
 
 
@@ -70,6 +70,24 @@ async def test_changes_are_followed_at_the_same_session(
     await reaches(page, "ready", "add")
     assert await page.locator("#error").is_hidden()
     assert await page.inner_text("#session") == session
+
+
+async def test_a_page_of_another_site_reads_nothing_of_it(
+    project: Path, context: BrowserContext, troubles: Troubles, origins: Origins
+) -> None:
+    troubles.expect("blocked by CORS policy")
+    troubles.expect("net::ERR_FAILED")
+    with serve_dev(project) as server:
+        assert server.server_url
+        page = await context.new_page()
+        await page.goto(f"{origins.stranger}/page.html")
+        config = f"{server.url}config.json"
+        for address in (server.server_url, f"{server.server_url}manifest.json", server.url, config):
+            fetched = await page.evaluate("url => fetch(url).then(got => got.text(), error => error.name)", address)
+            assert fetched == "TypeError", address
+        await page.goto(server.url)
+        assert "dev-state?token=" in await page.evaluate("url => fetch(url).then(got => got.text())", config)
+        await page.close()
 
 
 class Terminal:
@@ -141,14 +159,14 @@ async def test_the_inspector_follows_and_an_error_at_import_is_told_everywhere(
     terminal: Terminal, project: Path, context: BrowserContext, troubles: Troubles
 ) -> None:
     inspector = await context.new_page()
-    await inspector.goto(await terminal.says(r"inspector +(http\S+)"))
+    await inspector.goto(await terminal.says(r"Serving (http\S+)"))
     server = ServerPart(inspector.get_by_role("region", name="Adder", exact=True))
     tools = server.view.get_by_role("navigation", name="Tools").get_by_role("button")
     await expect(tools).to_have_text(["add"], timeout=BOOT)
     session = await server.session_id()
     await server.tab("Tools")
     page = await context.new_page()
-    await page.goto(await terminal.says(r"Serving (http\S+)"))
+    await page.goto(await terminal.says(r"host page +(http\S+)"))
     await reaches(page, "ready", "add")
 
     file = project / "server.py"

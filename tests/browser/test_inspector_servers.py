@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from playwright.async_api import BrowserContext, expect
@@ -261,3 +262,20 @@ async def test_the_address_that_the_command_line_opens(
     await inspector.ready()
     await inspector.server("Everything")
     await expect(inspector.servers).to_have_count(1)
+
+
+async def test_a_link_connects_to_nothing_until_the_person_agrees(
+    context: BrowserContext, troubles: Troubles, inspecting: Inspecting, origins: Origins
+) -> None:
+    address = f"{inspecting.url}#{urlencode({'add': f'{origins.stranger}/page.html'})}"
+    inspector = await InspectorPage.open(context, inspecting, address)
+    await expect(inspector.dialog).to_contain_text(f"{origins.stranger}/page.html")
+    assert [frame.url for frame in inspector.page.frames] == [inspecting.url]
+    await inspector.button("Do not add it").click()
+    await expect(inspector.dialog).to_have_count(0)
+    await expect(inspector.servers).to_have_count(0)
+    await inspector.page.goto("about:blank")
+    await inspector.page.goto(address)
+    await inspector.ready()
+    await inspector.button("Add it").click()
+    await expect(inspector.servers).to_have_text([re.compile(r"page\.html")])

@@ -20,10 +20,10 @@ EXAMPLES = "Examples:  mcpframe dev  |  mcpframe dev my-server --port 9000 --no-
 
 def dev(
     path: Annotated[Path, typer.Argument(help="A server's folder, its pyproject.toml, or its Python file.")] = Path(),
-    port: Annotated[int, typer.Option(help="The port of the host page; 0 takes 8720, or a free one.")] = 0,
+    port: Annotated[int, typer.Option(help="The port of the plain host page; 0 takes 8720, or a free one.")] = 0,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
 ) -> None:
-    """Serve a project in a host page; build and reload it on every change, at the same session. Until Ctrl-C."""
+    """Serve a project in the inspector; build and reload it on every change, at the same session. Until Ctrl-C."""
     from mcpframe.kit.dev import check_path, serve_dev
     from mcpframe.kit.dev_channel import DevChannel
     from mcpframe.kit.inspector import serve_inspector
@@ -37,12 +37,12 @@ def dev(
         )
         if server.first_error:
             print_error(server.first_error)
-        out.print(f"[green]Serving[/] {escape(server.url)}")
         inspector = inspecting.url_with(server.server_url) if server.server_url else inspecting.url
-        out.print(f"  inspector  {escape(inspector)}")
+        out.print(f"[green]Serving[/] {escape(inspector)}")
+        out.print(f"  host page  {escape(server.url)}")
         out.print("  every change is built and reloaded; Ctrl-C stops it")
         if open_browser:
-            webbrowser.open(server.url)
+            webbrowser.open(inspector)
         server.watch(_told)
 
 

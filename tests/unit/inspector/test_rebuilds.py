@@ -40,8 +40,11 @@ async def test_each_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
             raise answer
         return bytes(answer)
 
+    async def find() -> str:
+        return "rebuilds?"
+
     heard: list[Rebuilt] = []
-    async for each in news(fetch, "rebuilds"):
+    async for each in news(fetch, find):
         heard.append(each)
         if not answers:
             break
@@ -53,3 +56,32 @@ async def test_each_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
         Rebuilt(PAGE, is_new=True, error="", running="rebuilds?running=4"),
     ]
     assert asked == ["0", "1", "2", "2", "2", "2", "2", "3", "0", "1"]
+
+
+async def test_another_run_has_another_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rebuilds, "PAUSE", 0.0)
+    found = ["rebuilds?token=1&", "", "rebuilds?token=2&"]
+
+    async def find() -> str:
+        return found.pop(0)
+
+    asked: list[str] = []
+
+    async def fetch(address: str) -> bytes:
+        asked.append(address)
+        if len(asked) in (2, 3):
+            raise OSError("HTTP status 403")
+        return state(2, 2)
+
+    heard: list[Rebuilt] = []
+    async for each in news(fetch, find):
+        heard.append(each)
+        if len(heard) == 2:
+            break
+    assert asked == [
+        "rebuilds?token=1&after=0",
+        "rebuilds?token=1&after=2",
+        "rebuilds?token=1&after=2",
+        "rebuilds?token=2&after=0",
+    ]
+    assert heard[1] == Rebuilt(PAGE, is_new=True, error="", running="rebuilds?token=2&running=2")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servers import ERAS, Example, Server, Servers, read_examples
+from servers import ERAS, Example, Offered, Server, Servers, read_offered
 
 PI = "https://tools.example/pi/"
 
@@ -133,14 +133,27 @@ def test_anything_that_was_stored_can_be_read(stored: Any) -> None:
 
 def test_examples() -> None:
     text = json.dumps({"servers": [{"title": "Pi", "url": "pi/"}, {"title": "No address"}, "nothing"]})
-    assert read_examples(text) == ([Example("Pi", "pi/")], "")
+    assert read_offered(text) == Offered((Example("Pi", "pi/"),))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"servers": {}}', '{"servers": [{"title": 1, "url": 2}]}'])
 def test_no_examples(text: str) -> None:
-    assert read_examples(text) == ([], "")
+    assert read_offered(text) == Offered()
 
 
 def test_where_builds_are_told_of() -> None:
-    assert read_examples('{"servers": [], "rebuilds": "rebuilds"}') == ([], "rebuilds")
-    assert read_examples('{"rebuilds": 1}') == ([], "")
+    assert read_offered('{"servers": [], "rebuilds": "rebuilds"}') == Offered(rebuilds="rebuilds")
+    assert read_offered('{"rebuilds": 1}') == Offered()
+
+
+def test_what_the_command_named() -> None:
+    assert read_offered(json.dumps({"named": [PI, 1, None]})) == Offered(named=frozenset([PI]))
+    assert read_offered(json.dumps({"named": PI})) == Offered()
+
+
+def test_a_server_is_put_first() -> None:
+    servers = Servers()
+    for name in ("one", "two", "three"):
+        servers.add(Server(PI, session_id=name))
+    servers.put_first("two")
+    assert [server.session_id for server in servers] == ["two", "one", "three"]

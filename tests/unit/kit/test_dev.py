@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import webbrowser
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
+from urllib.request import urlopen
 
 import pytest
 import watchfiles
 
-from mcpframe.kit import dev
+from mcpframe.kit import dev, inspector
 from mcpframe.kit.bundle import BuildResult
+from mcpframe.kit.cli import main
 from mcpframe.kit.errors import BuildError, ConfigError, PortTaken
 from mcpframe.kit.serve import serve_app
 from mcpframe.kit.site import Site
@@ -147,3 +153,35 @@ def test_no_project_and_a_port_that_is_taken(project: Path, tmp_path: Path, buil
         pass
     with serve_app(Site(project)) as taken, pytest.raises(PortTaken), dev.serve_dev(project, port=taken.port):
         pass
+
+
+def test_the_command_opens_the_inspector_with_the_project_in_it(
+    project: Path,
+    builds: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    def build(path: Path, out: Path, **_: Any) -> BuildResult:
+        (out / "inspector").mkdir(parents=True)
+        return BuildResult("inspector", out / "inspector", {"title": "Inspector"})
+
+    def watch(server: dev.DevServer, told: object) -> None:
+        (address,) = opened
+        addresses.append(server.server_url)
+        with urlopen(address.replace("#", "examples.json?"), timeout=20) as answer:
+            assert json.load(answer)["named"] == addresses
+        raise KeyboardInterrupt
+
+    opened: list[str] = []
+    addresses: list[str | None] = []
+    monkeypatch.setattr(inspector, "build", build)
+    monkeypatch.setenv("MCPFRAME_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setattr(dev.DevServer, "watch", watch)
+    monkeypatch.setattr(sys, "argv", ["mcpframe", "dev", str(project)])
+    with pytest.raises(SystemExit):
+        main()
+    fragment = parse_qs(urlsplit(opened[0]).fragment)
+    assert fragment["add"] == addresses
+    assert f"Serving {opened[0]}" in capsys.readouterr().out

@@ -73,8 +73,15 @@ def test_projects_are_built_for_the_inspector_and_offered(built: list[tuple[str,
 
 def test_alone_it_offers_nothing(built: list[tuple[str, Path, Any]]) -> None:
     with serve_inspector() as served:
-        assert json.loads(get(f"{served.url}examples.json")) == {"servers": []}
+        assert json.loads(get(f"{served.url}examples.json")) == {"servers": [], "named": []}
         assert served.servers == {}
+
+
+def test_only_an_address_that_was_named_here_is_added_without_a_question(built: list[tuple[str, Path, Any]]) -> None:
+    with serve_inspector() as served:
+        served.url_with(PI)
+        served.url_with(PI, "legacy")
+        assert json.loads(get(f"{served.url}examples.json"))["named"] == [PI]
 
 
 def test_projects_of_the_same_name_are_kept_apart(built: list[tuple[str, Path, Any]], tmp_path: Path) -> None:

@@ -37,11 +37,43 @@ def test_it_answers_from_start_to_end_of_the_block(folder: Path) -> None:
 
 def test_it_stops_while_a_client_keeps_its_connection(folder: Path) -> None:
     with serve_folder(folder) as served, socket.create_connection((served.host, served.port), timeout=10) as client:
-        client.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+        client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert client.recv(100).startswith(b"HTTP/1.1 200")
         port = served.port
     with serve_folder(folder, port) as again:
         assert again.port == port
+
+
+def answer_for(served: Served, host: str) -> bytes:
+    with socket.create_connection((served.host, served.port), timeout=10) as client:
+        client.sendall(f"GET / HTTP/1.1\r\n{host}Connection: close\r\n\r\n".encode("latin-1"))
+        return b"".join(iter(lambda: client.recv(1000), b""))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:{port}", "LOCALHOST:{port}", "localhost", "[::1]:1", "a-b.localhost"])
+def test_requests_for_this_machine_are_answered(folder: Path, host: str) -> None:
+    with serve_folder(folder) as served:
+        assert b"<p>here</p>" in answer_for(served, f"Host: {host.format(port=served.port)}\r\n")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "Host: rebound.example:{port}\r\n",
+        "Host: localhost.example\r\n",
+        "Host: notlocalhost\r\n",
+        "Host: 127.0.0.1.example\r\n",
+        "Host: 127.0.0.1@rebound.example\r\n",
+        "Host: localhost\r\nHost: rebound.example\r\n",
+        "Host: \r\n",
+        "",
+    ],
+)
+def test_a_name_that_was_rebound_to_this_machine_reads_nothing(folder: Path, host: str) -> None:
+    with serve_folder(folder) as served:
+        answer = answer_for(served, host.format(port=served.port))
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b"here" not in answer
 
 
 def test_two_origins(folder: Path) -> None:

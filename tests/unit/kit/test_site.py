@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.errors import ServeError
-from mcpframe.kit.serve import Served, serve_folder
+from mcpframe.kit.serve import Served, serve_app, serve_folder
+from mcpframe.kit.site import Site
 
 HEADERS = """\
 # comment
@@ -195,3 +196,19 @@ def test_changed_headers_are_read_again(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ServeError, match="not a folder"), serve_folder(tmp_path / "nothing"):
         pass
+
+
+def test_only_pages_of_these_origins_may_read(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text("secret")
+    (tmp_path / "_headers").write_text("/*\n  Access-Control-Allow-Origin: *\n  X-Other: 1\n")
+    reader = "http://127.0.0.1:1"
+    with serve_app(Site(tmp_path, readers=[reader])) as served:
+        for path, status in (("/server.py", 200), ("/nothing", 404)):
+            got, headers, _ = get(served, path, Origin=reader)
+            assert (got, headers["access-control-allow-origin"], headers["x-other"]) == (status, reader, "1")
+            for origin in ("https://other.example", "null", "http://127.0.0.1:12", "http://localhost:1", ""):
+                got, headers, _ = get(served, path, Origin=origin)
+                assert (got, headers["access-control-allow-origin"]) == (status, None), origin
+                assert "Origin" in headers["vary"]
+        got, headers, _ = get(served, "/server.py")
+        assert headers["access-control-allow-origin"] is None

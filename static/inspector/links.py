@@ -1,0 +1,50 @@
+"""Links to the inspector: what one asks for, and whether the person wants it. Any page may have such a link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import parse_qs
+
+from dialogs import Dialog
+from mcpframe import Page
+from mcpframe.frame.places import parse_address
+from servers import ERAS
+
+
+@dataclass(frozen=True)
+class Link:
+    """What the fragment of the inspector's address asks for.
+
+    Attributes:
+        url: the address of a server.
+        era: one of `ERAS`.
+    """
+
+    url: str
+    era: str
+
+
+def read_link(fragment: str) -> Link | None:
+    """Read `#add=ADDRESS&era=ERA`; None where nothing is asked for.
+
+    Raises:
+        OriginError: an address that cannot be framed.
+    """
+    asked = parse_qs(fragment.removeprefix("#"))
+    if "add" not in asked:
+        return None
+    url, _ = parse_address(asked["add"][0])
+    era = asked.get("era", ["auto"])[0]
+    return Link(url, era if era in ERAS else "auto")
+
+
+async def agrees(page: Page, url: str) -> bool:
+    """Ask the person whether the server of a link is to be added."""
+    with Dialog(page, "Add this server?", "insp-link") as dialog:
+        dialog.body.add("p", "A link asks the inspector to frame this page and to connect to it:")
+        dialog.body.add("code", url)
+        dialog.body.add("p", "Add it only if you know whose it is.", class_="quiet")
+        dialog.button("Do not add it", "cancel")
+        dialog.button("Add it", "add", main=True)
+        dialog.show()
+        return await dialog.answered() == "add"
