@@ -1,20 +1,25 @@
-"""The browser's places for values: localStorage and IndexedDB, as `storage` wants them. Decides nothing.
+"""The browser's places for values, localStorage and IndexedDB, and its locks, as `storage` wants them. Decides nothing.
 
 A connection to the database lives as long as one call: so a page that is left open never keeps a newer one from
 changing the format, and no proxy outlives its call.
+
+A lock is let go when its page is closed. A page that stays, but whose Python has ended or waits for ever, lets go of it
+after a time, by a timer of the browser that needs no Python.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
 import js
 from pyodide.ffi import JsException, create_proxy, to_js
 
 from mcpframe.frame.errors import QuotaError, StorageError
-from mcpframe.frame.storage import FORMAT, Record
+from mcpframe.frame.storage import FORMAT, LOCK_LEASE, LOCK_TIMEOUT, Record
 
 _DATABASE = "mcpframe"
 _STORE = "values"
@@ -39,24 +44,24 @@ class LocalStorage:
         self._storage = storage
 
     def get(self, key: str) -> str | None:
-        """Give a text."""
-        found: str | None = self._storage.getItem(key)
+        """Give a text. Raises `StorageError` where the browser refuses."""
+        try:
+            found: str | None = self._storage.getItem(key)
+        except JsException as error:
+            raise _error(error) from None
         return found if isinstance(found, str) else None
 
-    def set(self, key: str, text: str) -> None:
-        """Keep a text. Raises `QuotaError` where there is no room."""
+    def delete(self, key: str) -> None:
+        """Forget a text. Raises `StorageError` where the browser refuses."""
         try:
-            self._storage.setItem(key, text)
+            self._storage.removeItem(key)
         except JsException as error:
             raise _error(error) from None
 
-    def delete(self, key: str) -> None:
-        """Forget a text."""
-        self._storage.removeItem(key)
-
     def names(self) -> list[str]:
         """Give all keys, of all sessions and of whatever else this origin has."""
-        return [self._storage.key(number) for number in range(self._storage.length)]
+        found = [self._storage.key(number) for number in range(self._storage.length)]
+        return [name for name in found if isinstance(name, str)]  # another page may have deleted one meanwhile
 
 
 class Database:
@@ -100,12 +105,79 @@ class Database:
             try:
                 transaction = database.transaction(_STORE, mode)
                 asked = ask(transaction.objectStore(_STORE))
-                await _settled(transaction, "complete", ("error", "abort"))
+                try:
+                    await _settled(transaction, "complete", ("error", "abort"))
+                except asyncio.CancelledError:
+                    _abort(transaction)
+                    raise
                 return asked.result
             finally:
                 database.close()
         except JsException as error:
             raise _error(error) from None
+
+
+def page_locks() -> PageLocks | None:
+    """Give the locks of this page's origin; None where the browser has none, as in insecure contexts."""
+    manager = getattr(js.navigator, "locks", None)
+    return PageLocks(manager) if hasattr(manager, "request") else None
+
+
+class PageLocks:
+    """`storage.Locks`: the browser's (Web Locks API).
+
+    Args:
+        manager: The browser's `LockManager`.
+        wait: How long to wait for a lock, in seconds.
+        lease: How long one is held at the most, in seconds.
+    """
+
+    def __init__(self, manager: Any, *, wait: float = LOCK_TIMEOUT, lease: float = LOCK_LEASE) -> None:
+        self._manager = manager
+        self._wait = wait
+        self._lease = lease
+
+    @asynccontextmanager
+    async def held(self, name: str) -> AsyncIterator[None]:
+        """Hold a lock. Raises `StorageError` where it isn't got in time, or the browser refuses."""
+        granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        let_go: list[Any] = []
+        executor = create_proxy(lambda resolve, _: let_go.append(resolve))
+        until = js.Promise.new(executor)  # the lock is held until this is resolved
+        executor.destroy()
+        [release] = let_go
+        timer: list[Any] = []
+
+        def hold(_: Any) -> Any:
+            if granted.done():
+                return None  # nobody waits any more
+            timer.append(js.setTimeout(release, self._lease * 1000))
+            granted.set_result(None)
+            return until
+
+        def refuse(reason: Any) -> None:
+            if not granted.done():
+                granted.set_exception(_error(reason))
+
+        callback = create_proxy(hold)
+        giving_up = js.AbortController.new()
+        options = to_js({"signal": giving_up.signal}, dict_converter=js.Object.fromEntries)
+        # the request's own promise is settled when the lock has been let go, or was never got
+        self._manager.request(name, options, callback).then(None, refuse).finally_(callback.destroy)
+        try:
+            with anyio.move_on_after(self._wait) as scope:
+                await granted
+            if scope.cancelled_caught:
+                raise StorageError(
+                    f"Another page of this session has been changing its values for {self._wait:g} seconds: "
+                    "close it, or try again."
+                )
+            yield
+        finally:
+            giving_up.abort()
+            release()
+            for number in timer:
+                js.clearTimeout(number)
 
 
 async def _settled(
@@ -134,6 +206,13 @@ async def _settled(
         for kind, listener in listeners:
             target.removeEventListener(kind, listener)
             listener.destroy()
+
+
+def _abort(transaction: Any) -> None:
+    try:
+        transaction.abort()
+    except JsException:
+        return  # it is over already
 
 
 def _range(session_id: str) -> Any:

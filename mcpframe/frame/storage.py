@@ -1,12 +1,15 @@
 """What a session keeps in the browser: values under keys, which no other session sees.
 
-    mcpframe:1:<session id>:<key>      in localStorage: JSON text of up to 64 KiB
-    mcpframe / values / [id, key]      database, object store and key in IndexedDB: longer JSON text, and bytes
+    mcpframe / values / [session id, key]    database, object store and key in IndexedDB: JSON text, or bytes
+    mcpframe:1:<session id>                  the lock of the session's values (Web Locks API)
+    mcpframe:1:<session id>:<key>            in localStorage: JSON text that an earlier version has put there
 
-`1` is the version of this format, as is the database's. In the localStorage key the session id's `%` and `:` are
-written `%25` and `%3A`, so that no id is the beginning of another one. A key is in one of the two places; while a value
-moves, localStorage is what counts. All servers of an origin share these places: sessions are told apart by their id,
-which hosts make unguessable.
+`1` is the version of this format, as is the database's. A session may have several pages, in several processes. Each
+change of the database is a transaction; the lock puts changes that consist of several steps in an order. localStorage
+is only read and emptied: a process sees what others have written to it late, even under a lock, so that a value in it
+may hide a newer one. In its keys the session id's `%` and `:` are written `%25` and `%3A`, so that no id is the
+beginning of another one; a value that is still there counts. All servers of an origin share these places: sessions are
+told apart by their id, which hosts make unguessable.
 
 A page of opaque origin (sandboxed without `allow-same-origin`) has no storage, nor has a page that another site frames
 where the browser blocks third-party storage (as private windows do), nor CPython: there values are in memory until the
@@ -17,29 +20,36 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Protocol
 
 import anyio
 
-from mcpframe.frame.errors import QuotaError, StorageError
+from mcpframe.frame.errors import StorageError
 
 log = logging.getLogger(__name__)
 
 FORMAT = 1
 """The version of what is written here. Another format will have another number, and look after the values of this."""
 
-SMALL = 64 * 1024
-"""The longest JSON text that goes into localStorage, in characters."""
+CHANGE_TIMEOUT = 30.0
+"""The longest one change of values may take, in seconds, once it is its turn."""
+
+LOCK_LEASE = CHANGE_TIMEOUT + 5
+"""After how many seconds a page lets go of the lock, whatever its Python does."""
+
+LOCK_TIMEOUT = LOCK_LEASE + 10
+"""How many seconds a page waits for the lock: enough to get it after one page that had to be made to let go."""
 
 Record = str | bytes
 """What a place keeps: a text is JSON, bytes are bytes."""
 
 
 class Texts(Protocol):
-    """A synchronous place for short texts: localStorage. `set` raises `QuotaError` where there is no room."""
+    """The place for texts that earlier versions wrote: localStorage. Every method may raise `StorageError`."""
 
     def get(self, key: str) -> str | None: ...
-    def set(self, key: str, text: str) -> None: ...
     def delete(self, key: str) -> None: ...
     def names(self) -> list[str]: ...
 
@@ -54,39 +64,60 @@ class Records(Protocol):
     async def clear(self, session_id: str) -> None: ...
 
 
+class Locks(Protocol):
+    """Locks that the pages of an origin share. A page that is closed holds none."""
+
+    def held(self, name: str) -> AbstractAsyncContextManager[None]:
+        """Return a context manager that holds a lock. Entering it raises `StorageError` where it isn't got in time."""
+        ...
+
+
 class Storage:
     """The values of one session.
+
+    Args:
+        session_id: Whose values.
+        texts: The place where earlier versions kept short values, if there is one.
+        records: The place for all others; None to keep them in memory.
+        locks: What keeps the pages of one session from changing values at the same time; None where there are no
+            other pages, or the browser has no locks.
+        change_timeout: The longest one change may take, in seconds.
 
     Attributes:
         persistent: whether values outlive the page.
     """
 
-    def __init__(self, session_id: str, texts: Texts | None = None, records: Records | None = None) -> None:
-        """Open the values of a session.
-
-        Args:
-            session_id: whose values.
-            texts: the place for short values; None to keep all values in memory.
-            records: the place for the others.
-        """
-        self.persistent = texts is not None
+    def __init__(
+        self,
+        session_id: str,
+        texts: Texts | None = None,
+        records: Records | None = None,
+        locks: Locks | None = None,
+        *,
+        change_timeout: float = CHANGE_TIMEOUT,
+    ) -> None:
+        self.persistent = records is not None
         self._id = session_id
         self._prefix = f"mcpframe:{FORMAT}:{session_id.replace('%', '%25').replace(':', '%3A')}:"
-        self._texts = texts if texts is not None else MemoryTexts()
+        self._lock_name = f"mcpframe:{FORMAT}:{session_id}"
         self._records = records if records is not None else MemoryRecords()
-        self._changing = anyio.Lock(fast_acquire=True)  # one change after the other: values move between the places
+        self._texts = texts
+        self._locks = locks
+        self._change_timeout = change_timeout
+        self._changing = anyio.Lock(fast_acquire=True)  # changes of this page are made in their order
 
     async def get(self, key: str, default: Any = None) -> Any:
-        """Give the value under a key: what JSON makes of what was stored, or bytes.
+        """Return the value under a key: what JSON makes of what was stored, or bytes.
 
         Args:
             key: the key.
-            default: what to give where there is no value.
+            default: what to return where there is no value.
 
         Raises:
             StorageError: where the browser refuses.
         """
-        record: Record | None = self._texts.get(self._prefix + _checked(key))
+        _check(key)
+        record: Record | None = None if self._texts is None else self._texts.get(self._prefix + key)
         if record is None:
             record = await self._records.get(self._id, key)
         if record is None:
@@ -102,71 +133,85 @@ class Storage:
 
         Raises:
             QuotaError: where the browser has no room for it.
-            StorageError: where it has no JSON form, or the browser refuses.
+            StorageError: where it has no JSON form, the browser refuses or does not answer, or another page of this
+                session does not let go of its lock.
         """
-        name = self._prefix + _checked(key)
-        if isinstance(value, bytes | bytearray | memoryview):
-            record: Record = bytes(value)
-        else:
-            record = _encoded(key, value)
-        async with self._changing:
-            if isinstance(record, str) and len(record) <= SMALL and self._set_text(name, record):
-                await self._records.delete(self._id, key)
-                return
-            await self._records.set(self._id, key, record)
-            self._texts.delete(name)
+        _check(key)
+        record = _encoded(key, value)
+        async with self._change(f"store {key!r}"):
+            await self._write(key, record)
+
+    async def update(self, key: str, change: Callable[[Any], Any], default: Any = None) -> Any:
+        """Store what a function makes of the value under a key. Nothing else changes the value meanwhile.
+
+        What is read with `get` and then stored with `set` may have been changed in between: by another call of a tool,
+        or by another page of the same session. (In a browser without locks, that is in an insecure context, this keeps
+        calls of one page apart only.)
+
+        Args:
+            key: any text but the empty one.
+            change: is called with the value, and returns the new one. What it raises leaves the value as it is.
+            default: what `change` is called with where there is no value.
+
+        Returns:
+            The new value.
+
+        Raises:
+            QuotaError, StorageError: as `set`.
+        """
+        _check(key)
+        async with self._change(f"update {key!r}"):
+            value = change(await self.get(key, default))
+            await self._write(key, _encoded(key, value))
+        return value
 
     async def delete(self, key: str) -> None:
-        """Remove a key and its value, if there. Raises `StorageError` where the browser refuses."""
-        name = self._prefix + _checked(key)
-        async with self._changing:
-            self._texts.delete(name)
-            await self._records.delete(self._id, key)
+        """Remove a key and its value, if there. Raises `StorageError`, as `set`."""
+        _check(key)
+        async with self._change(f"delete {key!r}"):
+            await self._records.delete(self._id, key)  # the earlier text last: until then it is the value
+            self._delete_texts(key)
 
     async def keys(self) -> list[str]:
-        """Give all keys, sorted. Raises `StorageError` where the browser refuses."""
+        """Return all keys, sorted. Raises `StorageError` where the browser refuses."""
         return sorted({*self._own_texts(), *await self._records.keys(self._id)})
 
     async def clear(self) -> None:
-        """Remove everything of this session. Raises `StorageError` where the browser refuses."""
-        async with self._changing:
-            for key in self._own_texts():
-                self._texts.delete(self._prefix + key)
+        """Remove everything of this session. Raises `StorageError`, as `set`."""
+        async with self._change("remove everything"):
             await self._records.clear(self._id)
+            self._delete_texts(*self._own_texts())
 
-    def _set_text(self, name: str, text: str) -> bool:
-        try:
-            self._texts.set(name, text)
-        except QuotaError:
-            return False  # localStorage is small: IndexedDB may still have room
-        return True
+    async def _write(self, key: str, record: Record) -> None:
+        await self._records.set(self._id, key, record)
+        self._delete_texts(key)
+
+    @asynccontextmanager
+    async def _change(self, doing: str) -> AsyncIterator[None]:
+        """Be the only change, in all pages of the session, and for no longer than one may take."""
+        async with self._changing, self._locked():
+            with anyio.move_on_after(self._change_timeout) as scope:
+                yield
+            if scope.cancelled_caught:
+                limit = f"{self._change_timeout:g} seconds"
+                raise StorageError(f"The browser did not {doing} within {limit}. Close other tabs of it, or try again.")
+
+    @asynccontextmanager
+    async def _locked(self) -> AsyncIterator[None]:
+        if self._locks is None:
+            yield
+            return
+        async with self._locks.held(self._lock_name):
+            yield
+
+    def _delete_texts(self, *keys: str) -> None:
+        if self._texts is not None:
+            for key in keys:
+                self._texts.delete(self._prefix + key)
 
     def _own_texts(self) -> list[str]:
-        return [name.removeprefix(self._prefix) for name in self._texts.names() if name.startswith(self._prefix)]
-
-
-class MemoryTexts:
-    """Short texts in memory."""
-
-    def __init__(self) -> None:
-        """Begin without any."""
-        self._texts: dict[str, str] = {}
-
-    def get(self, key: str) -> str | None:
-        """Give a text."""
-        return self._texts.get(key)
-
-    def set(self, key: str, text: str) -> None:
-        """Keep a text."""
-        self._texts[key] = text
-
-    def delete(self, key: str) -> None:
-        """Forget a text."""
-        self._texts.pop(key, None)
-
-    def names(self) -> list[str]:
-        """Give all keys."""
-        return list(self._texts)
+        names = [] if self._texts is None else self._texts.names()
+        return [name.removeprefix(self._prefix) for name in names if name.startswith(self._prefix)]
 
 
 class MemoryRecords:
@@ -213,16 +258,17 @@ def open_storage(session_id: str) -> Storage:
             "allow-same-origin, or the browser blocks the storage of pages that another site frames."
         )
         return Storage(session_id)
-    return Storage(session_id, texts, browser_storage.Database())
+    return Storage(session_id, texts, browser_storage.Database(), browser_storage.page_locks())
 
 
-def _checked(key: object) -> str:
+def _check(key: object) -> None:
     if not isinstance(key, str) or not key:
         raise StorageError(f"A key is a text of at least one character, not {key!r}.")
-    return key
 
 
-def _encoded(key: str, value: Any) -> str:
+def _encoded(key: str, value: Any) -> Record:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value)
     try:
         return json.dumps(value, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:

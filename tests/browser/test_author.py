@@ -19,6 +19,7 @@ from playwright.async_api import Browser, BrowserContext, Frame, Page, async_pla
 from mcpframe.frame.events import Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.roles import Options
+from mcpframe.frame.storage import LOCK_LEASE
 from mcpframe.kit.bundle import build
 from mcpframe.kit.chromium import ensure_chromium, launch_options
 from mcpframe.kit.playwright_window import PlaywrightPlace
@@ -26,6 +27,7 @@ from mcpframe.kit.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles, new_context
 from tests.browser.outers import PATIENCE
+from tests.browser.stored import STORED
 
 OPTIONS = Options(handshake_timeout=BOOT_PATIENCE)
 
@@ -129,8 +131,8 @@ async def test_a_person_sets_it_up_and_the_tools_find_what_was_entered(
         }
         assert await session.call("stored", key="name") == {"value": {"name": "Ada", "phase": "setup"}}
         assert await session.call("stored", key="file") == {"bytes": 3, "first": 1}
-        keys = await session.frame.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('mcpframe:'))")
-        assert keys == [f"mcpframe:1:{outer.session_id}:name"]
+        stored = await session.frame.evaluate(STORED)
+        assert stored == [[outer.session_id, "file"], [outer.session_id, "name"]]
 
 
 @pytest.mark.parametrize(
@@ -186,36 +188,44 @@ async def test_a_session_asks_for_its_setup_again(host_page: Page, authored: Bun
 # Storage
 
 
-STORED = "() => Object.keys(localStorage).filter((key) => key.startsWith('mcpframe:')).sort()"
-"""The keys of all sessions' values. The page notes besides that it has its snapshot."""
-
-
 async def test_values_outlive_the_page_and_belong_to_one_session(host_page: Page, authored: Bundle) -> None:
     one, other = outer_for(authored, "one"), outer_for(authored, "one:two")
     async with connected(host_page, one) as session:
         for key, size, binary in (("kilo", 1024, False), ("mega", 5_000_000, False), ("data", 5_000_000, True)):
             assert await session.call("store", key=key, size=size, binary=binary) == "stored"
         await session.call("store_json", key="two:x", text='{"ü": [null, 1.5, "🐍"]}')
-        names = await session.frame.evaluate(STORED)
-        assert names == ["mcpframe:1:one:kilo", "mcpframe:1:one:two:x"]  # the others are too large for it
+        assert await session.frame.evaluate(STORED) == [["one", key] for key in ("data", "kilo", "mega", "two:x")]
+        await session.frame.evaluate(
+            """() => {
+                localStorage.setItem("mcpframe:1:one:old", '"by an earlier version"');
+                localStorage.setItem("mcpframe:1:one%3Atwo:x", '"of the other session"');
+            }"""
+        )
     async with connected(host_page, other) as session:
-        assert await session.call("stored_keys") == []
-        assert await session.call("stored", key="x") == {"value": "nothing"}
+        assert await session.call("stored_keys") == ["x"]
+        assert await session.call("stored", key="x") == {"value": "of the other session"}
+        assert await session.call("stored", key="y") == {"value": "nothing"}
         await session.call("store", key="kilo", size=3)
         assert await session.call("forget") == []
     async with connected(host_page, one) as session:
-        assert await session.call("stored_keys") == ["data", "kilo", "mega", "two:x"]
+        assert await session.call("stored_keys") == ["data", "kilo", "mega", "old", "two:x"]
+        assert await session.call("stored", key="old") == {"value": "by an earlier version"}
         assert await session.call("stored", key="kilo") == {"value": "x" * 1024}
         assert len((await session.call("stored", key="mega"))["value"]) == 5_000_000
         assert await session.call("stored", key="data") == {"bytes": 5_000_000, "first": 7}
         assert (await session.call("stored", key="two:x"))["value"]["ü"] == [None, 1.5, "🐍"]
-        # a value that changes its size changes its place, and is never in both
         assert await session.call("store", key="kilo", size=100_000) == "stored"
         assert await session.call("store", key="mega", size=1) == "stored"
         assert await session.call("stored", key="mega") == {"value": "x"}
-        assert await session.call("forget", key="data") == ["kilo", "mega", "two:x"]
+        assert await session.call("store", key="old", size=3) == "stored"
+        assert await session.call("stored", key="old") == {"value": "xxx"}
+        assert await session.call("forget", key="data") == ["kilo", "mega", "old", "two:x"]
         assert await session.call("forget") == []
         assert await session.frame.evaluate(STORED) == []
+        assert (
+            await session.frame.evaluate("Object.keys(localStorage).some((key) => key.startsWith('mcpframe:'))")
+            is False
+        )
         assert await session.call("stored", key="kilo") == {"value": "nothing"}
 
 
@@ -242,20 +252,88 @@ async def test_a_full_browser_is_a_clear_error_and_loses_nothing(host_page: Page
         assert len((await session.call("stored", key="kept"))["value"]) == 100_000
 
 
-async def test_where_localstorage_is_full_small_values_go_elsewhere(host_page: Page, authored: Bundle) -> None:
-    async with connected(host_page, outer_for(authored)) as session:
-        await session.frame.evaluate(
-            """() => {
-                for (let size = 1 << 22; size; size >>= 1) {
-                    for (let i = 0; i < 4; i++) {
-                        try { localStorage.setItem(`filling ${size} ${i}`, "x".repeat(size)); } catch {}
-                    }
-                }
-            }"""
+@asynccontextmanager
+async def two_pages(host_page: Page, bundle: Bundle) -> AsyncIterator[tuple[Connected, Connected]]:
+    """One session in two tabs: a user may have a host open twice."""
+    second = await host_page.context.new_page()
+    await second.goto(host_page.url)
+    outer = outer_for(bundle)
+    async with connected(host_page, outer) as one, connected(second, outer_for(bundle, outer.session_id)) as other:
+        yield one, other
+
+
+async def change_at_once(one: Connected, other: Connected) -> None:
+    """Store a value in both pages at the same time, small and large, and see that it is there."""
+    sizes = [(1000, 100_000), (100_000, 1000), (100_000, 200_000), (10, 20)]
+    for round_ in range(40):
+        first, second = sizes[round_ % len(sizes)]
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda size=first: one.call("store", key="contended", size=size))
+            tasks.start_soon(lambda size=second: other.call("store", key="contended", size=size))
+        kept = {len((await page.call("stored", key="contended"))["value"]) for page in (one, other)}
+        assert kept in ({first}, {second}), f"round {round_}"
+        assert await one.call("stored_keys") == await other.call("stored_keys") == ["contended"]
+
+
+async def test_pages_of_one_session_lose_no_value_that_both_change(host_page: Page, authored: Bundle) -> None:
+    async with two_pages(host_page, authored) as (one, other):
+        await change_at_once(one, other)
+        async with anyio.create_task_group() as tasks:
+            for _ in range(20):
+                tasks.start_soon(lambda: one.call("count_up"))
+                tasks.start_soon(lambda: other.call("count_up"))
+        assert await one.call("stored", key="count") == {"value": 40}
+        await other.call("forget", key="count")
+        for _ in range(10):  # what is stored while everything is removed is there or is not, in one place
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(lambda: one.call("store", key="contended", size=1000))
+                tasks.start_soon(lambda: other.call("forget"))
+            kept = await one.call("stored_keys")
+            assert kept in ([], ["contended"])
+            value = (await other.call("stored", key="contended"))["value"]
+            assert value == ("x" * 1000 if kept else "nothing")
+
+
+async def test_nor_do_they_in_a_browser_without_locks(host_page: Page, authored: Bundle) -> None:
+    async with two_pages(host_page, authored) as (one, other):
+        for page in (one, other):  # as in an insecure context
+            await page.frame.evaluate("Object.defineProperty(navigator, 'locks', { value: undefined })")
+        await change_at_once(one, other)
+
+
+HANG = """(lease) => {
+    indexedDB.open = () => new EventTarget();
+    const { setTimeout } = window;
+    window.setTimeout = (act, time, ...rest) => setTimeout(act, time === lease * 1000 ? 1 : time, ...rest);
+}"""
+"""Makes a change of values hang for ever, and the lease of its lock end soon."""
+
+
+async def test_a_page_that_hangs_or_goes_while_it_changes_values_holds_up_no_other(
+    host_page: Page, authored: Bundle, troubles: Troubles
+) -> None:
+    troubles.expect("404")  # the tab of a file has no icon
+    async with two_pages(host_page, authored) as (one, other), anyio.create_task_group() as tasks:
+        await one.frame.evaluate(HANG, LOCK_LEASE)
+        tasks.start_soon(lambda: one.call("store", key="kept", size=1))
+        assert await other.call("store", key="kept", size=2) == "stored"
+        assert await other.call("stored", key="kept") == {"value": "xx"}
+
+        closing = await host_page.context.new_page()
+        await closing.goto(f"{authored.url}manifest.json")
+        lock = f"mcpframe:1:{one.outer.session_id}"
+        await closing.evaluate(
+            "(name) => new Promise((held) => navigator.locks.request(name, () => (held(), new Promise(() => {}))))",
+            lock,
         )
-        assert await session.call("store", key="small", size=1000) == "stored"
-        assert await session.call("stored", key="small") == {"value": "x" * 1000}
-        assert await session.call("stored_keys") == ["small"]
+        tasks.start_soon(lambda: other.call("store", key="kept", size=3))
+        await other.frame.wait_for_function(
+            "async (lock) => (await navigator.locks.query()).pending.some(({ name }) => name === lock)", arg=lock
+        )
+        await closing.close()
+        while await other.call("stored", key="kept") != {"value": "xxx"}:
+            pass
+        tasks.cancel_scope.cancel()
 
 
 def elsewhere(bundle: Bundle) -> Bundle:

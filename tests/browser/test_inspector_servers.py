@@ -11,6 +11,7 @@ from playwright.async_api import BrowserContext, expect
 from mcpframe.kit.inspector import Inspecting
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.inspecting import BOOT, InspectorPage
+from tests.browser.stored import STORED
 
 
 async def test_a_server_is_added_by_its_address(inspector: InspectorPage) -> None:
@@ -188,8 +189,7 @@ async def test_servers_are_remembered_with_their_sessions_until_they_are_removed
     await inspector.button("Clear all").click()
     await expect(inspector.servers).to_have_count(0)
     await expect(inspector.page.locator("iframe")).to_have_count(0)
-    kept = await inspector.page.evaluate("Object.keys(localStorage).filter(key => key.includes('page inspector'))")
-    assert kept == []
+    await inspector.page.wait_for_function(f"async () => (await ({STORED})()).every(([id]) => id !== 'page inspector')")
     await inspector.page.reload()
     await inspector.ready()
     await expect(inspector.page.get_by_text("None yet.")).to_be_visible()

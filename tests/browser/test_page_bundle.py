@@ -10,6 +10,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Troubles
+from tests.browser.stored import STORED
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +31,7 @@ async def test_its_main_function_runs_and_keeps_values(
         await page.goto(paged.url)
         await expect(page.locator("#visits")).to_have_text(f"{visit} visits", timeout=BOOT_PATIENCE * 1000)
     await expect(page.locator("#mcpframe-page")).to_be_hidden()
-    values = "Object.keys(localStorage).filter((key) => key.startsWith('mcpframe:'))"
-    assert await page.evaluate(values) == ["mcpframe:1:page paged:visits"]
+    assert await page.evaluate(STORED) == [["page paged", "visits"]]
     troubles.expect("as told")
     await page.click("#fail")
     await expect(page.locator("#mcpframe-error-title")).to_have_text("The page stopped: LookupError: as told")

@@ -1,11 +1,8 @@
 """Notes that stay in the browser: the user names the notebook once, and sees its notes while the server runs."""
 
-import asyncio
-
 from mcpframe import FrameServer, FrameSession, Setup, SetupCancelled
 
 server = FrameServer("notes", title="Notes")
-writing = asyncio.Lock()
 
 
 @server.setup(visible=True)
@@ -35,13 +32,11 @@ async def ui(session: FrameSession) -> None:
 @server.tool()
 async def add_note(text: str) -> str:
     """Write a note down."""
-    storage = server.session.storage
-    async with writing:  # tools run side by side: another call may come between reading and storing
-        notes = await storage.get("notes", [])
-        await storage.set("notes", [*notes, text])
+    # not get and then set: another call, or another page of the session, may come in between
+    notes = await server.session.storage.update("notes", lambda notes: [*notes, text], [])
     if server.session.page.visible:
         await show_notes(server.session)
-    return f"{len(notes) + 1} notes."
+    return f"{len(notes)} notes."
 
 
 @server.tool()

@@ -21,8 +21,9 @@ from mcpframe.frame.connection import Connection, Options, parse_allowed_origins
 from mcpframe.frame.events import SetupResult, Visibility
 from mcpframe.frame.protocols import sep
 from mcpframe.frame.session import open_session, transport
-from mcpframe.frame.storage import MemoryRecords, MemoryTexts
+from mcpframe.frame.storage import MemoryRecords
 from tests.support.fake_page import FakeBrowser
+from tests.support.fake_storage import FakeLocks, FakeTexts
 from tests.support.fake_window import STRANGER, FakeWindow, inbound
 from tests.support.sep import FRAME, HOST, MESSAGES, SESSION
 
@@ -77,7 +78,7 @@ class Rig:
         self.outer, self.inner = FakeWindow.pair(HOST, FRAME)
         self.fragment = ""
         self.framed = True
-        self.texts = MemoryTexts()
+        self.records = MemoryRecords()
         self.browser = FakeBrowser(**{"assets-1/page.html": b'<button id="go">Go</button>'})
         window.host_window = lambda: self.inner if self.framed else None  # type: ignore[attr-defined]
         window.fragment = lambda: self.fragment  # type: ignore[attr-defined]
@@ -112,8 +113,9 @@ def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
     before = set(sys.modules)
     rig = Rig(tmp_path, window)
     dom.DomBrowser = lambda page: rig.browser  # type: ignore[attr-defined]
-    browser_storage.local_storage = lambda: rig.texts  # type: ignore[attr-defined]
-    browser_storage.Database = MemoryRecords  # type: ignore[attr-defined]
+    browser_storage.local_storage = FakeTexts  # type: ignore[attr-defined]
+    browser_storage.Database = lambda: rig.records  # type: ignore[attr-defined]
+    browser_storage.page_locks = FakeLocks  # type: ignore[attr-defined]
     yield rig
     for name in set(sys.modules) - before:
         if name.startswith("authored"):

@@ -85,7 +85,7 @@ async def test_a_visible_setup_is_done_by_the_person(rig: Rig) -> None:
         assert await session.setup_result() == SetupResult("Set up", Visibility.REQUIRED, ephemeral_message="Done")
     await task
     assert log_of("authored_a") == [(SESSION, HOST, "setup", True), "left"]
-    assert rig.texts.get(f"mcpframe:1:{SESSION}:name") == '"Ada"'
+    assert await rig.records.get(SESSION, "name") == '"Ada"'
     assert rig.browser.listeners == []
     states = [json.loads(call[1])["state"] for call in rig.page.calls if call[0] == "ready"]
     assert states == ["waiting", "setting up", "set up"]
@@ -111,7 +111,7 @@ async def test_an_invisible_setup_needs_no_page(rig: Rig) -> None:
         assert not session.started.requires_visible  # type: ignore[union-attr]
         assert await session.setup_result() == SetupResult("Test", ephemeral_message="Ready")
     await task
-    assert rig.texts.get(f"mcpframe:1:{SESSION}:ready") == "true"
+    assert await rig.records.get(SESSION, "ready") == "true"
 
 
 async def test_a_setup_whose_host_goes_away_is_cleaned_up(rig: Rig) -> None:
@@ -179,7 +179,7 @@ async def test_ui_runs_beside_the_tools_and_ends_with_the_session(rig: Rig) -> N
 async def test_ui_that_fails_is_shown_and_the_tools_go_on(rig: Rig) -> None:
     rig.write(SERVER.replace('element("#go").on(', 'element("#absent").on('), "authored_f")
     task = rig.start("authored_f:server", assets=ASSETS)
-    rig.texts.set(f"mcpframe:1:{SESSION}:name", '"kept"')
+    await rig.records.set(SESSION, "name", '"kept"')
     async with Client(transport(rig.outer_connection(), rig.outer)) as client:
         assert (await client.call_tool("name", {})).structured_content == {"result": "kept"}
     kinds = [call for call in rig.page.calls if call[0] == "problem"]
@@ -238,7 +238,7 @@ async def test_a_page_is_a_client_of_the_page_around_it(rig: Rig) -> None:
         await asyncio.wait([serving])
     assert log_of("authored_page_a") == ["began", "Hello, page", "ended"]
     assert rig.browser.listeners == []
-    assert rig.texts.names() == ["mcpframe:1:page test:visits"]
+    assert await rig.records.keys("page test") == ["visits"]
     assert all(call[0] != "fail" for call in rig.page.calls)
 
 

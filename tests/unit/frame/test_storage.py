@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcpframe.frame.errors import QuotaError, StorageError
-from mcpframe.frame.storage import SMALL, MemoryRecords, MemoryTexts, Record, Storage
+from mcpframe.frame.storage import MemoryRecords, Record, Storage
+from tests.support.fake_storage import FakeLocks, FakeTexts
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -18,11 +20,7 @@ JSON = st.recursive(
     max_leaves=10,
 )
 KEYS = st.text(min_size=1)
-
-
-class FullTexts(MemoryTexts):
-    def set(self, key: str, text: str) -> None:
-        raise QuotaError("full")
+LARGE = 100_000
 
 
 class FullRecords(MemoryRecords):
@@ -30,9 +28,29 @@ class FullRecords(MemoryRecords):
         raise QuotaError("full")
 
 
-@pytest.fixture
-def texts() -> MemoryTexts:
-    return MemoryTexts()
+class SlowRecords(MemoryRecords):
+    """Lets others in before each change."""
+
+    async def set(self, session_id: str, key: str, record: Record) -> None:
+        await anyio.lowlevel.checkpoint()
+        await super().set(session_id, key, record)
+
+    async def delete(self, session_id: str, key: str) -> None:
+        await anyio.lowlevel.checkpoint()
+        await super().delete(session_id, key)
+
+
+class HangingRecords(MemoryRecords):
+    """A database that never answers who changes it."""
+
+    async def set(self, session_id: str, key: str, record: Record) -> None:
+        await anyio.sleep_forever()
+
+    async def delete(self, session_id: str, key: str) -> None:
+        await anyio.sleep_forever()
+
+    async def clear(self, session_id: str) -> None:
+        await anyio.sleep_forever()
 
 
 @pytest.fixture
@@ -40,49 +58,46 @@ def records() -> MemoryRecords:
     return MemoryRecords()
 
 
-async def test_the_documented_places(texts: MemoryTexts, records: MemoryRecords) -> None:
-    storage = Storage("id", texts, records)
+async def test_the_documented_places(records: MemoryRecords) -> None:
+    texts, locks = FakeTexts(), FakeLocks()
+    storage = Storage("a:b", texts, records, locks)
     assert storage.persistent
     await storage.set("small", {"a": ["ü", None]})
-    await storage.set("large", "x" * SMALL)
+    await storage.set("large", "x" * LARGE)
     await storage.set("data", bytearray(b"\x00\x01"))
-    assert {name: texts.get(name) for name in texts.names()} == {"mcpframe:1:id:small": '{"a":["\\u00fc",null]}'}
-    assert await records.get("id", "large") == f'"{"x" * SMALL}"'
-    assert await records.get("id", "data") == b"\x00\x01"
+    assert await records.get("a:b", "small") == '{"a":["\\u00fc",null]}'
+    assert await records.get("a:b", "large") == f'"{"x" * LARGE}"'
+    assert await records.get("a:b", "data") == b"\x00\x01"
     assert await storage.get("small") == {"a": ["ü", None]}
-    assert await storage.get("large") == "x" * SMALL
+    assert await storage.get("large") == "x" * LARGE
     assert await storage.get("data") == b"\x00\x01"
     assert await storage.keys() == ["data", "large", "small"]
+    assert texts.names() == []
+    assert set(locks.used) == {"mcpframe:1:a:b"}
 
 
-@pytest.mark.parametrize(
-    ("size", "small"), [(SMALL - 2, True), (SMALL - 1, False)], ids=["as long as may be", "one too many"]
-)
-async def test_the_border_between_the_places(
-    texts: MemoryTexts, records: MemoryRecords, size: int, small: bool
-) -> None:
-    storage = Storage("id", texts, records)
-    await storage.set("k", "x" * size)
-    assert bool(texts.names()) is small
-    assert bool(await records.keys("id")) is not small
-
-
-async def test_a_value_is_in_one_place_at_a_time(texts: MemoryTexts, records: MemoryRecords) -> None:
-    storage = Storage("id", texts, records)
-    for value in ("small", "x" * SMALL, b"bytes", "small again", b""):
-        await storage.set("k", value)
-        assert await storage.get("k") == value
-        assert len(texts.names()) + len(await records.keys("id")) == 1
-        assert await storage.keys() == ["k"]
-    await storage.delete("k")
-    await storage.delete("k")
+async def test_what_earlier_versions_kept_in_localstorage_is_read_until_it_is_changed(records: MemoryRecords) -> None:
+    others = {"mcpframe:1:a%3Abc:k": "3", "mcpframe:1:a:b:k": "4", "other": "5"}
+    texts = FakeTexts(
+        **{"mcpframe:1:a%3Ab:k": "1", "mcpframe:1:a%3Ab:x:y": '"two"', "mcpframe:1:a%3Ab:z": "6"}, **others
+    )
+    storage = Storage("a:b", texts, records)
+    assert await storage.keys() == ["k", "x:y", "z"]
+    assert [await storage.get(key) for key in ("k", "x:y", "z")] == [1, "two", 6]
+    await storage.set("k", "new")
+    assert await storage.get("k") == "new"
+    assert await storage.update("z", lambda number: number + 1) == 7
+    assert set(texts.names()) == {"mcpframe:1:a%3Ab:x:y", *others}
+    await storage.delete("x:y")
+    assert await storage.keys() == ["k", "z"]
+    texts.kept["mcpframe:1:a%3Ab:again"] = "8"
+    await storage.clear()
     assert await storage.keys() == []
-    assert await storage.get("k") is None
-    assert await storage.get("k", 7) == 7
+    assert texts.kept == others
 
 
-async def test_none_is_a_value(texts: MemoryTexts, records: MemoryRecords) -> None:
-    storage = Storage("id", texts, records)
+async def test_none_is_a_value(records: MemoryRecords) -> None:
+    storage = Storage("id", None, records)
     await storage.set("k", None)
     assert await storage.get("k", "default") is None
 
@@ -91,8 +106,8 @@ SESSIONS = [("a", "a:b"), ("a", "a%3Ab"), ("a:b", "a%3Ab"), ("a", "a "), ("", ":
 
 
 @pytest.mark.parametrize(("one", "other"), SESSIONS)
-async def test_sessions_never_see_each_other(texts: MemoryTexts, records: MemoryRecords, one: str, other: str) -> None:
-    first, second = Storage(one, texts, records), Storage(other, texts, records)
+async def test_sessions_never_see_each_other(records: MemoryRecords, one: str, other: str) -> None:
+    first, second = Storage(one, None, records), Storage(other, None, records)
     for key in ("k", "b:k", ":", "%3A"):
         await first.set(key, "first")
         await first.set(f"{key} large", b"first")
@@ -109,16 +124,15 @@ async def test_sessions_never_see_each_other(texts: MemoryTexts, records: Memory
 
 @given(one=st.text(), other=st.text(), key=KEYS, other_key=KEYS)
 async def test_no_two_ids_share_a_key(one: str, other: str, key: str, other_key: str) -> None:
-    texts, records = MemoryTexts(), MemoryRecords()
-    await Storage(one, texts, records).set(key, 1)
-    await Storage(other, texts, records).set(other_key, 2)
-    assert len(texts.names()) == (1 if (one, key) == (other, other_key) else 2)
-    assert await Storage(one, texts, records).keys() == sorted({key} | ({other_key} if one == other else set()))
+    records = MemoryRecords()
+    await Storage(one, None, records).set(key, 1)
+    await Storage(other, None, records).set(other_key, 2)
+    assert await Storage(one, None, records).keys() == sorted({key} | ({other_key} if one == other else set()))
 
 
 @given(value=JSON)
 async def test_json_comes_back_as_it_was(value: Any) -> None:
-    storage = Storage("id", MemoryTexts(), MemoryRecords())
+    storage = Storage("id", None, MemoryRecords())
     await storage.set("k", value)
     assert await storage.get("k") == value
 
@@ -141,7 +155,7 @@ def endless() -> list[Any]:
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, float("nan"), float("inf"), endless(), {"a": 1j}])
 async def test_what_has_no_json_form_is_refused_and_nothing_lost(value: Any) -> None:
-    storage = Storage("id", MemoryTexts(), MemoryRecords())
+    storage = Storage("id", None, MemoryRecords())
     await storage.set("k", "before")
     with pytest.raises(StorageError, match="The value for 'k' is neither bytes nor JSON"):
         await storage.set("k", value)
@@ -151,48 +165,84 @@ async def test_what_has_no_json_form_is_refused_and_nothing_lost(value: Any) -> 
 @pytest.mark.parametrize("key", ["", None, 7, b"k"])
 async def test_keys_are_texts(key: Any) -> None:
     storage = Storage("id")
-    for use in (lambda: storage.get(key), lambda: storage.set(key, 1), lambda: storage.delete(key)):
+    for use in (
+        lambda: storage.get(key),
+        lambda: storage.set(key, 1),
+        lambda: storage.update(key, str),
+        lambda: storage.delete(key),
+    ):
         with pytest.raises(StorageError, match="A key is a text"):
             await use()
 
 
-async def test_where_localstorage_is_full_small_values_go_to_the_database() -> None:
-    records = MemoryRecords()
-    storage = Storage("id", FullTexts(), records)
-    await storage.set("k", "small")
-    assert await records.get("id", "k") == '"small"'
-    assert await storage.get("k") == "small"
-
-
 async def test_changes_of_a_key_at_once_are_made_in_their_order() -> None:
-    class SlowRecords(MemoryRecords):
-        async def set(self, session_id: str, key: str, record: Record) -> None:
-            await anyio.lowlevel.checkpoint()
-            await super().set(session_id, key, record)
-
-        async def delete(self, session_id: str, key: str) -> None:
-            await anyio.lowlevel.checkpoint()
-            await super().delete(session_id, key)
-
-    storage = Storage("id", MemoryTexts(), SlowRecords())
-    long = "x" * SMALL
-    for values in ([long, "short"], ["short", long], [b"bytes", "short", long, "last"]):
+    storage = Storage("id", None, SlowRecords())
+    for values in (["long" * LARGE, "short"], [b"bytes", "short", 1, "last"]):
         async with anyio.create_task_group() as group:
             for value in values:
                 group.start_soon(storage.set, "k", value)
         assert await storage.get("k") == values[-1]
     async with anyio.create_task_group() as group:
-        group.start_soon(storage.set, "k", long)
+        group.start_soon(storage.set, "k", "value")
         group.start_soon(storage.delete, "k")
     assert await storage.keys() == []
 
 
-async def test_where_everything_is_full_the_old_value_stays() -> None:
-    texts = MemoryTexts()
-    storage = Storage("id", texts, FullRecords())
-    await storage.set("k", "old")
-    with pytest.raises(QuotaError):
-        await storage.set("k", b"new")
+async def test_updates_of_all_pages_of_a_session_are_made_one_after_the_other() -> None:
+    records, locks = SlowRecords(), FakeLocks()
+    pages = [Storage("id", FakeTexts(), records, locks) for _ in range(3)]
+    async with anyio.create_task_group() as group:
+        for number in range(30):
+            group.start_soon(pages[number % 3].update, "k", lambda kept, number=number: [*kept, number], [])
+    assert sorted(await pages[0].get("k")) == list(range(30))
+
+
+async def test_a_failing_update_changes_nothing(records: MemoryRecords) -> None:
+    storage = Storage("id", None, records)
+    await storage.set("k", 1)
+    with pytest.raises(ZeroDivisionError):
+        await storage.update("k", lambda value: value / 0)
+    with pytest.raises(StorageError, match="neither bytes nor JSON"):
+        await storage.update("k", lambda _: object())
+    assert await storage.get("k") == 1
+    assert await storage.update("none", lambda value: value, 7) == 7
+
+
+CHANGES: dict[str, Callable[[Storage], Awaitable[Any]]] = {
+    "set": lambda storage: storage.set("k", "new"),
+    "update": lambda storage: storage.update("k", lambda _: "new"),
+    "delete": lambda storage: storage.delete("k"),
+    "clear": lambda storage: storage.clear(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+async def test_a_change_that_the_browser_never_makes_has_a_deadline(
+    change: Callable[[Storage], Awaitable[Any]],
+) -> None:
+    records, texts = HangingRecords(), FakeTexts(**{"mcpframe:1:id:k": '"old"'})
+    storage = Storage("id", texts, records, FakeLocks(), change_timeout=0.01)
+    for _ in range(2):  # the next change is not held up by the one before
+        with pytest.raises(StorageError, match=r"did not \w+ .* within 0.01 seconds"):
+            await change(storage)
     assert await storage.get("k") == "old"
-    with pytest.raises(QuotaError):
-        await Storage("id", FullTexts(), FullRecords()).set("k", "x")
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+async def test_without_the_lock_nothing_is_changed_but_all_is_read(
+    records: MemoryRecords, change: Callable[[Storage], Awaitable[Any]]
+) -> None:
+    storage = Storage("id", FakeTexts(), records, FakeLocks("mcpframe:1:id"))
+    await records.set("id", "k", '"old"')
+    with pytest.raises(StorageError, match="stuck"):
+        await change(storage)
+    assert await storage.get("k") == "old"
+    assert await storage.keys() == ["k"]
+
+
+async def test_where_everything_is_full_the_old_value_stays() -> None:
+    storage = Storage("id", FakeTexts(**{"mcpframe:1:id:k": '"old"'}), FullRecords())
+    for change in (storage.set("k", b"new"), storage.update("k", lambda _: "new")):
+        with pytest.raises(QuotaError):
+            await change
+    assert await storage.get("k") == "old"

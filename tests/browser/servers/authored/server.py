@@ -110,6 +110,13 @@ async def store_json(key: str, text: str) -> None:
 
 
 @server.tool()
+async def count_up() -> int:
+    """Add one to a stored number."""
+    count: int = await server.session.storage.update("count", lambda count: count + 1, 0)
+    return count
+
+
+@server.tool()
 async def stored_keys() -> list[str]:
     """List the keys."""
     return await server.session.storage.keys()

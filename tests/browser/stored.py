@@ -1,0 +1,17 @@
+"""What the pages of an origin have stored, read as the browser's developer tools would."""
+
+STORED = """async () => {
+    const opening = indexedDB.open("mcpframe", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("values");
+    const settled = (request) => new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+    });
+    const database = await settled(opening);
+    try {
+        return await settled(database.transaction("values").objectStore("values").getAllKeys());
+    } finally {
+        database.close();
+    }
+}"""
+"""A function for a page or a frame: the session id and the key of every value."""
