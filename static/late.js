@@ -52,14 +52,22 @@ export class Late {
     }
   }
 
-  /** Fetches and places them once the page is quiet; not for people who save data: for them when they are wanted. */
+  /**
+   * Fetches and places them once the page is quiet; not for people who save data: for them when they are wanted.
+   * A host that drives the browser, as mcpframe's bridge does, may have them come at once by `mcpframeComplete()`.
+   */
   comeLater() {
     if (navigator.connection?.saveData) return;
-    whenQuiet(async () => {
-      if (this.#filled) return;
-      const fetched = (file) => (this.#there.has(file) ? null : this.fetchBytes(file));
-      this.#finish(await Promise.all(this.files.archives.map(fetched)));
-    });
+    let coming;
+    const come = () => (coming ??= this.#come());
+    globalThis.mcpframeComplete = come;
+    whenQuiet(come);
+  }
+
+  async #come() {
+    if (this.#filled) return;
+    const fetched = (file) => (this.#there.has(file) ? null : this.fetchBytes(file));
+    this.#finish(await Promise.all(this.files.archives.map(fetched)));
   }
 
   /** Fetches and places them while Python waits. */

@@ -27,6 +27,10 @@ async def test_bad_input_and_a_browser_that_is_killed(server: str, tmp_path: Pat
         wait = {"name": "wait", "arguments": {"name": "x"}, "_meta": {"progressToken": 1}}
         await bridge.request(1, "tools/call", **wait)
         assert (await bridge.next())["method"] == "notifications/progress"
+        for params in (None, {"requestId": [1]}, {"requestId": {}}):
+            await bridge.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+        refused = await bridge.next()
+        assert (refused["id"], refused["error"]["code"]) == (None, -32600)
         os.killpg(os.getpgid(bridge.browsers()[0]), signal.SIGKILL)
         failed = await bridge.next()
         assert (failed["id"], failed["error"]["code"]) == (1, -32000)

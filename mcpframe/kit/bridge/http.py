@@ -19,7 +19,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -28,6 +28,7 @@ from mcpframe.kit.bridge.http_requests import Requests
 from mcpframe.kit.bridge.http_sessions import Sessions
 from mcpframe.kit.bridge.lines import LIMITS
 from mcpframe.kit.bridge.link import Link, OpenPage
+from mcpframe.kit.bridge.page import HostPage
 from mcpframe.kit.serve import bind, http_settings
 
 PATH = "/mcp"
@@ -81,7 +82,8 @@ def make_app(spare: Spare, port: int, allowed_origins: Sequence[str]) -> tuple[S
     async def by_era(scope: Scope, receive: Receive, send: Send) -> None:
         version = Request(scope).headers.get(MCP_PROTOCOL_VERSION_HEADER)
         legacy = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
-        await (sessions if legacy else requests)(scope, receive, send)
+        with contextlib.suppress(ClientDisconnect):  # it has left in the middle of its request
+            await (sessions if legacy else requests)(scope, receive, send)
 
     limited = RequestBodyLimitMiddleware(by_era, LIMITS.max_message_bytes)
     cors = Middleware(
@@ -121,7 +123,7 @@ async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[s
     origins = list(parse_allowed_origins(allowed_origins)) if allowed_origins else []
     with bind(_HOST, port) as listener:
         port = listener.getsockname()[1]
-        spare = Spare(open_page)
+        spare = Spare(_complete(open_page))
         app, sessions, requests = make_app(spare, port, origins)
         server = _Server(http_settings(app))
         async with contextlib.AsyncExitStack() as stack:
@@ -137,6 +139,21 @@ async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[s
             finally:
                 server.should_exit = True
                 await asyncio.wait([serving])
+
+
+def _complete(open_page: OpenPage) -> OpenPage:
+    """Open complete pages: clients over HTTP give a request less time than those over stdio, the first one included."""
+
+    async def open_complete(link: Link) -> HostPage:
+        page = await open_page(link)
+        try:
+            await page.complete()
+        except BaseException:
+            await page.close()
+            raise
+        return page
+
+    return open_complete
 
 
 class _Server(uvicorn.Server):

@@ -4,18 +4,17 @@ Every request is a POST that is answered with JSON, or with an event stream wher
 answer or takes its time. A client cancels by closing the stream. What the specification asks of the HTTP edge is in
 `http_rules.py`: such requests never reach the server.
 
-Clients choose their ids without knowing of each other: an id or progress token that is taken is another one in the
-frame.
+Clients choose their ids without knowing of each other: in the frame every request has a number of the bridge's as its
+id and its progress token, which is never used again. So no answer can reach anybody but who asked, however late it is.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
-import json
 import logging
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,11 +25,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame import payload
-from mcpframe.frame.jsonrpc import RequestId, is_request
+from mcpframe.frame.jsonrpc import INTERNAL_ERROR, RequestId, is_request
 from mcpframe.kit.bridge import http_rules as rules
 from mcpframe.kit.bridge.link import Link
 from mcpframe.kit.bridge.page import Said
-from mcpframe.kit.bridge.routing import Asked, meta_of, request_for
+from mcpframe.kit.bridge.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
 
 logger = logging.getLogger(__name__)
 
@@ -43,19 +42,27 @@ _STREAM_HEADERS = [
     (b"x-accel-buffering", b"no"),
 ]
 _MOST_PAGES = 100
-
-_MOST_LEFT = 1000
-"""How many ids are remembered of requests whose clients have left: a late answer must not go to the next one's."""
+_SCHEMA_SECONDS = 30.0
+"""How long the server may take to list its tools, where a tool's schema decides about a request."""
 
 
 @dataclass
 class _Waiting:
-    """A request that waits for its answer, and what came for it."""
+    """A request that waits for its answer, and what came for it.
+
+    Attributes:
+        asked: the request as the server knows it.
+        given_id: its id as the client knows it.
+        given_token: its progress token as the client knows it.
+        came: the server's messages for it.
+        is_answered: whether the answer has come.
+    """
 
     asked: Asked
     given_id: RequestId
     given_token: Any = None
     came: asyncio.Queue[Said] = field(default_factory=asyncio.Queue)
+    is_answered: bool = False
 
 
 class Requests:
@@ -67,8 +74,12 @@ class Requests:
         self._security = TransportSecurityMiddleware(settings)
         self._link: Link | None = None
         self._waiting: dict[RequestId, _Waiting] = {}
-        self._left: deque[RequestId] = deque(maxlen=_MOST_LEFT)
         self._numbers = itertools.count(1)
+
+    @property
+    def pending(self) -> int:
+        """How many requests wait for an answer."""
+        return len(self._waiting)
 
     async def close(self) -> None:
         """Close the frame."""
@@ -86,115 +97,108 @@ class Requests:
                 response = _response(checked)
             elif not is_request(checked.message):
                 response = Response(status_code=202)  # no notification of a client means anything in this era
-            else:
-                response = _response(await self._check_parameters(checked.message, request.headers.items()))
         if response is not None:
             await response(scope, receive, send)
             return
         assert isinstance(checked, rules.Accepted)
-        await self._answer(checked, receive, send, scope)
+        left = asyncio.create_task(_disconnected(receive))
+        answering = asyncio.create_task(self._answer(checked.message, request.headers.items(), scope, receive, send))
+        try:
+            await asyncio.wait([left, answering], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            left.cancel()
+            answering.cancel()
+            await asyncio.wait([left, answering])
+        if not answering.cancelled():
+            answering.result()
 
     # The frame's side
 
     def deliver(self, said: Said) -> None:
         """Hand a message of the server to the request that it belongs to."""
-        message = json.loads(said.text)
-        id_ = request_for(message, (waiting.asked for waiting in self._waiting.values()))
+        id_ = request_for(said.message, (waiting.asked for waiting in self._waiting.values()))
         waiting = self._waiting.get(id_) if id_ is not None else None
         if waiting is not None:
-            waiting.came.put_nowait(_restored(said, message, waiting))
+            waiting.is_answered = waiting.is_answered or said.method is None
+            waiting.came.put_nowait(_restored(said, waiting))
 
     def note(self, text: str) -> None:
         """Tell the person."""
         logger.warning("%s", text)
 
-    def _ask(self, text: str, message: dict[str, Any]) -> _Waiting:
+    @contextlib.contextmanager
+    def _asking(self, message: Mapping[str, Any]) -> Iterator[_Waiting]:
+        """Ask the server. When the block is left without an answer, the server is told that nobody waits any more."""
         if self._link is None:
             self._link = self._take()
             self._link.edge = self
-        given_id, given_token = message["id"], meta_of(message).get("progressToken")
-        tokens = [waiting.asked.meta.get("progressToken") for waiting in self._waiting.values()]
-        changed: dict[str, Any] = {}
-        if given_id in self._waiting or given_id in self._left:
-            changed["id"] = f"bridge-{next(self._numbers)}"
-        if given_token is not None and given_token in tokens:
-            meta = {**meta_of(message), "progressToken": f"bridge-{next(self._numbers)}"}
-            changed["params"] = {**message["params"], "_meta": meta}
-        if changed:
-            message = {**message, **changed}
-            text = payload.encode(message)
-        waiting = _Waiting(Asked.of(message), given_id, given_token)
-        self._waiting[message["id"]] = waiting
-        self._link.send(text, message)
-        return waiting
-
-    def _forget(self, waiting: _Waiting) -> None:
-        """Take note that nobody waits any more; the server is told where it has not answered."""
-        del self._waiting[waiting.asked.id]
-        self._left.append(waiting.asked.id)
-        assert self._link is not None
-        params = {"requestId": waiting.asked.id, "reason": "The client has closed the response."}
-        cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
-        self._link.send(payload.encode(cancelled), cancelled)
+        number = next(self._numbers)
+        token = meta_of(message).get("progressToken")
+        asking = {**message, "id": number}
+        if token is not None:
+            asking["params"] = {**message["params"], "_meta": {**meta_of(message), "progressToken": number}}
+        text = payload.encode(asking)
+        waiting = self._waiting[number] = _Waiting(Asked.of(asking), message["id"], token)
+        try:
+            self._link.send(text, asking)
+            yield waiting
+        finally:
+            del self._waiting[number]
+            if not waiting.is_answered:
+                params = {"requestId": number, "reason": "The client has closed the response."}
+                cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+                self._link.send(payload.encode(cancelled), cancelled)
 
     # The client's side
+
+    async def _answer(
+        self, message: Mapping[str, Any], headers: rules.Headers, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        refused = _response(await self._check_parameters(message, headers))
+        if refused is not None:
+            await refused(scope, receive, send)
+            return
+        with self._asking(message) as waiting:
+            said = await _next(waiting)
+            if said is not None and said.method is None:
+                answer = said.message
+                status = rules.status_of(answer["error"]["code"]) if "error" in answer else 200
+                await Response(said.text, status, media_type="application/json")(scope, receive, send)
+                return
+            await send({"type": "http.response.start", "status": 200, "headers": _STREAM_HEADERS})
+            async for event, more in _events(waiting, said):
+                await send({"type": "http.response.body", "body": event, "more_body": more})
 
     async def _check_parameters(self, message: Mapping[str, Any], headers: rules.Headers) -> rules.Refusal | None:
         if not rules.needs_schema(message, headers):
             return None
-        schema = await self._input_schema(message)
+        try:
+            async with asyncio.timeout(_SCHEMA_SECONDS):
+                schema = await self._input_schema(message)
+        except TimeoutError:
+            error = f"The server has not listed its tools within {_SCHEMA_SECONDS:.0f} seconds: try again later."
+            return rules.Refusal(rules.status_of(INTERNAL_ERROR), INTERNAL_ERROR, error, message["id"])
         return None if schema is None else rules.check_parameters(schema, message, headers)
 
     async def _input_schema(self, message: Mapping[str, Any]) -> Any:
-        """Ask the server itself for a tool's schema; None where it does not tell."""
+        """Ask the server itself for a tool's schema; None where it does not tell, or its list does not end."""
         params: dict[str, Any] = {"_meta": {k: v for k, v in meta_of(message).items() if k != "progressToken"}}
+        cursors = set()
         for _ in range(_MOST_PAGES):
-            id_ = f"bridge-{next(self._numbers)}"
-            ask = {"jsonrpc": "2.0", "id": id_, "method": "tools/list", "params": params}
-            waiting = self._ask(payload.encode(ask), ask)
-            try:
-                answer: dict[str, Any] = {}
-                while "id" not in answer:
-                    answer = json.loads((await waiting.came.get()).text)
-                del self._waiting[id_]
-            except asyncio.CancelledError:
-                self._forget(waiting)
-                raise
-            result = answer.get("result", {})
-            for tool in result.get("tools", []):
-                if tool.get("name") == message["params"].get("name"):
+            with self._asking({"jsonrpc": "2.0", "id": 0, "method": "tools/list", "params": params}) as waiting:
+                while not waiting.is_answered or not waiting.came.empty():
+                    said = await waiting.came.get()
+            result = said.message.get("result", {})
+            tools = result.get("tools")
+            for tool in tools if isinstance(tools, list) else ():
+                if isinstance(tool, dict) and tool.get("name") == message["params"].get("name"):
                     return tool.get("inputSchema")
-            if not isinstance(result.get("nextCursor"), str):
+            cursor = result.get("nextCursor")
+            if not isinstance(cursor, str) or cursor in cursors:
                 return None
-            params = {**params, "cursor": result["nextCursor"]}
+            cursors.add(cursor)
+            params = {**params, "cursor": cursor}
         return None
-
-    async def _answer(self, accepted: rules.Accepted, receive: Receive, send: Send, scope: Scope) -> None:
-        waiting = self._ask(accepted.text, accepted.message)
-        left = asyncio.create_task(_disconnected(receive))
-        answering = asyncio.create_task(self._send_what_comes(waiting, receive, send, scope))
-        try:
-            await asyncio.wait([left, answering], return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            left.cancel()
-            if not answering.done():
-                answering.cancel()
-                await asyncio.wait([answering])
-                self._forget(waiting)
-            else:
-                self._waiting.pop(waiting.asked.id, None)
-                answering.result()
-
-    async def _send_what_comes(self, waiting: _Waiting, receive: Receive, send: Send, scope: Scope) -> None:
-        said = await _next(waiting)
-        if said is not None and said.method is None:
-            answer = json.loads(said.text)
-            status = rules.status_of(answer["error"]["code"]) if "error" in answer else 200
-            await Response(said.text, status, media_type="application/json")(scope, receive, send)
-            return
-        await send({"type": "http.response.start", "status": 200, "headers": _STREAM_HEADERS})
-        async for event, more in _events(waiting, said):
-            await send({"type": "http.response.body", "body": event, "more_body": more})
 
 
 async def _events(waiting: _Waiting, said: Said | None) -> AsyncIterator[tuple[bytes, bool]]:
@@ -224,27 +228,25 @@ async def _disconnected(receive: Receive) -> None:
         pass
 
 
-def _restored(said: Said, message: dict[str, Any], waiting: _Waiting) -> Said:
-    """Give a message with the client's own id and token, where they had to be others in the frame."""
-    if "method" not in message:
-        if said.id == waiting.given_id:
-            return said
-        return Said(payload.encode({**message, "id": waiting.given_id}), waiting.given_id)
-    params = dict(message.get("params") or {})
-    if message["method"] == "notifications/progress" and params["progressToken"] != waiting.given_token:
-        params["progressToken"] = waiting.given_token
-    elif waiting.asked.id != waiting.given_id:
-        meta = meta_of(message)
-        replaced = {
-            k: waiting.given_id if v == waiting.asked.id and k.endswith("/subscriptionId") else v
-            for k, v in meta.items()
-        }
-        if replaced == meta:
-            return said
-        params["_meta"] = replaced
-    else:
+def _restored(said: Said, waiting: _Waiting) -> Said:
+    """Return a message with the client's own id and token in place of the bridge's number."""
+    number, given = waiting.asked.id, waiting.given_id
+    message = said.message
+    member = "result" if said.method is None else "params"
+    changed: dict[str, Any] = {}
+    if said.method == "notifications/progress":
+        changed[member] = {**message[member], "progressToken": waiting.given_token}
+    elif meta_of(message, member).get(SUBSCRIPTION_KEY) == number:
+        meta = {**meta_of(message, member), SUBSCRIPTION_KEY: given}
+        changed[member] = {**message[member], "_meta": meta}
+    if said.method is None:
+        head = f'{{"jsonrpc":"2.0","id":{number},'
+        if not changed and said.text.startswith(head):  # as pages write it: a long text is not written anew
+            return Said(f'{{"jsonrpc":"2.0","id":{payload.encode(given)},{said.text[len(head) :]}', given)
+        changed["id"] = given
+    if not changed:
         return said
-    return Said(payload.encode({**message, "params": params}), None, said.method)
+    return Said(payload.encode({**message, **changed}), given if said.method is None else said.id, said.method)
 
 
 def _response(refusal: rules.Refusal | None) -> Response | None:

@@ -23,10 +23,10 @@ from mcp.shared.inbound import (
     unsupported_protocol_version_rejection,
     validate_mcp_param_headers,
 )
-from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
+from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_REQUEST, METHOD_NOT_FOUND
 
-from mcpframe.frame.errors import MessageError
-from mcpframe.frame.jsonrpc import RequestId, is_request, request_id
+from mcpframe.frame.jsonrpc import RequestId, is_request
+from mcpframe.kit.bridge.lines import LIMITS, Broken, Line, read_message
 
 Headers = Sequence[tuple[str, str]]
 """The lines of an HTTP head, names in lower case."""
@@ -80,21 +80,20 @@ def check_body(body: bytes, headers: Headers) -> Accepted | Refusal:
     Returns:
         The message, or why it is refused.
     """
-    try:
-        text = body.decode("utf-8")
-        message = json.loads(text)
-    except (ValueError, RecursionError):
-        return Refusal(400, PARSE_ERROR, "Parse error")
-    if not isinstance(message, dict):
-        return Refusal(400, INVALID_REQUEST, "The body must be one JSON-RPC request or notification.")
-    try:
-        request_id(message)
-    except MessageError as error:
-        return Refusal(400, INVALID_REQUEST, str(error))
+    line = read_body(body)
+    if isinstance(line, Broken):
+        error = json.loads(line.answer)
+        return Refusal(400, error["error"]["code"], error["error"]["message"], error["id"])
+    text, message = line.text, line.message
     if "method" not in message:
         return Refusal(400, INVALID_REQUEST, "The body must be a request or a notification: nothing was asked here.")
     rejection = _notification(headers) if not is_request(message) else _request(message, headers)
     return Accepted(text, message) if rejection is None else refused(rejection, message.get("id"))
+
+
+def read_body(body: bytes) -> Line | Broken:
+    """Read the JSON-RPC message of a body, by the rules that stdio has; those of both eras are the same."""
+    return read_message(body, max_bytes=LIMITS.max_message_bytes, max_nesting=LIMITS.max_nesting)
 
 
 def refused(rejection: InboundLadderRejection, id_: RequestId | None) -> Refusal:

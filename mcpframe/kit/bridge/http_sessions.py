@@ -10,20 +10,29 @@ import contextlib
 import json
 import logging
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 import anyio
 import anyio.abc
-from mcp.server.streamable_http import MCP_SESSION_ID_HEADER, StreamableHTTPServerTransport
+from mcp.server.streamable_http import (
+    GET_STREAM_KEY,
+    MCP_SESSION_ID_HEADER,
+    REQUEST_CANCELLED,
+    StreamableHTTPServerTransport,
+)
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import INTERNAL_ERROR, INVALID_REQUEST, jsonrpc_message_adapter
+from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame import jsonrpc
+from mcpframe.kit.bridge.answers import cancelled_id
+from mcpframe.kit.bridge.http_rules import read_body
+from mcpframe.kit.bridge.lines import Broken
 from mcpframe.kit.bridge.link import Link
 from mcpframe.kit.bridge.page import Said
 from mcpframe.kit.bridge.routing import Asked, request_for
@@ -37,7 +46,8 @@ MOST_SESSIONS = 8
 """How many sessions are kept: each has a Python of its own in a tab of the browser. Clients often leave without a word,
 so that the one that was silent for the longest makes room; its client would be answered with 404, and begin anew."""
 
-Unanswered = Callable[[], Awaitable[None]]
+_GOODBYE_SECONDS = 2.0
+"""How long a session that ends waits until its last answers have been sent."""
 
 
 class Sessions:
@@ -50,6 +60,11 @@ class Sessions:
         self._security = TransportSecurityMiddleware(settings)
         self._sessions: dict[str, _Session] = {}
         self._tasks: anyio.abc.TaskGroup | None = None
+
+    @property
+    def count(self) -> int:
+        """How many sessions there are."""
+        return len(self._sessions)
 
     @contextlib.asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -66,23 +81,30 @@ class Sessions:
             await refused(scope, receive, send)
             return
         id_ = request.headers.get(MCP_SESSION_ID_HEADER)
+        session = self._sessions.get(id_) if id_ is not None else None
+        message: dict[str, Any] | None = None
+        if request.method == "POST":
+            body = await request.body()
+            line = read_body(body)
+            if isinstance(line, Broken):
+                await Response(line.answer, 400, media_type="application/json")(scope, receive, send)
+                return
+            message = line.message
+            receive = _again(body, receive)
         if id_ is not None:
-            session = self._sessions.get(id_)
-            if session is None:
+            if session is None or session.has_ended:
                 await _error(404, INVALID_REQUEST, "Session not found")(scope, receive, send)
             else:
-                await session.handle(scope, receive, send)
-            return
-        body = await request.body()
-        if request.method == "POST" and not _is_initialize(body):
-            # The transport would say the same, but a session would have begun for it.
-            await self._without_session(scope, _again(body, receive), send)
-        elif request.method != "POST":
+                await session.handle(scope, receive, send, message)
+        elif message is None:
             await _error(400, INVALID_REQUEST, "Missing session ID")(scope, receive, send)
+        elif message.get("method") != "initialize" or not jsonrpc.is_request(message):
+            # The transport would say the same, but a session would have begun for it.
+            await self._without_session(scope, receive, send)
         elif not self._make_room():
             await _error(503, INTERNAL_ERROR, f"{MOST_SESSIONS} sessions are open: end one first")(scope, receive, send)
         else:
-            await self._begin(scope, _again(body, receive), send)
+            await self._begin(scope, receive, send, message)
 
     def _make_room(self) -> bool:
         """Have room for one more session; no session with an open request has to go."""
@@ -101,27 +123,23 @@ class Sessions:
         async with transport.connect():
             await transport.handle_request(scope, receive, send)
 
-    async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _begin(self, scope: Scope, receive: Receive, send: Send, message: dict[str, Any]) -> None:
         assert self._tasks is not None
         session = _Session(self._take(), self._settings)
         self._sessions[session.id] = session
         await self._tasks.start(self._serve, session)
-        statuses: list[int] = []
-
-        async def watched(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                statuses.append(message["status"])
-            await send(message)
-
         try:
-            await session.handle(scope, receive, watched)
+            await session.handle(scope, receive, send, message)
         finally:
-            if not statuses or statuses[0] >= 400:
+            if not session.has_begun:  # refused, or its client has left: nobody knows its id
                 session.scope.cancel()
 
     async def _serve(self, session: _Session, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        """Serve a session. Whatever ends it ends no other one."""
         try:
             await session.serve(task_status)
+        except Exception:
+            logger.exception("A session has failed.")
         finally:
             self._sessions.pop(session.id, None)
 
@@ -133,6 +151,8 @@ class _Session:
         scope: cancelled to end it.
         busy: how many HTTP requests are open, event streams included.
         last_heard: when one was open last.
+        has_begun: whether the server has accepted the client's `initialize`.
+        has_ended: whether nothing is taken from its client any more.
     """
 
     def __init__(self, link: Link, settings: TransportSecuritySettings) -> None:
@@ -141,20 +161,39 @@ class _Session:
         self.scope = anyio.CancelScope()
         self.busy = 0
         self.last_heard = anyio.current_time()
+        self.has_begun = self.has_ended = False
         self._link = link
         link.edge = self
         self._asked: dict[jsonrpc.RequestId, Asked] = {}
-        self._unanswered: dict[jsonrpc.RequestId, Unanswered] = {}
+        self._answering: dict[str, anyio.Event] = {}
         self._outgoing, self._to_send = anyio.create_memory_object_stream[SessionMessage](float("inf"))
 
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one HTTP request."""
+    async def handle(self, scope: Scope, receive: Receive, send: Send, message: Mapping[str, Any] | None) -> None:
+        """Answer one HTTP request; `message` is its body's, where it is a POST."""
         self.busy += 1
         try:
-            await self.transport.handle_request(scope, receive, send)
+            if scope["method"] == "DELETE":
+                await self._say_goodbye("The client has ended the session.")
+            if message is not None and jsonrpc.is_request(message):
+                await self._handle_request(scope, receive, send, message["id"])
+            else:
+                await self.transport.handle_request(_without_events(scope), receive, send)
         finally:
             self.busy -= 1
             self.last_heard = anyio.current_time()
+
+    async def _handle_request(self, scope: Scope, receive: Receive, send: Send, id_: jsonrpc.RequestId) -> None:
+        key = str(id_)  # what the transport knows a request by
+        if key in self._answering or id_ in self._asked or key == GET_STREAM_KEY:
+            await _error(400, INVALID_REQUEST, f"The id {id_!r} is in use: choose another one")(scope, receive, send)
+            return
+        answered = self._answering[key] = anyio.Event()
+        try:
+            await self.transport.handle_request(scope, receive, send)
+        finally:
+            self.transport.close_sse_stream(key)  # of a client that left early it would be kept, and fill up
+            del self._answering[key]
+            answered.set()
 
     async def serve(self, task_status: anyio.abc.TaskStatus[None]) -> None:
         """Pass messages until the client ends the session, or has not been heard of for a while."""
@@ -162,65 +201,91 @@ class _Session:
             idle = self.transport.idle_scope
             assert idle is not None
             task_status.started()
-            try:
-                with self.scope, idle:
-                    async with anyio.create_task_group() as tasks:
-                        tasks.start_soon(self._send_all, write)
-                        with contextlib.suppress(anyio.ClosedResourceError):  # the client has ended the session
-                            async for item in read:
-                                if isinstance(item, SessionMessage):
-                                    await self._from_client(item)
-                        tasks.cancel_scope.cancel()
-            finally:
-                with anyio.CancelScope(shield=True):
-                    await self.transport.terminate()
-                    await self._link.close()
-                    self._to_send.close()
-                    self._outgoing.close()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._send_all, write)
+                try:
+                    with self.scope, idle, contextlib.suppress(anyio.ClosedResourceError):  # the client has ended it
+                        async for item in read:
+                            if isinstance(item, SessionMessage):
+                                self._from_client(item)
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await self._say_goodbye("The session has ended.")
+                        await self.transport.terminate()
+                        await self._link.close()
+                        self._to_send.close()
+                        self._outgoing.close()
+                tasks.cancel_scope.cancel()
 
-    async def _from_client(self, item: SessionMessage) -> None:
-        text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-        message = json.loads(text)
-        if jsonrpc.is_request(message):
-            self._asked[message["id"]] = Asked.of(message)
-            metadata = item.metadata
-            if isinstance(metadata, ServerMessageMetadata) and metadata.on_request_unanswered:
-                self._unanswered[message["id"]] = metadata.on_request_unanswered
-        self._link.send(text, message)
-        if message.get("method") == "notifications/cancelled":
-            # The server may stay silent from now on, but the request's event stream has to end.
-            id_ = message.get("params", {}).get("requestId")
-            self._asked.pop(id_, None)
-            if unanswered := self._unanswered.pop(id_, None):
-                await unanswered()
+    async def _say_goodbye(self, reason: str) -> None:
+        """Answer whoever waits, and wait a little until these answers have been sent."""
+        self.has_ended = True
+        asked, self._asked = self._asked, {}
+        for id_ in asked:
+            self._send(jsonrpc.error_response(id_, jsonrpc.CONNECTION_CLOSED, reason))
+        with anyio.move_on_after(_GOODBYE_SECONDS):
+            for answered in list(self._answering.values()):
+                await answered.wait()
+
+    def _from_client(self, item: SessionMessage) -> None:
+        message: dict[str, Any] = {}
+        try:
+            text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+            message = json.loads(text)
+            if jsonrpc.is_request(message):
+                self._asked[message["id"]] = Asked.of(message)
+            self._link.send(text, message)
+            cancelled = cancelled_id(message)
+            if cancelled is not None and cancelled in self._asked:
+                del self._asked[cancelled]
+                # The server may stay silent from now on, but the request's event stream has to end.
+                self._send(jsonrpc.error_response(cancelled, REQUEST_CANCELLED, "Request cancelled"))
+        except Exception as error:  # one message must not end the session
+            logger.exception("A message of a client could not be handed on.")
+            if jsonrpc.is_request(message) and message["id"] in self._asked:
+                del self._asked[message["id"]]
+                failed = jsonrpc.error_response(message["id"], jsonrpc.INTERNAL_ERROR, f"The bridge failed: {error}")
+                self._send(failed)
 
     def deliver(self, said: Said) -> None:
         """Send a message of the server on the stream that it belongs to."""
-        message = json.loads(said.text)
+        message = said.message
         related = request_for(message, self._asked.values())
-        if "method" not in message and said.id is not None:
-            if self._asked.pop(said.id, None) is None:
+        if said.method is None and said.id is not None:
+            asked = self._asked.pop(said.id, None)
+            if asked is None:
                 return  # it was cancelled
-            self._unanswered.pop(said.id, None)
-        body = jsonrpc_message_adapter.validate_python(message, by_name=False)
+            self.has_begun = self.has_begun or (asked.method == "initialize" and "result" in message)
+        self._send(message, related)
+
+    def _send(self, message: Mapping[str, Any], related: jsonrpc.RequestId | None = None) -> None:
+        try:
+            body = jsonrpc_message_adapter.validate_python(message, by_name=False)
+        except ValidationError as error:
+            if "method" in message or message.get("id") is None:
+                raise
+            text = f"The server's answer is not one that MCP allows: {error}"
+            body = jsonrpc_message_adapter.validate_python(
+                jsonrpc.error_response(message["id"], jsonrpc.INTERNAL_ERROR, text), by_name=False
+            )
         metadata = ServerMessageMetadata(related_request_id=related) if related is not None else None
-        self._outgoing.send_nowait(SessionMessage(body, metadata))
+        with contextlib.suppress(anyio.ClosedResourceError):  # the session is over
+            self._outgoing.send_nowait(SessionMessage(body, metadata))
 
     def note(self, text: str) -> None:
         """Tell the person."""
         logger.warning("%s", text)
 
     async def _send_all(self, write: Any) -> None:
-        async for item in self._to_send:
-            await write.send(item)
+        with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # the session is over
+            async for item in self._to_send:
+                await write.send(item)
 
 
-def _is_initialize(body: bytes) -> bool:
-    try:
-        message = json.loads(body)
-    except ValueError:
-        return False
-    return isinstance(message, dict) and message.get("method") == "initialize"
+def _without_events(scope: Scope) -> Scope:
+    """Leave out `Last-Event-ID`: no events are kept, so that a client that asks for them begins anew."""
+    headers = [(name, value) for name, value in scope["headers"] if name.lower() != b"last-event-id"]
+    return {**scope, "headers": headers}
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import json
+import logging
+import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
 from mcpframe.frame import jsonrpc, payload
+from mcpframe.frame.errors import MessageError
+from mcpframe.kit.bridge.answers import cancelled_id, checked
 from mcpframe.kit.bridge.page import HostPage, Said
 from mcpframe.kit.errors import BridgeError, PageFailed
+
+logger = logging.getLogger(__name__)
 
 OpenPage = Callable[["Link"], Awaitable[HostPage]]
 """Opens a page with the server in it, which tells the link what happens. Raises BridgeError."""
@@ -47,7 +52,6 @@ class Link:
         self._owed: dict[jsonrpc.RequestId, None] = {}
         self._beginning = _Beginning()
         self._repeated: dict[str, asyncio.Future[None]] = {}
-        self._numbers = itertools.count(1)
 
     @property
     def pending(self) -> int:
@@ -76,8 +80,8 @@ class Link:
             del self._owed[message["id"]]
         elif "id" in message:
             self._asked[message["id"]] = None
-        elif message["method"] == "notifications/cancelled":
-            self._asked.pop(message.get("params", {}).get("requestId"), None)
+        elif (cancelled := cancelled_id(message)) is not None:
+            self._asked.pop(cancelled, None)
         self._beginning.note(text, message)
         if self._page is not None:
             self._page.send(text)
@@ -100,6 +104,11 @@ class Link:
         """Hand a message of the server on; the answer to what the link itself has asked goes no further."""
         if self._closing:
             return
+        try:
+            said = checked(said)
+        except MessageError as error:
+            self.on_note(f"A message of the server was dropped: {error}")
+            return
         if said.method is None and isinstance(said.id, str) and (repeated := self._repeated.pop(said.id, None)):
             repeated.set_result(None)
             return
@@ -108,6 +117,8 @@ class Link:
             self._beginning.answered(said)
         elif said.id is not None:
             self._owed[said.id] = None
+        elif (withdrawn := cancelled_id(said.message)) is not None:
+            self._owed.pop(withdrawn, None)
         self._deliver(said)
 
     def on_note(self, text: str) -> None:
@@ -164,17 +175,21 @@ class Link:
             if "id" not in message:
                 page.send(payload.encode(message))
                 continue
-            id_ = f"mcpframe-bridge-{next(self._numbers)}"
+            id_ = f"mcpframe-bridge-{uuid.uuid4().hex}"  # no client's
             answered = self._repeated[id_] = asyncio.get_running_loop().create_future()
             page.send(payload.encode({**message, "id": id_}))
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(30):
-                    await answered
-                    continue
+            try:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(30):
+                        await answered
+                        continue
+            finally:
+                self._repeated.pop(id_, None)
             raise PageFailed("The server does not answer after its page was opened again.")
 
     def _fail_everybody(self, reason: str) -> None:
         asked, self._asked = list(self._asked), {}
+        self._beginning.failed()
         owed, self._owed = list(self._owed), {}
         self._queue = [text for text in self._queue if "id" not in json.loads(text)]
         for id_ in asked:
@@ -186,8 +201,12 @@ class Link:
             self._deliver(Said(payload.encode({"jsonrpc": "2.0", "method": method, "params": params}), None, method))
 
     def _deliver(self, said: Said) -> None:
-        if self.edge is not None:
+        if self.edge is None:
+            return
+        try:
             self.edge.deliver(said)
+        except Exception:  # one message must not end what the others need
+            logger.exception("A message could not be handed on.")
 
 
 class _Beginning:
@@ -206,11 +225,15 @@ class _Beginning:
         elif method == "notifications/initialized":
             self._kept[method] = message
 
+    def failed(self) -> None:
+        """Take note that what waits for an answer gets none."""
+        self._waiting.clear()
+
     def answered(self, said: Said) -> None:
         """Take note of an answer: only what the server has accepted is kept."""
         assert said.id is not None
         message = self._waiting.pop(said.id, None)
-        if message is None or "result" not in json.loads(said.text):
+        if message is None or "result" not in said.message:
             return
         method = message["method"]
         if method.startswith("resources/"):

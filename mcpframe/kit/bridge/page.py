@@ -10,6 +10,7 @@ import asyncio
 import json
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 from mcpframe.kit.bridge.browser import Browser
@@ -25,6 +26,7 @@ _BINDING = "mcpframeBridge"
 # Seconds for the host page to start. A new tab that is still on its way to its empty page may go on there.
 _HELLO_SECONDS = (10.0, 30.0)
 _GOODBYE_SECONDS = 5.0
+_COMPLETE_SECONDS = 10.0
 _PIECE = 4_000_000
 """Characters of a message that cross in one command."""
 
@@ -67,6 +69,12 @@ class Said:
     text: str
     id: str | int | None = None
     method: str | None = None
+
+    @cached_property
+    def message(self) -> dict[str, Any]:
+        """The message, parsed."""
+        message: dict[str, Any] = json.loads(self.text)
+        return message
 
 
 class Listener(Protocol):
@@ -136,6 +144,24 @@ class HostPage:
         self._call("bridge.open", framed.options())
         await self._next("open")
         self._devtools.post("Network.disable", self._session)
+
+    async def complete(self) -> None:
+        """Have the framed page fetch what a page fetches only when it is quiet: files of Python's library.
+
+        Until then the first import of a file that is not in memory blocks the page while it is fetched, for a second on
+        a busy machine. A page that has nothing to fetch is complete, as is one that cannot fetch it.
+        """
+        fetching = [
+            self._devtools.post(
+                "Runtime.evaluate",
+                child,
+                expression="globalThis.mcpframeComplete?.()",
+                awaitPromise=True,
+            )
+            for child in self._children
+        ]
+        if fetching:
+            await asyncio.wait(fetching, timeout=_COMPLETE_SECONDS)
 
     async def set_up(self, framed: Framed) -> dict[str, Any]:
         """Run a server's setup in front of a person; as `open` otherwise.

@@ -48,9 +48,9 @@ class Asked:
         return cls(message["id"], message["method"], meta_of(message))
 
 
-def meta_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The `_meta` of a message's parameters; empty where there is none."""
-    params = message.get("params")
+def meta_of(message: Mapping[str, Any], member: str = "params") -> Mapping[str, Any]:
+    """The `_meta` of a message's parameters, or of its result; empty where there is none."""
+    params = message.get(member)
     meta = params.get("_meta") if isinstance(params, dict) else None
     return meta if isinstance(meta, dict) else {}
 
@@ -71,6 +71,8 @@ def request_for(message: Mapping[str, Any], asked: Iterable[Asked]) -> RequestId
     waiting = list(asked)
     if method == "notifications/progress":
         token = message.get("params", {}).get("progressToken")
+        if token is None:
+            return None
         return next((each.id for each in waiting if each.meta.get("progressToken") == token), None)
     subscription = meta_of(message).get(SUBSCRIPTION_KEY)
     if subscription is not None:

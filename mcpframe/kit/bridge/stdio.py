@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import queue
 import sys
 import threading
 from collections.abc import AsyncIterator
 
-from mcpframe.kit.bridge.lines import Broken, Lines
+from mcpframe.frame.jsonrpc import INTERNAL_ERROR, is_request
+from mcpframe.kit.bridge.lines import Broken, Lines, broken
 from mcpframe.kit.bridge.link import Link, OpenPage
 from mcpframe.kit.bridge.page import Said
+
+logger = logging.getLogger(__name__)
 
 _CHUNK = 1 << 16
 _GRACE_SECONDS = 1.5
@@ -92,8 +96,13 @@ async def _read_into(link: Link, edge: _Edge) -> None:
         for line in lines.feed(data) if data else lines.end():
             if isinstance(line, Broken):
                 edge.answer(line)
-            else:
+                continue
+            try:
                 link.send(line.text, line.message)
+            except Exception as error:  # one message must not end the session
+                logger.exception("A message of the client could not be handed on.")
+                if is_request(line.message):
+                    edge.answer(broken(line.message["id"], INTERNAL_ERROR, f"The bridge failed: {error}"))
 
 
 async def _standard_input() -> AsyncIterator[bytes]:

@@ -153,11 +153,68 @@ async def test_a_cancelled_request_does_not_count(rig: Rig) -> None:
     await rig.settle()
 
 
+@pytest.mark.parametrize("params", [None, [1], 5, {}, {"requestId": [1]}, {"requestId": {}}, {"requestId": True}])
+async def test_a_cancellation_that_is_none_changes_nothing(rig: Rig, params: Any) -> None:
+    rig.send(id=1, method="wait")
+    await rig.settle()
+    rig.send(method="notifications/cancelled", params=params)
+    rig.pages[0].say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": params}})
+    assert rig.link.pending == 1
+    rig.pages[0].say({"jsonrpc": "2.0", "id": 1, "result": {}})
+    assert rig.got[-1] == {"jsonrpc": "2.0", "id": 1, "result": {}}
+
+
+WRONG = [{"result": 5}, {"result": None}, {"error": {}}, {"error": []}, {"error": {"code": 1.5, "message": ""}}]
+WRONG += [{"error": {"code": 1, "message": "\ud800"}}, {"result": {"\udfff": 1}}, {"result": {}, "error": {}}, {}]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+async def test_an_answer_that_is_none_becomes_an_error(rig: Rig, wrong: JSON) -> None:
+    rig.send(id="a", method="wait")
+    await rig.settle()
+    rig.pages[0].say({"jsonrpc": "2.0", "id": "a", **wrong})
+    [answer] = rig.got
+    assert (answer["id"], answer["error"]["code"], rig.link.pending) == ("a", -32603, 0)
+
+
+@pytest.mark.parametrize("wrong", [{"method": 5}, {"method": "x", "params": None}, {"id": [], "method": "x"}, {}])
+async def test_what_is_no_message_is_dropped_and_told(rig: Rig, wrong: JSON) -> None:
+    await rig.link.open()
+    rig.pages[0].say({"jsonrpc": "2.0", **wrong})
+    assert rig.got == []
+    assert "dropped" in rig.notes[0]
+
+
+async def test_an_edge_that_fails_ends_nothing(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
+    rig.send(id=1, method="wait")
+    rig.send(id=2, method="wait")
+    await rig.settle()
+    deliver, rig.deliver = rig.deliver, lambda _: 1 / 0  # type: ignore[method-assign, assignment, return-value]
+    rig.pages[0].say({"jsonrpc": "2.0", "id": 1, "result": {}})
+    rig.deliver = deliver  # type: ignore[method-assign]
+    rig.pages[0].say({"jsonrpc": "2.0", "id": 2, "result": {}})
+    assert [message["id"] for message in rig.got] == [2]
+    assert "ZeroDivisionError" in caplog.text
+
+
+async def test_no_id_of_a_client_is_one_of_what_is_repeated(rig: Rig) -> None:
+    rig.send(id=0, method="initialize", params={})
+    await rig.settle()
+    rig.link.on_gone("It has crashed.")
+    for number in range(3):
+        rig.send(id=f"mcpframe-bridge-{number}", method="ping")
+    await rig.settle()
+    assert [message["id"] for message in rig.got[-3:]] == [f"mcpframe-bridge-{number}" for number in range(3)]
+
+
 async def test_the_clients_answers_pass_once(rig: Rig) -> None:
     await rig.link.open()
     rig.pages[0].say({"jsonrpc": "2.0", "id": 7, "method": "roots/list"})
     rig.send(id=7, result={"roots": []})
     rig.send(id=7, result={"roots": []})
+    rig.pages[0].say({"jsonrpc": "2.0", "id": 8, "method": "roots/list"})
+    rig.pages[0].say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 8}})
+    rig.send(id=8, result={"roots": []})
     assert len(rig.pages[0].heard) == 1
 
 

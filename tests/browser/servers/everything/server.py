@@ -1,5 +1,6 @@
 """A server with one of everything that MCP lets a server do, written as an author would."""
 
+import importlib
 import time
 from typing import Annotated
 
@@ -80,6 +81,16 @@ def compute(seconds: float) -> str:
     while time.monotonic() < until:
         rounds += 1
     return f"computed {rounds > 0}"
+
+
+@server.tool()
+def waited_for(module: str) -> list[str]:
+    """Import a module, and tell which files were fetched while Python waited for them."""
+    importlib.import_module(module)
+    from js import performance
+
+    marks = [mark.name for mark in performance.getEntriesByType("mark")]
+    return [name for name in marks if name.startswith("mcpframe:files for")]
 
 
 @server.tool()

@@ -1,0 +1,185 @@
+"""The bridge's HTTP edge in this process: over a real socket, with the real SDK's server where a page would be."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from mcpframe.frame.server import serve
+from mcpframe.kit.bridge.http import PATH, Spare, make_app
+from mcpframe.kit.bridge.http_requests import Requests
+from mcpframe.kit.bridge.http_sessions import Sessions
+from mcpframe.kit.bridge.link import Link, OpenPage
+from mcpframe.kit.bridge.page import Said
+from mcpframe.kit.serve import bind, http_settings
+
+JSON = dict[str, Any]
+
+
+def make_server() -> MCPServer[Any]:
+    """A server with what the bridge's tests call."""
+    server = MCPServer("bridged")
+    cancelled: list[str] = []
+
+    @server.tool()
+    def echo(text: str) -> str:
+        """Return the text."""
+        return text
+
+    @server.tool()
+    async def wait(name: str, ctx: Context) -> str:
+        """Wait until cancelled."""
+        await ctx.report_progress(0, None, "waiting")
+        try:
+            await anyio.sleep_forever()
+        finally:
+            cancelled.append(name)
+
+    @server.tool()
+    async def count(to: int, ctx: Context) -> str:
+        """Report progress."""
+        for step in range(1, to + 1):
+            await ctx.report_progress(step, to, f"step {step}")
+        return f"counted to {to}"
+
+    @server.tool()
+    def cancelled_waits() -> list[str]:
+        """Return which waits were cancelled."""
+        return cancelled
+
+    return server
+
+
+class ServerPage:
+    """A page whose server runs in this process. What a test says in the server's place goes the same way."""
+
+    def __init__(self, link: Link, server: MCPServer[Any]) -> None:
+        """Serve the link's client."""
+        self.link = link
+        self.heard: list[JSON] = []
+        self.closed = False
+        self.lies: dict[str, list[JSON]] = {}
+        self._to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](float("inf"))
+        to_client, self._from_server = anyio.create_memory_object_stream[SessionMessage](float("inf"))
+        self._tasks = [
+            asyncio.create_task(serve(server, from_client, to_client)),
+            asyncio.create_task(self._say_all()),
+        ]
+
+    def send(self, text: str) -> None:
+        """Take a message of the client. A method that `lies` has is answered with what that says."""
+        message = json.loads(text)
+        self.heard.append(message)
+        if message.get("method") in self.lies:
+            for lie in self.lies[message["method"]]:
+                self.say({"jsonrpc": "2.0", "id": message["id"], **lie})
+            return
+        body = jsonrpc_message_adapter.validate_python(message, by_name=False)
+        with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            self._to_server.send_nowait(SessionMessage(body))
+
+    def say(self, message: JSON) -> None:
+        """Say a message to the client."""
+        self.link.on_message(Said(json.dumps(message), message.get("id"), message.get("method")))
+
+    async def complete(self) -> None:
+        """Nothing is left to fetch."""
+
+    async def close(self) -> None:
+        """End the server."""
+        self.closed = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.wait(self._tasks)
+        for stream in (self._to_server, self._from_server):
+            stream.close()
+
+    async def _say_all(self) -> None:
+        async for item in self._from_server:
+            self.say(json.loads(item.message.model_dump_json(by_alias=True, exclude_unset=True)))
+
+
+@dataclass
+class Place:
+    """Where pages are opened.
+
+    Attributes:
+        lies: what pages answer to a method, in the server's place: members of each message.
+        pages: all that were opened.
+    """
+
+    lies: dict[str, list[JSON]] = field(default_factory=dict)
+    pages: list[ServerPage] = field(default_factory=list)
+
+    @property
+    def last(self) -> ServerPage:
+        """The page that has heard a message; of several the youngest."""
+        return [page for page in self.pages if page.heard][-1]
+
+    def heard(self, method: str, **params: Any) -> int:
+        """How many messages of a method, with these parameters, the pages have heard."""
+        return sum(
+            message.get("method") == method and params.items() <= message.get("params", {}).items()
+            for page in self.pages
+            for message in page.heard
+        )
+
+    async def open_page(self, link: Link) -> ServerPage:
+        """Open one."""
+        await asyncio.sleep(0)
+        page = ServerPage(link, make_server())
+        page.lies = self.lies
+        self.pages.append(page)
+        return page
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait until something holds in this process, where nobody tells when it does. The test's own timeout ends it."""
+    while not condition():  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+
+
+@dataclass
+class HttpBridge:
+    """A bridge that runs.
+
+    Attributes:
+        url: its address.
+        sessions: its half for clients up to 2025-11-25.
+        requests: its half for later ones.
+    """
+
+    url: str
+    sessions: Sessions
+    requests: Requests
+
+
+@contextlib.asynccontextmanager
+async def http_bridge(open_page: OpenPage, allowed_origins: Sequence[str] = ()) -> AsyncIterator[HttpBridge]:
+    """Run a bridge for as long as the block lasts."""
+    from mcpframe.kit.bridge import http
+
+    with bind("127.0.0.1", 0) as listener:
+        port = listener.getsockname()[1]
+        spare = Spare(open_page)
+        app, sessions, requests = make_app(spare, port, allowed_origins)
+        server = http._Server(http_settings(app))
+        await spare.open()
+        async with sessions.run():
+            serving = asyncio.create_task(server.serve([listener]))
+            try:
+                yield HttpBridge(f"http://127.0.0.1:{port}{PATH}", sessions, requests)
+            finally:
+                server.should_exit = True
+                await asyncio.wait([serving])
+        await requests.close()
+        await spare.close()
