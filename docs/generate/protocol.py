@@ -15,6 +15,7 @@ from typing import Any, get_args
 
 from docs.generate.docstrings import attributes, fenced, sentence, summary, table
 from docs.generate.talking import DONE, FRAME, HOST, REQUEST, REQUIRED, ROLES, SESSION, connection, messages
+from mcpframe.frame.errors import MalformedMessage
 from mcpframe.frame.events import Closed, Event, Output, Send
 from mcpframe.frame.origins import ANY
 from mcpframe.frame.roles import Local, Message, Options, Role, Rule, State
@@ -30,6 +31,7 @@ _LOCALS = {
     Local.DEADLINE: "the deadline has passed",
     Local.COMPLETE_SETUP: "the page completes its setup",
     Local.REQUIRE_SETUP: "the page asks for its setup again",
+    Local.LAST_REFUSED: "a refused `MCP_SETUP_COMPLETE`",
     Local.SEND: "an MCP message is to be sent",
     Local.PEER_REPLACED: "another document is in the peer's window",
     Local.PEER_REMOVED: "the peer's window is gone",
@@ -146,6 +148,7 @@ def _outputs(role: Role, rule: Rule) -> list[Output]:
         Local.COMPLETE_SETUP: DONE,
         Local.REQUIRE_SETUP: REQUIRED,
         Local.SEND: (json.dumps(REQUEST), REQUEST),
+        Local.LAST_REFUSED: MalformedMessage("It has no status."),
     }
     body = bodies.get(rule.trigger)
     if rule.trigger in role.readers:

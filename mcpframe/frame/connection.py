@@ -21,6 +21,7 @@ from typing import Any
 
 from mcpframe.frame import jsonrpc, payload
 from mcpframe.frame.errors import (
+    MalformedMessage,
     MessageError,
     SessionError,
     StateError,
@@ -30,6 +31,7 @@ from mcpframe.frame.errors import (
 )
 from mcpframe.frame.events import Closed, Departure, Inbound, Output, Received, Refused, Send, Wire
 from mcpframe.frame.origins import ANY, OPAQUE, AllowedOrigins, parse_allowed_origins
+from mcpframe.frame.outline import Outline, outline, outline_of
 from mcpframe.frame.roles import Local, Message, Options, Role, Rule, State
 
 __all__ = ["AllowedOrigins", "Connection", "Options", "State", "parse_allowed_origins"]
@@ -121,25 +123,16 @@ class Connection:
             text = inbound.read()
         except ValueError:  # cyclic, or a BigInt in it: no message of a protocol that is JSON
             return self._seen(self._drop("noise"), None, origin, _NOT_JSON)
-        try:
-            message = self._read(text, origin, now)
-            if message is None:
-                return self._seen(self._drop("noise"), text, origin, _NOISE)
-            rule = self._rule_for(message)
-            if rule is None:
-                raise UnexpectedMessage(f"{message.trigger} does not belong here: the connection is {self.state}.")
-        except MessageError as error:
-            return self._seen([Refused(error, origin), *self._tell_who_waits(text, error)], text, origin)
-        return self._seen(self._follow(rule, message), text, origin)
+        return self._take(text, origin, now)
 
-    def send(self, text: str, message: Mapping[str, Any], now: float) -> list[Output]:
+    def send(self, text: str | MessageError, message: Mapping[str, Any], now: float) -> list[Output]:
         """Send one MCP message.
 
         One that cannot be sent fails for whoever waits for it: a request is answered with an error here and now, a
         response becomes an error response to the peer, a notification is a `Refused` event.
 
         Args:
-            text: the message as JSON text, as it will cross.
+            text: the message as JSON text, as it will cross; or why it has none.
             message: the same message as a JSON-RPC object, of which only the envelope is looked at.
             now: the time in seconds.
 
@@ -186,11 +179,11 @@ class Connection:
     # What a role's actions are made of
 
     def say(self, message: Mapping[str, Any]) -> Send:
-        """Give a message for the pinned peer."""
+        """Return a message for the pinned peer."""
         return self._say_text(payload.encode(message))
 
     def call_out(self, message: Mapping[str, Any]) -> Send:
-        """Give a handshake for whoever is there: the one message that goes to `*`, before the origin is known."""
+        """Return a handshake for whoever is there: the one message that goes to `*`, before the origin is known."""
         return Send(payload.encode(message), ANY)
 
     def pin(self, origin: str) -> None:
@@ -214,12 +207,16 @@ class Connection:
         self._asked_by_us.answered(message)
         return [Received(message)]
 
-    def transmit(self, text: str, message: Mapping[str, Any]) -> list[Output]:
+    def transmit(self, text: str | MessageError, message: Mapping[str, Any]) -> list[Output]:
         """Send an MCP message in the role's envelope, or fail it for whoever waits for it (see `send`)."""
-        wrapped = self._wrap(text)
+        wrapped = None if isinstance(text, MessageError) else self._wrap(text)
         try:
+            if isinstance(text, MessageError) or wrapped is None:
+                raise text  # type: ignore[misc]  # both or neither
             payload.check_text(wrapped, **self._limits)
-            payload.check_keys(text)
+            payload.check_content(text)
+            if jsonrpc.is_request(message) and jsonrpc.usable_id(message["id"]) is None:
+                raise MalformedMessage(f"The id {message['id']!r} would not come back as it is: take a smaller one.")
             self._asked_by_us.asked(message)
         except MessageError as error:
             seen: list[Output] = [Wire("sent", wrapped, self.origin or "", str(error))] if self.watched else []
@@ -233,7 +230,7 @@ class Connection:
         return [self._say_text(wrapped)]
 
     def end(self, error: SessionError | None = None) -> list[Output]:
-        """Give the last outputs: an error for each of our pending requests, then `Closed`."""
+        """Return the last outputs: an error for each of our pending requests, then `Closed`."""
         reason = str(error or "The session was closed before the answer came.")
         failed: list[Output] = [
             Received(jsonrpc.error_response(id_, jsonrpc.CONNECTION_CLOSED, reason)) for id_ in self._asked_by_us
@@ -246,23 +243,40 @@ class Connection:
     def _hears(self, origin: str) -> bool:
         return origin in self._allowed if self.origin is None else origin == self.origin
 
-    def _read(self, text: str, origin: str, now: float) -> Message | None:
-        """Check the shape of what the allowed peer posted; None for noise."""
+    def _take(self, text: str, origin: str, now: float) -> list[Output]:
+        """Take what the allowed peer posted through the rest of the gate: shape, then state."""
         try:
-            data = payload.decode(text, **self._limits)
-        except MessageError:
-            if f'"type":"{self.role.claims}' in text:
-                raise
-            return None
+            data = payload.parse(text, **self._limits)
+        except MessageError as error:
+            return self._refuse(error, outline(text, envelope=True), text, origin, now)
         kind = data.get("type") if isinstance(data, dict) else None
         if not isinstance(kind, str) or not kind.startswith(self.role.claims):
-            return None
-        reader = self.role.readers.get(kind)
-        if reader is None:
-            raise UnexpectedMessage(
-                f"{kind[:64]!r} is no message that the peer of a frame in role {self.role.name!r} sends."
-            )
-        return Message(kind, reader(data), origin, now)
+            return self._seen(self._drop("noise"), text, origin, _NOISE)
+        try:
+            payload.check_content(text, data)
+            reader = self.role.readers.get(kind)
+            if reader is None:
+                raise UnexpectedMessage(
+                    f"{kind[:64]!r} is no message that the peer of a frame in role {self.role.name!r} sends."
+                )
+            message = Message(kind, reader(data), origin, now)
+            rule = self._rule_for(message)
+            if rule is None:
+                raise UnexpectedMessage(f"{message.trigger} does not belong here: the connection is {self.state}.")
+        except MessageError as error:
+            return self._refuse(error, outline_of(data, envelope=True), text, origin, now)
+        return self._seen(self._follow(rule, message), text, origin)
+
+    def _refuse(self, error: MessageError, found: Outline, text: str, origin: str, now: float) -> list[Output]:
+        """Refuse a message of the peer, so that nobody waits for what cannot come any more."""
+        if not (found.type or "").startswith(self.role.claims):
+            return self._seen(self._drop("noise"), text, origin, _NOISE)
+        outputs: list[Output] = [Refused(error, origin)]
+        if found.type == self.role.carries and self.state is State.OPEN:
+            outputs += self._fail_who_waits(found, error)
+        elif found.type == self.role.last:
+            outputs += self._local(Local.LAST_REFUSED, error, now=now)
+        return self._seen(outputs, text, origin)
 
     def _rule_for(self, message: Message) -> Rule | None:
         for rule in self.role.by_trigger.get((self.state, message.trigger), ()):
@@ -310,24 +324,18 @@ class Connection:
         allowed = self.origin or ", ".join(self._allowed)
         return [Refused(UnexpectedOrigin(f"A page of {origin} is not heard; allowed: {allowed}."), origin)]
 
-    def _tell_who_waits(self, text: str, error: MessageError) -> list[Output]:
-        """Fail the request behind a refused MCP message, so that nobody waits for an answer that cannot come."""
-        prefix, suffix = self.role.envelope
-        if self.state is not State.OPEN or not (text.startswith(prefix) and text.endswith(suffix)):
+    def _fail_who_waits(self, found: Outline, error: MessageError) -> list[Output]:
+        """Answer a refused request with an error; fail the request of ours whose answer was refused."""
+        if found.kind == "request":
+            return [self._answer(jsonrpc.answerable_id(found.id), jsonrpc.INVALID_REQUEST, error)]
+        id_ = jsonrpc.usable_id(found.id)
+        if found.kind != "response" or id_ is None or id_ not in self._asked_by_us:
             return []
-        outline = jsonrpc.outline(text[len(prefix) : len(text) - len(suffix)])
-        if outline is None:
-            return []
-        kind, id_ = outline
-        if kind == "request":
-            return [self._answer(id_, jsonrpc.INVALID_REQUEST, error)]
         failed = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"The answer was refused: {error}")
-        if id_ not in self._asked_by_us:
-            return []
         self._asked_by_us.answered(failed)
         return [Received(failed)]
 
-    def _answer(self, id_: jsonrpc.RequestId, code: int, error: MessageError) -> Send:
+    def _answer(self, id_: str | int | float | None, code: int, error: MessageError) -> Send:
         return self._say_text(self._wrap(payload.encode(jsonrpc.error_response(id_, code, str(error)))))
 
     def _wrap(self, text: str) -> str:

@@ -102,11 +102,11 @@ class SetupResult:
     """How a setup ended, in either direction.
 
     Attributes:
-        title: the name the host shows for this configuration.
+        title: the name the host shows for this configuration; empty where the page gave none.
         visibility: whether the frame is to be seen in the transport phase.
         visibility_message: for `optional` visibility, what the user gains from seeing it.
         ephemeral_message: a short notice for the user.
-        error_code: set where the setup failed.
+        error_code: set where the setup failed: a `SetupErrorCode`, or the page's own word where it is none of them.
         error_message: what went wrong, for a person.
     """
 
@@ -114,7 +114,7 @@ class SetupResult:
     visibility: Visibility = Visibility.HIDDEN
     visibility_message: str | None = None
     ephemeral_message: str | None = None
-    error_code: SetupErrorCode | None = None
+    error_code: SetupErrorCode | str | None = None
     error_message: str | None = None
 
 

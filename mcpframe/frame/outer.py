@@ -297,7 +297,7 @@ class OuterFrame:
             self.setup_required = event
         elif isinstance(event, SetupCompleted) and event.result.error_code is None:
             self.setup_required = None
-            self.title = event.result.title
+            self.title = event.result.title or self.title
             self.visibility = event.result.visibility
         elif isinstance(event, Closed) and isinstance(event.error, PermissionsDenied):
             return  # not an end, but a question: `setup` asks it

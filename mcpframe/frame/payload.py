@@ -1,7 +1,8 @@
 """JSON text in and out of a message, within limits.
 
-Rules kept here: a message's bytes, its nesting, and no key that could reach a JavaScript prototype. The checks read the
-text with compiled searches, so that a message of many megabytes costs little more than its parsing.
+Rules kept here: a message's bytes, its nesting, no key that could reach a JavaScript prototype, and no text that is
+ill-formed Unicode. The checks read the text with compiled searches, so that a message of many megabytes costs little
+more than its parsing.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ import re
 from typing import Any, NoReturn
 
 from mcpframe.frame.errors import MalformedMessage, MessageTooDeep, MessageTooLarge, PrototypeKey
+from mcpframe.frame.outline import nesting
 
-_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"')  # possessive: linear, whatever the text
-_INNERMOST = re.compile(r"\[[^][{}]*\]|\{[^][{}]*\}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""In a Python text these are never in pairs: such a text has no form in UTF-8."""
+
+_SPELT_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -41,25 +45,18 @@ def check_text(text: str, *, max_bytes: int, max_nesting: int) -> None:
         size = len(text.encode("utf-8", "surrogatepass"))
     if size > max_bytes:
         raise MessageTooLarge(f"The message has {size:,} bytes; the limit is {max_bytes:,} (max_message_bytes).")
-    if text.count("[") + text.count("{") > max_nesting and _deeper_than(text, max_nesting):
+    # In Pyodide the parser dies of nesting, where CPython's raises RecursionError: it gets no deeper than this.
+    if text.count("[") + text.count("{") <= max_nesting:
+        return
+    deepest, left = nesting(text)
+    if deepest > max_nesting and left:
+        raise MalformedMessage("The message is not JSON: its brackets do not match.")
+    if deepest > max_nesting:
         raise MessageTooDeep(f"The message is nested deeper than {max_nesting} levels (max_nesting).")
 
 
-def _deeper_than(text: str, limit: int) -> bool:
-    """Tell whether brackets outside strings are nested deeper than the limit, peeling one level off a pass."""
-    brackets = re.sub(r"[^][{}]+", "", _STRING.sub("", text))
-    for _ in range(limit):
-        if not brackets:
-            return False
-        brackets, peeled = _INNERMOST.subn("", brackets)
-        if not peeled:
-            # Not left to the parser: in Pyodide it dies of nesting, where CPython's raises RecursionError.
-            raise MalformedMessage("The message is not JSON: its brackets do not match.")
-    return bool(brackets)
-
-
 def decode(text: str, *, max_bytes: int, max_nesting: int) -> Any:
-    """Parse JSON text within the limits.
+    """Parse JSON text within the limits, and check what it holds.
 
     Args:
         text: JSON text.
@@ -72,33 +69,41 @@ def decode(text: str, *, max_bytes: int, max_nesting: int) -> Any:
     Raises:
         MessageTooLarge: over `max_bytes`.
         MessageTooDeep: over `max_nesting`.
-        PrototypeKey: see `check_keys`.
-        MalformedMessage: not JSON.
+        PrototypeKey: see `check_content`.
+        MalformedMessage: not JSON, or see `check_content`.
     """
-    check_text(text, max_bytes=max_bytes, max_nesting=max_nesting)
-    try:
-        value = _DECODER.decode(text)
-    except (ValueError, RecursionError) as error:
-        raise MalformedMessage(f"The message is not JSON: {error}") from None
-    check_keys(text, value)
+    value = parse(text, max_bytes=max_bytes, max_nesting=max_nesting)
+    check_content(text, value)
     return value
 
 
-def check_keys(text: str, value: Any = None) -> None:
-    """Refuse keys through which data could change a JavaScript prototype.
+def parse(text: str, *, max_bytes: int, max_nesting: int) -> Any:
+    """Parse JSON text within the limits. As `decode`, but nothing is checked of what it holds."""
+    check_text(text, max_bytes=max_bytes, max_nesting=max_nesting)
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise MalformedMessage(f"The message is not JSON: {error}") from None
 
-    The rule is that of npm's `secure-json-parse`: `__proto__` anywhere, and `constructor` where it holds an object with
-    a `prototype`; a plain `constructor` key is an ordinary word and passes.
+
+def check_content(text: str, value: Any = None) -> None:
+    """Refuse keys through which data could change a JavaScript prototype, and texts that are not well-formed Unicode.
+
+    The rule for keys is that of npm's `secure-json-parse`: `__proto__` anywhere, and `constructor` where it holds an
+    object with a `prototype`; a plain `constructor` key is an ordinary word and passes. Text with a lone surrogate has
+    no form in UTF-8: nobody behind this gate could write it to a file, a socket or a log (RFC 8259, section 8.2).
 
     Args:
-        text: the JSON text of the value, searched first: most messages hold neither word. The escape `\\u` counts as
-            a hit too, as it can spell a key another way.
+        text: the JSON text of the value, searched first: most messages hold nothing suspicious.
         value: the parsed value, where there is one already.
 
     Raises:
         PrototypeKey: naming the key.
+        MalformedMessage: for a lone surrogate.
     """
-    if '"__proto__"' not in text and '"prototype"' not in text and "\\u" not in text:
+    raw = not is_well_formed(text)
+    spelt = raw or _SPELT_SURROGATE.search(text) is not None
+    if not spelt and '"__proto__"' not in text and '"prototype"' not in text and "\\u" not in text:
         return
     todo = [json.loads(text) if value is None else value]
     while todo:
@@ -111,9 +116,31 @@ def check_keys(text: str, value: Any = None) -> None:
             constructor = item.get("constructor")
             if isinstance(constructor, dict) and "prototype" in constructor:
                 raise PrototypeKey("The message has a key 'constructor' that holds a 'prototype'.")
+            if spelt:
+                todo.extend(item)
             todo.extend(item.values())
+        elif spelt and isinstance(item, str) and not is_well_formed(item):
+            raise MalformedMessage("The message has a text that is ill-formed Unicode: a surrogate stands alone.")
+
+
+def is_well_formed(text: str) -> bool:
+    """Return whether a text has a form in UTF-8: no surrogate stands alone in it."""
+    return text.isascii() or _SURROGATE.search(text) is None
+
+
+def well_formed(text: str) -> str:
+    """Return a text with a replacement character (U+FFFD) in place of every lone surrogate."""
+    return text if is_well_formed(text) else _SURROGATE.sub("\ufffd", text)
 
 
 def encode(value: Any) -> str:
-    """Give the JSON text of a value, without spaces."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    """Return the JSON text of what was parsed from JSON, without spaces. It can always be written as UTF-8.
+
+    A number that is too large for JavaScript, as 1e400, is null, as `JSON.stringify` has it.
+    """
+    try:
+        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        finite = json.loads(json.dumps(value), parse_constant=lambda _: None)
+        text = json.dumps(finite, separators=(",", ":"), ensure_ascii=False)
+    return text if is_well_formed(text) else json.dumps(json.loads(text), separators=(",", ":"))

@@ -45,6 +45,7 @@ class Local(StrEnum):
     COMPLETE_SETUP = "complete setup"
     REQUIRE_SETUP = "require setup"
     SEND = "send"
+    LAST_REFUSED = "the peer's last message was refused"
     PEER_REPLACED = "peer's document replaced"
     PEER_REMOVED = "peer's window removed"
     CLOSE = "close"
@@ -142,6 +143,9 @@ class Role:
         waits: for a state, the `Options` field that bounds the stay in it.
         claims: the prefix by which a message claims to be of this dialect; anything else is noise.
         envelope: the JSON text before and after an MCP message.
+        carries: the message type of that envelope.
+        last: the message type after which the peer takes the phase for over, whatever becomes of it here. Where one is
+            refused, `Local.LAST_REFUSED` ends the phase on this side, too.
     """
 
     dialect: str
@@ -152,6 +156,8 @@ class Role:
     waits: Mapping[State, str]
     claims: str
     envelope: tuple[str, str]
+    carries: Trigger
+    last: Trigger | None = None
     by_trigger: Mapping[tuple[State, Trigger], tuple[Rule, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

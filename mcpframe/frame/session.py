@@ -18,9 +18,9 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from mcpframe.frame import jsonrpc
+from mcpframe.frame import jsonrpc, payload
 from mcpframe.frame.connection import Connection
-from mcpframe.frame.errors import SessionError, StateError
+from mcpframe.frame.errors import MalformedMessage, MessageError, SessionError, StateError
 from mcpframe.frame.events import (
     Closed,
     Departure,
@@ -150,13 +150,18 @@ class Session:
         self._carry_out(self.connection.close(self._loop.time()))
 
     def send(self, message: SessionMessage) -> None:
-        """Post one SDK message to the peer.
+        """Post one SDK message to the peer. One that has no form in JSON fails for whoever waits for it.
 
         Raises:
             StateError: where the session is not open.
         """
         body = message.message
-        text = body.model_dump_json(by_alias=True, exclude_unset=True)
+        text: str | MessageError
+        try:
+            text = body.model_dump_json(by_alias=True, exclude_unset=True)
+        except Exception as error:  # noqa: BLE001  a serializer may be the author's; whoever waits has to hear
+            told = payload.well_formed(str(error)).partition("\n")[0][:500]
+            text = MalformedMessage(f"The message has no form in JSON: {told}")
         envelope = {name: getattr(body, name) for name in body.model_fields_set}  # no second dump of a large result
         self._carry_out(self.connection.send(text, envelope, self._loop.time()))
 
@@ -199,9 +204,14 @@ class Session:
     def _refused(self, body: Mapping[str, Any], error: ValueError) -> SessionMessage | Exception:
         """What the SDK gets in place of a message that is not MCP's: whoever waits for it as an answer is told."""
         id_ = jsonrpc.request_id(body)
-        if id_ is None or jsonrpc.is_request(body):
+        why = payload.well_formed(str(error)).partition("\n")[0]
+        if jsonrpc.is_request(body):
+            answer = jsonrpc.error_response(id_, jsonrpc.INVALID_REQUEST, f"This is no request of MCP: {why}")
+            self._carry_out(self.connection.send(payload.encode(answer), answer, self._loop.time()))
             return error
-        told = f"The answer is no JSON-RPC response of MCP: {str(error).splitlines()[0]}"
+        if id_ is None:
+            return error
+        told = f"The answer is no JSON-RPC response of MCP: {why}"
         answer = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, told)
         return SessionMessage(jsonrpc_message_adapter.validate_python(answer, by_name=False))
 

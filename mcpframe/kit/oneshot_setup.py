@@ -94,7 +94,7 @@ async def _complete(setup: Setup, frame: Frame) -> None:
         ) from None
     if result.error_code:
         told = str(result.error_message or "it does not say why").rstrip(".")
-        raise SetupNotDone(f"The setup ended with {result.error_code.value} ({told}): enter something else.")
+        raise SetupNotDone(f"The setup ended with {result.error_code} ({told}): enter something else.")
 
 
 async def _offered(frame: Frame) -> str:

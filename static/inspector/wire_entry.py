@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mcpframe.frame import jsonrpc
 from mcpframe.frame.errors import MessageError
 from mcpframe.frame.payload import check_text
 
@@ -30,6 +29,9 @@ _PARSED: Final = 256 * 1024
 _MOST_NESTING: Final = 1000
 _ENVELOPE: Final = '{"type":"MCP_MESSAGE","payload":'
 _METHOD: Final = re.compile(r'"method":"([^"\\]{1,200})"')
+_ID: Final = r'"id":(?P<id>\d{1,16}|"(?:[^"\\]|\\.){0,256}")'
+_HEAD: Final = re.compile(r'\{(?:"jsonrpc":"2\.0",)?(?:' + _ID + r',)?"(?P<member>method|params|result|error)":')
+_TAIL: Final = re.compile(r'"jsonrpc":"2\.0",' + _ID + r"\}\Z")
 _ODD: Final = re.compile(r"[\ud800-\udfff]")
 
 
@@ -78,7 +80,7 @@ class Entry:
 
 
 def _look_at(text: str) -> tuple[Any, dict[str, Any] | None]:
-    """Give what a text says, and the MCP message in it; of a long one, if it can be, only the outline of that."""
+    """Give what a text says, and the MCP message in it; of a long one as the SDKs write it only the outline of that."""
     if len(text) > _PARSED and (payload := _outline(text)):
         return None, payload
     try:
@@ -93,12 +95,11 @@ def _outline(text: str) -> dict[str, Any] | None:
     if not text.startswith(_ENVELOPE):
         return None
     inside = text[len(_ENVELOPE) : -1]
-    method = _METHOD.search(inside[:256])
-    outline = jsonrpc.outline(inside)
-    if outline is None:
+    head, tail, method = _HEAD.match(inside[:1024]), _TAIL.search(inside[-1024:]), _METHOD.search(inside[:256])
+    if not head or not (head["id"] or tail):
         return None
-    kind, id_ = outline
-    if kind == "response":
+    id_ = json.loads(head["id"] or (tail["id"] if tail else ""))
+    if head["member"] in ("result", "error"):
         return {"id": id_}
     return {"id": id_, "method": method[1]} if method else None
 

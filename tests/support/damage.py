@@ -43,12 +43,7 @@ FIELDS: dict[str, Fields] = {
     },
     "MCP_SETUP_HANDSHAKE_REPLY": {("sessionId",): ("text", True), ("protocolVersion",): ("version", True)},
     "MCP_SETUP_COMPLETE": {
-        ("status",): ("word", True),
-        ("serverTitle",): ("text", True),
-        ("ephemeralMessage",): ("text", False),
-        ("transportVisibility",): ("object", True),
-        ("transportVisibility", "requirement"): ("word", True),
-        ("transportVisibility", "optionalMessage"): ("text", False),
+        ("status",): ("text", True),  # everything else has a default: see tests/vectors/sep
     },
     "MCP_TRANSPORT_HANDSHAKE": {("protocolVersion",): ("version", True)},
     "MCP_TRANSPORT_HANDSHAKE_REPLY": {("sessionId",): ("text", True), ("protocolVersion",): ("version", True)},

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from mcpframe.frame.connection import Connection, Options, parse_allowed_origins
+from mcpframe.frame.errors import MalformedMessage
 from mcpframe.frame.events import Departure, Output, SetupReason, SetupRequired, SetupResult
 from mcpframe.frame.protocols import sep
 from mcpframe.frame.roles import Local, Role, State
@@ -132,6 +133,8 @@ def do(made: Connection, local: Local, now: float = 0.0) -> list[Output]:
             return made.peer_gone(Departure.REPLACED, now)
         case Local.PEER_REMOVED:
             return made.peer_gone(Departure.REMOVED, now)
+        case Local.LAST_REFUSED:
+            return made._local(Local.LAST_REFUSED, MalformedMessage("status must be a str."), now=now)
         case Local.REPEAT:
             return made.tick(made.options.repeat_interval)
         case Local.DEADLINE:

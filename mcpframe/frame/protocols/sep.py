@@ -134,7 +134,7 @@ def _complete_setup(connection: Connection, message: Message) -> Iterable[Output
     if result.ephemeral_message:
         complete["ephemeralMessage"] = result.ephemeral_message
     if result.error_code is not None:
-        complete["error"] = {"code": result.error_code.value, "message": result.error_message or ""}
+        complete["error"] = {"code": str(result.error_code), "message": result.error_message or ""}
     yield connection.say(complete)
     yield from connection.end()
 
@@ -179,6 +179,13 @@ def _opened(connection: Connection, message: Message) -> Iterable[Output]:
 
 def _completed(connection: Connection, message: Message) -> Iterable[Output]:
     yield SetupCompleted(message.body)
+    yield from connection.end()
+
+
+def _completed_unreadably(connection: Connection, message: Message) -> Iterable[Output]:
+    """The page takes its setup for over, and waits for nothing any more: so must the host."""
+    told = f"How the setup of the page ended cannot be read: {message.body}"
+    yield SetupCompleted(SetupResult("", error_code=SetupErrorCode.CONFIG_ERROR, error_message=told))
     yield from connection.end()
 
 
@@ -282,6 +289,7 @@ INNER_SETUP = Role(
     waits={S.CALLING: "handshake_timeout", S.SETTING_UP: "setup_timeout"},
     claims="MCP_",
     envelope=_ENVELOPE,
+    carries=MCP_MESSAGE,
 )
 
 INNER_TRANSPORT = Role(
@@ -306,6 +314,7 @@ INNER_TRANSPORT = Role(
     waits={S.CALLING: "handshake_timeout"},
     claims="MCP_",
     envelope=_ENVELOPE,
+    carries=MCP_MESSAGE,
 )
 
 OUTER_SETUP = Role(
@@ -323,12 +332,15 @@ OUTER_SETUP = Role(
         # Again: a repetition, or the page is back from a sign-in elsewhere. Same setup, same session.
         Rule(S.SETTING_UP, SETUP_HANDSHAKE, S.SETTING_UP, _reply, _speaks_ours),
         Rule(S.SETTING_UP, SETUP_COMPLETE, S.CLOSED, _completed),
+        Rule(S.SETTING_UP, Local.LAST_REFUSED, S.CLOSED, _completed_unreadably),
         Rule(S.SETTING_UP, Local.DEADLINE, S.CLOSED, _setup_took_too_long),
         *_leaving(S.AWAITING, S.SETTING_UP),
     ),
     waits={S.AWAITING: "handshake_timeout", S.SETTING_UP: "setup_timeout"},
     claims="MCP_",
     envelope=_ENVELOPE,
+    carries=MCP_MESSAGE,
+    last=SETUP_COMPLETE,
 )
 
 OUTER_TRANSPORT = Role(
@@ -361,6 +373,7 @@ OUTER_TRANSPORT = Role(
     waits={S.AWAITING: "handshake_timeout", S.CONFIRMING: "accept_timeout"},
     claims="MCP_",
     envelope=_ENVELOPE,
+    carries=MCP_MESSAGE,
 )
 
 ROLES = (INNER_SETUP, INNER_TRANSPORT, OUTER_SETUP, OUTER_TRANSPORT)

@@ -7,7 +7,11 @@ Three dialects are in use, all called "1.0":
 - C, the draft specification of 2025-07: as B, and in the setup handshake `minProtocolVersion`, `maxProtocolVersion` and
   `requestedPermissions`, without `protocolVersion`.
 
-Each reader takes any of them and raises `MalformedMessage` for what is none. Versions are compared as numbers.
+Each reader takes any of them and raises `MalformedMessage` for what is none. Versions are compared as numbers. A member
+that is null counts as missing.
+
+`MCP_SETUP_COMPLETE` is read leniently: after it the page takes its setup for over, so that there is no second one. What
+can be defaulted is; anything but success is a failure.
 """
 
 from __future__ import annotations
@@ -39,11 +43,12 @@ SETUP_REQUIRED = "MCP_SETUP_REQUIRED"
 MCP_MESSAGE = "MCP_MESSAGE"
 
 _MAX_TEXT = 4096
+_MAX_DIGITS = 6
 T = TypeVar("T")
 
 
 def phase_of(fragment: str) -> str:
-    """Tell the phase from the URL's hash: `"setup"` where one of its comma-separated tokens is exactly `setup`.
+    """Return the phase from the URL's hash: `"setup"` where one of its comma-separated tokens is exactly `setup`.
 
     Args:
         fragment: `location.hash`, with or without the `#`.
@@ -55,7 +60,7 @@ def phase_of(fragment: str) -> str:
 
 
 def address_for(url: str, phase: str) -> str:
-    """Give the address of a page in a phase: `setup` is in its hash in the setup phase, and not in the other.
+    """Return the address of a page in a phase: `setup` is in its hash in the setup phase, and not in the other.
 
     Args:
         url: the page's address, as a person may have typed it: with or without a `setup` in its hash.
@@ -89,13 +94,28 @@ class Reply:
 
 
 def _take(data: Mapping[str, Any], key: str, kind: type[T], default: T | None = None) -> T:
-    """Give a member of an exact type; a missing or null one is its default, or an error where there is none."""
+    """Return a member of an exact type; a missing or null one is its default, or an error where there is none."""
     value = data.get(key)
     if value is None and default is not None:
         return default
-    if not isinstance(value, kind) or (kind is str and len(value) > _MAX_TEXT):  # type: ignore[arg-type]
+    if not isinstance(value, kind) or (isinstance(value, str) and _is_long(value)):
         raise MalformedMessage(f"{str(data.get('type', 'message'))[:64]}: {key} must be a {kind.__name__}.")
     return value
+
+
+def _is_long(text: str) -> bool:
+    """Return whether a text is over the limit, counted as JavaScript counts: in units of UTF-16."""
+    return len(text) > _MAX_TEXT or (len(text) * 2 > _MAX_TEXT < len(text.encode("utf-16-le", "surrogatepass")) // 2)
+
+
+def _text(value: Any) -> str:
+    """Return a text that is no longer than allowed, and an empty one for anything else."""
+    return value if isinstance(value, str) and not _is_long(value) else ""
+
+
+def _first(data: Mapping[str, Any], *keys: str) -> Any:
+    """Return the first of these members that is there and not null."""
+    return next((data[key] for key in keys if data.get(key) is not None), None)
 
 
 def _one_of(data: Mapping[str, Any], key: str, kind: Callable[[str], T], default: T | None = None) -> T:
@@ -115,7 +135,7 @@ def _version(data: Mapping[str, Any], key: str) -> tuple[int, int]:
         and major.isdigit()
         and minor.isascii()
         and minor.isdigit()
-        and len(minor) < 9 > len(major)
+        and len(major) <= _MAX_DIGITS >= len(minor)
     ):
         raise MalformedMessage(f"{key} must be a version such as '1.0'.")
     return int(major), int(minor)
@@ -160,25 +180,30 @@ def read_reply(data: Mapping[str, Any]) -> Reply:
 
 def read_setup_complete(data: Mapping[str, Any]) -> SetupResult:
     status = _take(data, "status", str)
-    if status not in ("success", "error"):
-        raise MalformedMessage("status must be 'success' or 'error'.")
-    failed = status == "error"
-    error = _take(data, "error", dict, {})
-    visibility = _take(data, "transportVisibility", dict, {} if failed else None)
-    message = visibility.get("optionalMessage", visibility.get("description"))
+    failed = status != "success"
+    visibility = data.get("transportVisibility")
+    visibility = visibility if isinstance(visibility, dict) else {}
+    requirement = _text(visibility.get("requirement"))
     return SetupResult(
-        title=_take(
-            {"serverTitle": data.get("serverTitle", data.get("displayName"))},
-            "serverTitle",
-            str,
-            "" if failed else None,
-        ),
-        visibility=_one_of(visibility, "requirement", Visibility, Visibility.HIDDEN if failed else None),
-        visibility_message=None if message is None else _take({"optionalMessage": message}, "optionalMessage", str),
-        ephemeral_message=_take(data, "ephemeralMessage", str, "") or None,
-        error_code=_one_of(error, "code", SetupErrorCode) if failed else None,
-        error_message=_take(error, "message", str) if failed else None,
+        title=_text(_first(data, "serverTitle", "displayName")),
+        visibility=Visibility(requirement) if requirement in list(Visibility) else Visibility.HIDDEN,
+        visibility_message=_text(_first(visibility, "optionalMessage", "description")) or None,
+        ephemeral_message=_text(data.get("ephemeralMessage")) or None,
+        error_code=_error_code(status, data.get("error")) if failed else None,
+        error_message=_error_message(data.get("error")) if failed else None,
     )
+
+
+def _error_code(status: str, error: Any) -> SetupErrorCode | str:
+    """Return why a setup failed, in the page's own word where it is none of the protocol's."""
+    code = _text(error.get("code")) if isinstance(error, dict) else ""
+    if code:
+        return SetupErrorCode(code) if code in list(SetupErrorCode) else code
+    return SetupErrorCode.USER_CANCELLED if status in ("cancelled", "canceled") else SetupErrorCode.CONFIG_ERROR
+
+
+def _error_message(error: Any) -> str:
+    return _text(error.get("message") if isinstance(error, dict) else error) or "The page gave no reason."
 
 
 def read_accepted(data: Mapping[str, Any]) -> str:
@@ -195,5 +220,4 @@ def read_mcp_message(data: Mapping[str, Any]) -> dict[str, Any]:
     message = data.get("payload")
     if not isinstance(message, dict):
         raise MalformedMessage("payload must be an object.")
-    jsonrpc.request_id(message)
-    return message
+    return jsonrpc.with_usable_id(message)

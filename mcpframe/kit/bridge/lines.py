@@ -11,6 +11,7 @@ from typing import Any
 
 from mcpframe.frame import jsonrpc, payload
 from mcpframe.frame.errors import MalformedMessage, MessageError, MessageTooLarge
+from mcpframe.frame.outline import Outline, outline, outline_of, outline_of_ends
 from mcpframe.frame.roles import Options
 
 LIMITS = Options()
@@ -80,8 +81,7 @@ class Lines:
     def _too_long(self, kept: bytes, size: int) -> Broken:
         text = kept.strip().decode("utf-8", "replace")
         error = MessageTooLarge(f"The message has {size:,} bytes; the limit is {self._max_bytes:,}.")
-        found = jsonrpc.outline(text)
-        return broken(found[1] if found and found[0] == "request" else None, jsonrpc.INVALID_REQUEST, error)
+        return broken(_waits(outline_of_ends(text, text[-_ENDS:])), jsonrpc.INVALID_REQUEST, error)
 
 
 def read_message(line: bytes, *, max_bytes: int, max_nesting: int) -> Line | Broken:
@@ -98,21 +98,23 @@ def read_message(line: bytes, *, max_bytes: int, max_nesting: int) -> Line | Bro
     except (UnicodeDecodeError, MalformedMessage) as error:
         return broken(None, PARSE_ERROR, error)
     except MessageError as error:
-        found = jsonrpc.outline(text)
-        return broken(found[1] if found and found[0] == "request" else None, jsonrpc.INVALID_REQUEST, error)
+        return broken(_waits(outline(text)), jsonrpc.INVALID_REQUEST, error)
     if not isinstance(message, dict):
         what = "a batch" if isinstance(message, list) else "no object"
         return broken(None, jsonrpc.INVALID_REQUEST, f"The message is {what}: send one JSON-RPC object.")
     try:
         jsonrpc.request_id(message)
     except MessageError as error:
-        id_ = message.get("id")
-        usable = isinstance(id_, str | int) and not isinstance(id_, bool) and "method" in message
-        return broken(id_ if usable else None, jsonrpc.INVALID_REQUEST, error)
+        return broken(_waits(outline_of(message)), jsonrpc.INVALID_REQUEST, error)
     return Line(text, message)
 
 
-def broken(id_: jsonrpc.RequestId | None, code: int, error: object) -> Broken:
-    """Give the answer to what is no message; without a known id it is null (JSON-RPC 2.0, section 5)."""
+def _waits(outline: Outline) -> str | int | float | None:
+    """Return the id of the request that somebody waits for."""
+    return jsonrpc.answerable_id(outline.id) if outline.kind == "request" else None
+
+
+def broken(id_: str | int | float | None, code: int, error: object) -> Broken:
+    """Return the answer to what is no message; without a known id it is null (JSON-RPC 2.0, section 5)."""
     answer = {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": str(error)}}
     return Broken(payload.encode(answer), str(error))

@@ -1,10 +1,13 @@
-"""Every message type with one thing wrong, where the connection waits for it: refused, and nothing changes."""
+"""Every message type with one thing wrong, where the connection waits for it: refused, and nothing changes.
+
+But for the message after which the peer takes its setup for over: refused, it ends the setup here, too.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from mcpframe.frame.events import Refused
+from mcpframe.frame.events import Closed, Refused
 from mcpframe.frame.protocols import sep
 from mcpframe.frame.roles import Options, Role, State
 from tests.support.damage import LARGEST, damaged, example
@@ -29,6 +32,9 @@ def test_each_damaged_message_is_refused(kind: str, role: Role, state: State) ->
         before = (made.state, made.origin, made.deadline)
         outputs = hear(made, message)
         assert isinstance(outputs[0], Refused), name
+        if kind == "MCP_SETUP_COMPLETE":
+            assert outputs[-1] == Closed(None), name
+            continue
         assert (made.state, made.origin, made.deadline) == before, name
     made = connection_in(role, state, Options(max_message_bytes=LARGEST))
     assert not any(isinstance(output, Refused) for output in hear(made, example(kind)))

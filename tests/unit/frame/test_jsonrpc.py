@@ -1,4 +1,4 @@
-"""What is a request, what answers it, and who waits behind a message that was too large to parse."""
+"""What is a request, what answers it, and which ids come back as they were."""
 
 from __future__ import annotations
 
@@ -6,34 +6,49 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mcpframe.frame import jsonrpc
-from mcpframe.frame.errors import TooManyPending
-
-ids = st.integers(0, 2**53) | st.text(max_size=40)
+from mcpframe.frame.errors import MalformedMessage, TooManyPending
 
 
-def wire(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+@pytest.mark.parametrize(
+    ("written", "usable", "answerable"),
+    [
+        ("1", 1, 1), ("-1", -1, -1), ("0", 0, 0), ("-0", 0, 0), ("1.0", 1, 1.0), ("1e2", 100, 100.0), ('""', "", ""),
+        ('"1"', "1", "1"), ("9007199254740991", 2**53 - 1, 2**53 - 1), ("-9007199254740991", 1 - 2**53, 1 - 2**53),
+        ("9007199254740992", None, 2**53), ("1e300", None, 1e300), ("1.5", None, 1.5), ("1e400", None, None),
+        ("null", None, None), ("true", None, None), ("[1]", None, None), ("{}", None, None),
+    ],
+)  # fmt: skip
+def test_which_ids_come_back_as_they_were(written: str, usable: Any, answerable: Any) -> None:
+    value = json.loads(written)
+    assert repr(jsonrpc.usable_id(value)) == repr(usable)
+    assert repr(jsonrpc.answerable_id(value)) == repr(answerable)
 
 
-@given(ids, st.sampled_from(["first", "last"]))
-def test_outline_finds_what_the_official_sdks_write(id_: Any, place: str) -> None:
-    rest = {
-        "first": lambda body: {"jsonrpc": "2.0", "id": id_, **body},
-        "last": lambda body: {**body, "jsonrpc": "2.0", "id": id_},
-    }
-    big = {"x": 'y"}]' * 1000}
-    assert jsonrpc.outline(wire(rest[place]({"method": "m", "params": big}))) == ("request", id_)
-    assert jsonrpc.outline(wire(rest[place]({"result": big}))) == ("response", id_)
-    assert jsonrpc.outline(wire(rest[place]({"error": big}))) == ("response", id_)
+def test_an_id_with_a_fraction_of_zero_is_the_integer_for_everybody_behind_the_gate() -> None:
+    message = {"jsonrpc": "2.0", "id": 1.0, "method": "m"}
+    assert repr(jsonrpc.with_usable_id(message)["id"]) == "1"
+    same = {"jsonrpc": "2.0", "id": 1, "method": "m"}
+    assert jsonrpc.with_usable_id(same) is same
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"id":1}', '{"jsonrpc":"2.0","method":"m","params":{}}', "x" * 5000])
-def test_outline_guesses_nothing(text: str) -> None:
-    assert jsonrpc.outline(text) is None
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"result": 5}, {"result": None}, {"result": []}, {"error": {}}, {"error": "x"}, {"error": None},
+        {"error": {"code": "1", "message": "x"}}, {"error": {"code": 1.5, "message": "x"}},
+        {"error": {"code": 1}}, {"error": {"code": True, "message": "x"}}, {"error": {"code": 1, "message": None}},
+    ],
+    ids=json.dumps,
+)  # fmt: skip
+def test_answers_that_are_none(answer: dict[str, Any]) -> None:
+    with pytest.raises(MalformedMessage):
+        jsonrpc.request_id({"jsonrpc": "2.0", "id": 1, **answer})
+
+
+def test_an_error_that_quotes_what_cannot_be_written_can_be_written() -> None:
+    json.dumps(jsonrpc.error_response(1, 1, "\ud800 is no name"), ensure_ascii=False).encode()
 
 
 def test_pending_keeps_order_and_forgets_what_is_answered_or_cancelled() -> None:
@@ -49,5 +64,7 @@ def test_pending_keeps_order_and_forgets_what_is_answered_or_cancelled() -> None
     pending.asked({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})
     pending.asked({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": [2]}})
     pending.asked({"jsonrpc": "2.0", "method": "notifications/cancelled"})
+    pending.asked({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": None})
+    pending.asked({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": [2]})
     assert list(pending) == [3]
     assert len(pending) == 1

@@ -14,7 +14,7 @@ from mcp import Client
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError, jsonrpc_message_adapter
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
 from mcpframe.frame.connection import Connection, Options, parse_allowed_origins
 from mcpframe.frame.errors import HandshakeTimeout, PeerGone, SessionError, StateError
@@ -61,6 +61,10 @@ def make_server() -> MCPServer:
     @server.tool()
     def add(a: int, b: int) -> int:
         return a + b
+
+    @server.tool()
+    def surrogate() -> str:
+        return "\ud800"
 
     @server.tool()
     async def forever() -> str:
@@ -272,12 +276,12 @@ async def test_a_server_that_stops_reading_loses_no_session() -> None:
     session.close()
 
 
-async def test_a_message_the_sdk_cannot_read_is_an_exception_on_its_stream() -> None:
+async def test_an_answer_without_an_id_is_an_exception_on_the_stream() -> None:
     _, (inner, window) = halves()
     session = Session(inner, window)
     session.start()
     window.take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST))
-    bad = {"jsonrpc": "2.0", "error": {"message": "no code"}}  # and no id: nobody waits for it
+    bad = {"jsonrpc": "2.0", "error": {"code": 1, "message": "Whose?"}}  # nobody waits for it; the SDK wants an id
     window.take(inbound({"type": "MCP_MESSAGE", "payload": bad}, origin=HOST))
     assert isinstance(await session.streams[0].receive(), ValueError)
     session.close()
@@ -285,18 +289,65 @@ async def test_a_message_the_sdk_cannot_read_is_an_exception_on_its_stream() -> 
 
 
 @pytest.mark.parametrize(
-    "bad", [{"error": {"message": "no code"}}, {"error": "text"}, {"result": None}, {"result": []}]
+    "bad", [{"error": {"message": "no code"}}, {"error": "text"}, {"error": {}}, {"result": None}, {"result": 5}]
 )
-async def test_an_answer_the_sdk_cannot_read_is_an_error_for_who_waits_for_it(bad: dict[str, Any]) -> None:
+async def test_an_answer_that_is_none_is_an_error_for_who_waits_for_it(bad: dict[str, Any]) -> None:
     _, (inner, window) = halves()
     session = Session(inner, window)
     session.start()
     window.take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST))
+    session.send(SessionMessage(jsonrpc_message_adapter.validate_python(REQUEST)))
     window.take(inbound({"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "id": 1, **bad}}, origin=HOST))
     item = await session.streams[0].receive()
     assert isinstance(item, SessionMessage)
     assert isinstance(item.message, JSONRPCError)
     assert item.message.id == 1
-    assert "no JSON-RPC response" in item.message.error.message
+    assert "was refused" in item.message.error.message
     session.close()
     session.streams[0].close()
+
+
+class Awkward:
+    """What no serializer knows."""
+
+
+UNSENDABLE = {"a lone surrogate": "\ud800", "a key": {"\udfff": 1}, "an object": Awkward()}
+
+
+@pytest.mark.parametrize("value", UNSENDABLE.values(), ids=UNSENDABLE)
+async def test_what_cannot_be_written_fails_for_who_waits_and_the_session_lives(value: Any) -> None:
+    outer, inner = halves()
+    host = Session(*outer)
+    host.start()
+    async with open_session(*inner) as session:
+        await host.begun()
+        read, write = session.streams
+        host_read, host_write = host.streams
+        await host_write.send(SessionMessage(JSONRPCRequest(jsonrpc="2.0", id="asked", method="x")))
+        await read.receive()
+        for message in (
+            JSONRPCRequest(jsonrpc="2.0", id=5, method="x", params={"value": value}),
+            JSONRPCNotification(jsonrpc="2.0", method="notifications/x", params={"value": value}),
+            JSONRPCResponse(jsonrpc="2.0", id="asked", result={"value": value}),
+        ):
+            await write.send(SessionMessage(message))
+        mine, theirs = await read.receive(), await host_read.receive()
+        for item, id_ in ((mine, 5), (theirs, "asked")):
+            assert isinstance(item, SessionMessage)
+            assert isinstance(item.message, JSONRPCError)
+            assert (item.message.id, item.message.error.code) == (id_, -32603)
+        await write.send(SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=6, method="still here")))
+        still = await host_read.receive()
+        assert isinstance(still, SessionMessage)
+        assert isinstance(still.message, JSONRPCRequest)
+    host.close()
+    host_read.close()
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_tool_that_answers_a_lone_surrogate_is_an_error_and_the_server_lives(mode: Any) -> None:
+    outer, inner = halves()
+    async with serving(make_server(), inner), Client(transport(*outer), mode=mode) as client:
+        with pytest.raises(MCPError):
+            await client.call_tool("surrogate", {})
+        assert (await client.call_tool("add", {"a": 1, "b": 2})).structured_content == {"result": 3}

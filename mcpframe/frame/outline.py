@@ -1,0 +1,227 @@
+"""Who waits behind a message that is not parsed: its type, and the id of the request or answer in it, from its text.
+
+A message over a limit must not be parsed, and yet whoever waits for it has to hear. The members of one object, or of
+an object in it, are read here in any order and spelling; what is inside them is skipped without being built. The time
+is linear in the length of the text, and the memory that it takes is that of one member.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Literal
+
+_SPACE = re.compile(r"[ \t\n\r]*+")
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_SCALAR = re.compile(r'[^][{}",:\s]++')
+# What stands between two brackets of the same level; a flat group is one without another in it.
+_BETWEEN = r'[^][{}"]++|"(?:[^"\\]++|\\.)*+"'
+_FLAT = re.compile(rf"[\[{{](?:{_BETWEEN})*+[\]}}]", re.DOTALL)
+_BRACKET = re.compile(rf"(?:{_BETWEEN}|{_FLAT.pattern})*+([][{{}}])", re.DOTALL)
+_MEMBER = r'\s*+"(?:[^"\\]|\\.){0,256}"\s*+:\s*+(?:"(?:[^"\\]|\\.)*"|[^][{}",:\s]++)\s*+'
+_LAST_MEMBERS = re.compile(rf",({_MEMBER}(?:,{_MEMBER})*+)\}}\s*\Z", re.DOTALL)
+_CHUNK = re.compile(r'(?:[^"]{1,4096}+|"(?:[^"\\]++|\\.)*+"){1,32}+', re.DOTALL)
+_NO_BRACKETS = re.compile(r"[^][{}]++")
+_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+_BY_BRACKET = 1000
+"""After so many brackets of one group, the rest is looked through in chunks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What can be told of a message without reading all of it.
+
+    Attributes:
+        kind: whether somebody waits for an answer to it, it is the answer, or nobody waits.
+        id: the id as it is written, where there is one: any JSON value that is no array or object, else None.
+        method: the method, where there is one that is a text.
+        type: the text of `type` in the envelope, where there is one.
+    """
+
+    kind: Literal["request", "response", "other"]
+    id: Any = None
+    type: str | None = None
+    method: str | None = None
+
+
+def nesting(text: str) -> tuple[int, int]:
+    """Return how many brackets outside of strings are open at once at most, and how many are at the end of a text."""
+    steps = _steps(text)
+    return max(accumulate(steps, initial=0)), sum(steps)
+
+
+def _steps(text: str) -> array[int]:
+    brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
+    return array("b", brackets.encode("ascii").translate(_STEPS))
+
+
+class _Broken(Exception):
+    """The text is not JSON from here on."""
+
+
+def outline(text: str, *, envelope: bool = False) -> Outline:
+    """Read the outline of a message from its JSON text.
+
+    Args:
+        text: JSON text of any size and depth. Of what is not JSON, the part before the fault counts.
+        envelope: whether the JSON-RPC message is the `payload` of the text's object, and not that object itself.
+
+    Returns:
+        The outline; of duplicate members the last one counts, as for every parser.
+    """
+    outer: dict[str, Any] = {}
+    inner: dict[str, Any] = {}
+    with suppress(_Broken):
+        _read_members(text, outer, inner if envelope else None)
+    return outline_of(outer | {"payload": inner} if envelope else outer, envelope=envelope)
+
+
+def outline_of_ends(head: str, tail: str) -> Outline:
+    """Read the outline of a JSON-RPC message whose middle was not kept.
+
+    Args:
+        head: how its text begins.
+        tail: how its text ends. Members count in which nothing is nested, after the last one that is cut or nested.
+    """
+    members: dict[str, Any] = {}
+    with suppress(_Broken):
+        _read_members(head, members, None)
+    if last := _LAST_MEMBERS.search(tail):
+        with suppress(_Broken):
+            _read_members("{" + last[1] + "}", members, None)
+    return outline_of(members)
+
+
+def outline_of(data: Any, *, envelope: bool = False) -> Outline:
+    """Read the outline of a message that is parsed. As `outline` otherwise."""
+    outer = data if isinstance(data, dict) else {}
+    body = outer.get("payload") if envelope else outer
+    type_ = outer.get("type")
+    type_ = type_ if isinstance(type_, str) else None
+    if not isinstance(body, dict):
+        return Outline("other", None, type_)
+    id_ = body.get("id")
+    if isinstance(id_, list | dict):
+        id_ = None
+    if "method" in body:
+        method = body["method"] if isinstance(body["method"], str) else None
+        return Outline("request" if "id" in body else "other", id_, type_, method)
+    return Outline("response" if "result" in body or "error" in body else "other", id_, type_)
+
+
+_NAMES = ("id", "method", "result", "error", "type", "payload")
+
+
+def _read_members(text: str, outer: dict[str, Any], inner: dict[str, Any] | None) -> None:
+    """Note the members that an outline is made of; of `payload` in an envelope, its own members."""
+    for name, start in (members := _Members(text, 0)):
+        if name == "payload" and inner is not None and text.startswith("{", start):
+            inner.clear()
+            for inner_name, inner_start in (body := _Members(text, start)):
+                value = body.value_at(inner_start)
+                if inner_name in _NAMES:
+                    inner[inner_name] = value
+            members.at = body.at
+            continue
+        if name == "payload" and inner is not None:
+            inner.clear()
+        value = members.value_at(start)
+        if name in _NAMES:
+            outer[name] = value
+
+
+class _Members:
+    """The members of the object that begins at a place in a text, as `(name, start of the value)`.
+
+    Whoever iterates has to move `at` behind the value, with `value_at` or otherwise. In the end it is behind all.
+    """
+
+    def __init__(self, text: str, at: int) -> None:
+        self.text = text
+        self.at = at
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        self._take("{")
+        if self._peek() == "}":
+            self._take("}")
+            return
+        while True:
+            self._peek()
+            name = self._string()
+            self._take(":")
+            self._peek()
+            yield name, self.at
+            if self._peek() != ",":
+                break
+            self._take(",")
+        self._take("}")
+
+    def value_at(self, start: int) -> Any:
+        """Move behind a value, and return it; None in place of an array or an object."""
+        self.at = start
+        first = self.text[start : start + 1]
+        if first == '"':
+            return self._string()
+        if first in ("{", "["):
+            self._skip_group()
+            return None
+        scalar = _SCALAR.match(self.text, start)
+        if not scalar:
+            raise _Broken
+        self.at = scalar.end()
+        return _parsed(scalar[0]) if len(scalar[0]) <= 400 else None
+
+    def _peek(self) -> str:
+        self.at = _SPACE.match(self.text, self.at).end()  # type: ignore[union-attr]  # it matches nothing, too
+        return self.text[self.at : self.at + 1]
+
+    def _take(self, character: str) -> None:
+        if self._peek() != character:
+            raise _Broken
+        self.at += 1
+
+    def _string(self) -> str:
+        string = _STRING.match(self.text, self.at)
+        if not string:
+            raise _Broken
+        self.at = string.end()
+        value = _parsed(string[0])
+        return str(value)
+
+    def _skip_group(self) -> None:
+        if flat := _FLAT.match(self.text, self.at):
+            self.at = flat.end()
+            return
+        self.at += 1
+        depth = 1
+        for _ in range(_BY_BRACKET):
+            depth = self._next_bracket(depth)
+            if depth == 0:
+                return
+        while chunk := _CHUNK.match(self.text, self.at):
+            steps = _steps(chunk[0])
+            if depth + min(accumulate(steps), default=0) <= 0:
+                break  # it ends in this chunk
+            depth += sum(steps)
+            self.at = chunk.end()
+        while depth:
+            depth = self._next_bracket(depth)
+
+    def _next_bracket(self, depth: int) -> int:
+        bracket = _BRACKET.match(self.text, self.at)
+        if not bracket:
+            raise _Broken
+        self.at = bracket.end()
+        return depth + (1 if bracket[1] in "[{" else -1)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise _Broken from None
