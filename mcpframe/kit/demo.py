@@ -1,4 +1,4 @@
-"""The demo: a server in a frame and a host page around it on two origins, asked through a real browser."""
+"""The demo: a server in a frame and a host page around it on two sites, asked through a real browser."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mcpframe.kit.inspector import serve_inspector
 from mcpframe.kit.node import install_locked
 from mcpframe.kit.progress import Progress, silent
 from mcpframe.kit.project import find_project
-from mcpframe.kit.serve import Served, serve_app
+from mcpframe.kit.serve import FRAMED_HOST, Served, serve_app
 from mcpframe.kit.site import Site
 
 #: What is asked: the tool, and its argument.
@@ -98,7 +98,7 @@ def run_demo(*, once: bool = False, port: int = 0, page_port: int = 0, progress:
         # A bundle is made for its host's origin. The usual one is kept; who holds its port is alone with it.
         bundles = root / ".cache" / "demo" if page.port == _PAGE_PORT else temporary / "bundles"
         bundles.mkdir(parents=True, exist_ok=True)
-        frame = _serve(stack, Site(bundles, readers=[page.origin]), port, _BUNDLE_PORT)
+        frame = _serve(stack, Site(bundles, readers=[page.origin]), port, _BUNDLE_PORT, FRAMED_HOST)
         template = templates_dir() / "pi-calculator"
         built = build(template, bundles, allowed_origins=[page.origin], progress=progress)
         frame_url = f"{frame.origin}/{built.name}/"
@@ -119,13 +119,13 @@ def run_demo(*, once: bool = False, port: int = 0, page_port: int = 0, progress:
             _wait_for_the_end()
 
 
-def _serve(stack: contextlib.ExitStack, site: Site, port: int, usual: int) -> Served:
+def _serve(stack: contextlib.ExitStack, site: Site, port: int, usual: int, host: str = "127.0.0.1") -> Served:
     if port:
-        return stack.enter_context(serve_app(site, port))
+        return stack.enter_context(serve_app(site, port, host))
     try:
-        return stack.enter_context(serve_app(site, usual))
+        return stack.enter_context(serve_app(site, usual, host))
     except PortTaken:
-        return stack.enter_context(serve_app(site))
+        return stack.enter_context(serve_app(site, host=host))
 
 
 def _wait_for_the_end() -> None:

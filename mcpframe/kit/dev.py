@@ -31,7 +31,7 @@ from mcpframe.kit.errors import ConfigError, PortTaken
 from mcpframe.kit.host_page import HOST_MODULES
 from mcpframe.kit.progress import Progress, silent
 from mcpframe.kit.project import find_project
-from mcpframe.kit.serve import Served, serve_app
+from mcpframe.kit.serve import FRAMED_HOST, Served, serve_app
 from mcpframe.kit.site import Site
 
 #: Where a host page finds the channel, at its own origin.
@@ -180,7 +180,7 @@ def serve_dev(
     channel: DevChannel | None = None,
     progress: Progress = silent,
 ) -> Iterator[DevServer]:
-    """Serve a project and a host page around it, on two origins, for as long as the block lasts.
+    """Serve a project and a host page around it, on two sites, for as long as the block lasts.
 
     The first build is made before the block starts; an error of the author's is told in the page, like later ones.
 
@@ -203,7 +203,7 @@ def serve_dev(
         folder.mkdir()
         channel = channel or DevChannel()
         page = _serve(stack, WithChannel(Site(folder, readers=()), STATE_PATH, channel), port, _PAGE_PORT)
-        server = _serve(stack, Site(out, readers=[page.origin, *also]), 0, _SERVER_PORT)
+        server = _serve(stack, Site(out, readers=[page.origin, *also]), 0, _SERVER_PORT, FRAMED_HOST)
         _write_page(folder, server.origin, channel)
         stack.callback(channel.close)
         dev = DevServer(path, scratch, page, server, channel, also)
@@ -240,10 +240,10 @@ def _write_page(folder: Path, server: str, channel: DevChannel) -> None:
     shutil.copytree(static_dir() / "dev", folder, dirs_exist_ok=True)
 
 
-def _serve(stack: ExitStack, app: ASGIApp, port: int, usual: int) -> Served:
+def _serve(stack: ExitStack, app: ASGIApp, port: int, usual: int, host: str = "127.0.0.1") -> Served:
     try:
-        return stack.enter_context(serve_app(app, port or usual))
+        return stack.enter_context(serve_app(app, port or usual, host))
     except PortTaken:
         if port:
             raise
-        return stack.enter_context(serve_app(app))
+        return stack.enter_context(serve_app(app, host=host))

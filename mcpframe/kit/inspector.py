@@ -1,4 +1,4 @@
-"""The inspector, served: its page, which is built once, and the servers that it is to look at, on two origins."""
+"""The inspector, served: its page, which is built once, and the servers that it is to look at, on two sites."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mcpframe.kit.dev_channel import DevChannel, WithChannel
 from mcpframe.kit.errors import ConfigError, PortTaken
 from mcpframe.kit.progress import Progress, silent
 from mcpframe.kit.project import find_project
-from mcpframe.kit.serve import Served, serve_app
+from mcpframe.kit.serve import FRAMED_HOST, Served, serve_app
 from mcpframe.kit.site import Site
 
 ERAS = ("auto", "2026-07-28", "legacy")
@@ -119,7 +119,7 @@ def serve_inspector(
                 else Path(stack.enter_context(TemporaryDirectory(prefix="mcpframe-inspected-")))
             )
             built = [build(item, folder, allowed_origins=[served.origin], progress=progress) for item in projects]
-            theirs = _serve(stack, Site(folder, readers=[served.origin]), 0, _SERVERS_PORT)
+            theirs = _serve(stack, Site(folder, readers=[served.origin]), 0, _SERVERS_PORT, FRAMED_HOST)
             for result in built:
                 servers[result.name] = f"{theirs.origin}/{result.url_path}"
                 examples.append({"title": result.manifest["title"], "url": servers[result.name]})
@@ -132,13 +132,13 @@ def _folder(projects: Sequence[Path], origin: str) -> Path:
     return cache_dir() / "inspected" / hashlib.sha256(names.encode()).hexdigest()[:16]
 
 
-def _serve(stack: ExitStack, app: ASGIApp, port: int, usual: int) -> Served:
+def _serve(stack: ExitStack, app: ASGIApp, port: int, usual: int, host: str = "127.0.0.1") -> Served:
     if port:
-        return stack.enter_context(serve_app(app, port))
+        return stack.enter_context(serve_app(app, port, host))
     try:
-        return stack.enter_context(serve_app(app, usual))
+        return stack.enter_context(serve_app(app, usual, host))
     except PortTaken:
-        return stack.enter_context(serve_app(app))
+        return stack.enter_context(serve_app(app, host=host))
 
 
 class _WithExamples:

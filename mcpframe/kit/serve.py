@@ -23,6 +23,10 @@ from starlette.types import ASGIApp
 from mcpframe.kit.errors import PortTaken, ServeError
 from mcpframe.kit.site import Site
 
+FRAMED_HOST = "localhost"
+"""The host that servers are framed from, by pages of 127.0.0.1: browsers take them for two sites and so give them two
+processes. A server that computes for ever blocks its own."""
+
 _START_TIMEOUT = 10.0
 _STOP_TIMEOUT = 10.0
 

@@ -305,8 +305,11 @@ def inspecting() -> Iterator[Inspecting]:
     """The inspector, being served, with servers as its examples; built in the user's cache, once for all runs."""
     servers = [SERVERS / name for name in ("everything", "authored", "inspected")]
     templates = [templates_dir() / name for name in ("pi-calculator", "json-analyzer")]
-    with serve_inspector([*servers, *templates]) as served:
-        yield served
+    with pytest.MonkeyPatch.context() as patch:
+        # On the inspector's site: in private profiles, as these tests have, frames of another one keep nothing.
+        patch.setattr("mcpframe.kit.inspector.FRAMED_HOST", "127.0.0.1")
+        with serve_inspector([*servers, *templates]) as served:
+            yield served
 
 
 @pytest.fixture

@@ -52,6 +52,8 @@ def test_a_change_is_built_as_a_draft_for_the_host_page(project: Path, builds: l
         assert server.rebuild() is None
         origin = server.url.rstrip("/")
         assert builds[1]["allowed_origins"] == [origin, "http://inspector.localhost:1"]
+        # Two sites, so that a browser gives them two processes.
+        assert (urlsplit(origin).hostname, urlsplit(server.server_url or "").hostname) == ("127.0.0.1", "localhost")
         assert builds[1]["draft"]
         assert server.channel._state["version"] == 2
         assert str(server.channel._state["url"]).endswith("/a/")
