@@ -1,6 +1,7 @@
 // Boots Python in this page: fetches everything at once, checks it, unpacks it, and hands over to mcpframe.frame.boot.
 // It knows nothing of MCP. What a person sees until the server runs, and when it cannot, is in page.js.
 import { Cold } from "./cold.js";
+import { Ending } from "./ending.js";
 import { Late } from "./late.js";
 import { asWasm, emptyModule, headOf } from "./linking.js";
 import { page } from "./page.js";
@@ -10,6 +11,7 @@ import { settle, unpack } from "./unzip.js";
 const config = JSON.parse(document.getElementById("mcpframe-boot").textContent);
 const files = config.files;
 const fetchFile = globalThis.fetch.bind(globalThis); // below, Pyodide is given another one for a while
+const ending = new Ending((title, detail) => page.fail(title, detail));
 const compiling = globalThis.mcpframeCompiling ?? {};
 const absolute = (url) => new URL(url, document.baseURI).href;
 
@@ -214,6 +216,7 @@ class Arrivals {
         };
         options.locateFile = (path) => urls.get(path) ?? locateFile(path);
         const module = await createPyodideModule(options);
+        ending.watch(module.API);
         await finish(module);
         return module;
       },
@@ -332,7 +335,10 @@ async function main() {
   page.start(config);
   if (files.maker) return (await script(files.maker)).make(builder);
   const pyodide = await start();
-  await pyodide.pyimport("mcpframe.frame.boot").main(JSON.stringify(config), page);
+  const boot = pyodide.pyimport("mcpframe.frame.boot");
+  const serving = boot.main(JSON.stringify(config), page);
+  ending.watchErrors(serving, () => boot.serves());
+  await serving;
 }
 
 main().catch((error) => {

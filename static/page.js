@@ -9,6 +9,7 @@ let finished = false;
 let failed = false;
 let stopped = false;
 let restored = false;
+let lastWords = null; // see `at_end`
 
 function settle() {
   clearTimeout(deadline);
@@ -34,6 +35,20 @@ function showError(title, detail) {
   element("error-detail").textContent = detail || "";
   element("error-more").hidden = !detail;
   console.error(detail ? `${title}\n${detail}` : title);
+}
+
+/** So that no host waits for a page that has stopped. */
+function sayLastWords() {
+  if (!lastWords) return;
+  const [message, target] = lastWords;
+  lastWords = null;
+  (parent === self ? opener : parent)?.postMessage(message, target);
+}
+
+function offerRestart() {
+  const error = element("error");
+  if (error.querySelector("button")) return;
+  add(error, "button", "Restart", { type: "button" }).addEventListener("click", () => location.reload());
 }
 
 const STATES = {
@@ -118,6 +133,11 @@ export const page = {
     element("status").textContent = STATES[state](origin);
   },
 
+  /** What the host is told where this page stops: JSON, a message and its target origin, or null. */
+  at_end(info) {
+    lastWords = JSON.parse(info);
+  },
+
   /** Python was started from a snapshot. */
   isRestored() {
     restored = true;
@@ -137,7 +157,9 @@ export const page = {
     settle();
     if (stopped) return; // the first error is the cause, what comes after it only follows from it
     stopped = true;
+    sayLastWords();
     element("status").textContent = "Stopped";
+    offerRestart();
     showError(title, detail);
     show("failed");
   },

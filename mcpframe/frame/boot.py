@@ -18,7 +18,8 @@ from mcpframe.frame import entries, load, sdk
 from mcpframe.frame.batching import batch_callbacks
 from mcpframe.frame.connection import AllowedOrigins, Connection, Options, parse_allowed_origins
 from mcpframe.frame.errors import McpFrameError, SessionError
-from mcpframe.frame.events import Event, Opened, Refused, SetupResult, SetupStarted, Visibility, Window
+from mcpframe.frame.events import Closed, Event, Opened, Refused, SetupResult, SetupStarted, Visibility, Window
+from mcpframe.frame.origins import ANY, OPAQUE
 from mcpframe.frame.protocols import sep
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ class Page(Protocol):
 
     def ready(self, info: str) -> None:
         """Show where the server stands: JSON with `state` (waiting, setting up, set up, connected) and `origin`."""
+
+    def at_end(self, info: str) -> None:
+        """Keep what to post to the host where this page stops: JSON, a message and its target origin, or null."""
 
     def timing(self) -> str:
         """Give how this page came to be ready: JSON with `start`, how Python was started, and `marks`, in ms."""
@@ -137,8 +141,23 @@ async def main(config_json: str, page: Page) -> None:
     except McpFrameError as error:
         page.fail(str(error), traceback.format_exc())
     except BaseException as error:
-        page.fail(f"The {kind} stopped: {type(error).__name__}: {error}", traceback.format_exc())
+        _report(error, kind, page)
         raise
+
+
+def _report(error: BaseException, kind: str, page: Page) -> None:
+    """Show an error that ended the server; without its traceback where there is no memory for that."""
+    try:
+        page.fail(f"The {kind} stopped: {type(error).__name__}: {error}", traceback.format_exc())
+    except Exception:  # noqa: BLE001  whatever it is, the page is told that the server has stopped
+        error.__traceback__ = None  # and so frees what its frames hold
+        page.fail(f"The {kind} stopped: {type(error).__name__}.", "")
+
+
+async def serves() -> bool:
+    """Return whether `main` still serves in a loop that runs: the page asks where an error reached it."""
+    await asyncio.sleep(0)
+    return any(task is not None and not task.done() for task in _running)
 
 
 async def _run(config: BootConfig, page: Page) -> None:
@@ -205,6 +224,7 @@ async def _set_up(target: ServerObject, allowed: AllowedOrigins, host: Window, c
     async with open_session(connection, host, on_event=_Reporter(page)) as session:
         if phase is None or not isinstance(target, FrameServer):
             session.complete_setup(config.setup_result)
+            page.at_end("null")
         else:
             from mcpframe.frame.author import run_setup
 
@@ -217,6 +237,7 @@ async def _set_up(target: ServerObject, allowed: AllowedOrigins, host: Window, c
                     raise ending.result().error or SessionError("The session was closed during the setup.")
                 result, failure = setting_up.result()
                 session.complete_setup(result)
+                page.at_end("null")
             finally:
                 await _end(target, [setting_up, ending])
             if failure:
@@ -232,7 +253,11 @@ async def _run_page(main: Callable[[AuthorPage], Any], config: BootConfig, page:
     options = config.options
     named = bool(config.allowed_origins or options.get("allow_opaque"))
     allowed = config.origins(None) if named else None
-    inner.configure(inner.Defaults(allowed, config.connection_options, config.setup_result))
+
+    def note_session(opened: Opened | None) -> None:
+        page.at_end(_last_words(opened) if opened else "null")
+
+    inner.configure(inner.Defaults(allowed, config.connection_options, config.setup_result, note_session))
     its_page = _author_page(open_storage(f"page {config.name}"), config, page)
     page.ready(json.dumps({"state": "running"}))
     try:
@@ -282,6 +307,10 @@ def _author_page(storage: Storage, config: BootConfig, page: Page) -> AuthorPage
     return Page(dom.DomBrowser(page), assets, storage=storage, on_error=page.problem)
 
 
+def _last_words(event: Opened | SetupStarted) -> str:
+    return json.dumps([sep.last_words(event), ANY if event.origin == OPAQUE else event.origin])
+
+
 class _Reporter:
     """Tells the page and the log what happens to a connection."""
 
@@ -297,3 +326,6 @@ class _Reporter:
         elif isinstance(event, Opened | SetupStarted):
             state = "connected" if isinstance(event, Opened) else "setting up"
             self._page.ready(json.dumps({"state": state, "origin": event.origin}))
+            self._page.at_end(_last_words(event))
+        elif isinstance(event, Closed) and event.error:
+            self._page.at_end("null")  # the host is gone, or has been told

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from mcpframe.frame.connection import Connection, Options
 from mcpframe.frame.errors import NoPeer, StateError
-from mcpframe.frame.events import Event, SetupResult
+from mcpframe.frame.events import Event, Opened, SetupResult
 from mcpframe.frame.origins import AllowedOrigins, parse_allowed_origins
 from mcpframe.frame.protocols import sep
 from mcpframe.frame.session import open_session
@@ -34,11 +34,13 @@ class Defaults:
         allowed_origins: who may be the host; None where the configuration names nobody.
         options: deadlines and limits.
         setup: how a setup of this page ends.
+        note_session: called when a session with the host begins, and with None when it has ended well.
     """
 
     allowed_origins: AllowedOrigins | None
     options: Options
     setup: SetupResult
+    note_session: Callable[[Opened | None], None] = lambda _: None
 
 
 _defaults: Defaults | None = None
@@ -91,4 +93,7 @@ async def connect_to_host(
             await asyncio.get_running_loop().create_future()  # until the host takes the page away
     connection = Connection(sep.INNER_TRANSPORT, allowed, options=used)
     async with open_session(connection, host, on_event=on_event) as session:
+        if isinstance(session.started, Opened):
+            _defaults.note_session(session.started)
         yield session.streams
+        _defaults.note_session(None)  # an error may be the end of the page: then its last words are for this host

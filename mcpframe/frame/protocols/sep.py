@@ -53,9 +53,33 @@ from mcpframe.frame.protocols.sep_messages import (
 )
 from mcpframe.frame.roles import Local, Message, Role, Rule, State
 
-__all__ = ["INNER_SETUP", "INNER_TRANSPORT", "OUTER_SETUP", "OUTER_TRANSPORT", "ROLES", "address_for", "phase_of"]
+__all__ = [
+    "INNER_SETUP",
+    "INNER_TRANSPORT",
+    "OUTER_SETUP",
+    "OUTER_TRANSPORT",
+    "ROLES",
+    "address_for",
+    "last_words",
+    "phase_of",
+]
 
 _OURS = (1, 0)
+
+
+def last_words(event: Opened | SetupStarted) -> dict[str, Any]:
+    """Return what the script of an inner page posts to its host in place of a Python that has ended.
+
+    A host with an open session takes a handshake for another document, and ends the session; a setup fails. So nobody
+    waits for an answer that cannot come any more.
+
+    Args:
+        event: What began the session.
+    """
+    if isinstance(event, Opened):
+        return {"type": TRANSPORT_HANDSHAKE, "protocolVersion": VERSION}
+    text = "The page stopped during its setup."
+    return _setup_complete(SetupResult("", error_code=SetupErrorCode.CONFIG_ERROR, error_message=text))
 
 
 # Guards and actions
@@ -118,7 +142,11 @@ def _start_setup(connection: Connection, message: Message) -> Iterable[Output]:
 
 
 def _complete_setup(connection: Connection, message: Message) -> Iterable[Output]:
-    result: SetupResult = message.body
+    yield connection.say(_setup_complete(message.body))
+    yield from connection.end()
+
+
+def _setup_complete(result: SetupResult) -> dict[str, Any]:
     complete: dict[str, Any] = {
         "type": SETUP_COMPLETE,
         "status": "success" if result.error_code is None else "error",
@@ -135,8 +163,7 @@ def _complete_setup(connection: Connection, message: Message) -> Iterable[Output
         complete["ephemeralMessage"] = result.ephemeral_message
     if result.error_code is not None:
         complete["error"] = {"code": str(result.error_code), "message": result.error_message or ""}
-    yield connection.say(complete)
-    yield from connection.end()
+    return complete
 
 
 def _refuse_setup_version(connection: Connection, message: Message) -> Iterable[Output]:

@@ -16,6 +16,7 @@ SCRIPTS = (
     "restore.js",
     "late.js",
     "linking.js",
+    "ending.js",
     "page.js",
     "loader.js",
 )

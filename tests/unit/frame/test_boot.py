@@ -45,12 +45,17 @@ class FakePage:
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, ...]] = []
+        self.last_words: tuple[dict[str, object], str] | None = None
 
     def progress(self, text: str) -> None:
         self.calls.append(("progress", text))
 
     def ready(self, info: str) -> None:
         self.calls.append(("ready", info))
+
+    def at_end(self, info: str) -> None:
+        words = json.loads(info)
+        self.last_words = words and tuple(words)
 
     def timing(self) -> str:
         return json.dumps(TIMING)
@@ -109,6 +114,7 @@ def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
         monkeypatch.setattr(module.__name__, module, raising=False)
     monkeypatch.setattr("mcpframe.frame.inner._defaults", None)
     monkeypatch.setattr("mcpframe.frame.load._bundle", None)
+    monkeypatch.setattr(boot, "_running", set())
     monkeypatch.syspath_prepend(str(tmp_path))
     before = set(sys.modules)
     rig = Rig(tmp_path, window)
@@ -130,6 +136,8 @@ async def test_serves_the_host_that_the_author_allowed(rig: Rig) -> None:
     assert [call[0] for call in rig.page.calls] == ["progress", "ready", "ready"]
     assert json.loads(rig.page.calls[1][1]) == {"state": "waiting"}
     assert json.loads(rig.page.calls[2][1]) == {"state": "connected", "origin": HOST}
+    # A host takes it for another document: so it learns of a Python that has ended.
+    assert rig.page.last_words == ({"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}, HOST)
     task.cancel()
     await asyncio.wait([task])
 
@@ -244,6 +252,26 @@ async def test_a_server_that_crashes_is_shown_and_raised(rig: Rig) -> None:
     with pytest.raises(RuntimeError, match="no database"):
         task.result()
     assert rig.page.last[1] == "The server stopped: RuntimeError: no database"
+    assert rig.page.last_words  # which the page posts then
+    assert not await boot.serves()
+
+
+async def test_an_error_that_cannot_be_formatted_is_told_all_the_same(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Unprintable(BaseException):
+        def __str__(self) -> str:
+            raise MemoryError
+
+    async def run(config: boot.BootConfig, page: boot.Page) -> None:
+        assert await boot.serves()
+        raise Unprintable
+
+    monkeypatch.setattr(boot, "_run", run)
+    task = rig.start("a:b")
+    await asyncio.wait([task])
+    assert isinstance(task.exception(), Unprintable)
+    assert rig.page.last == ("fail", "The server stopped: Unprintable.", "")
 
 
 async def test_options_are_those_of_the_connection() -> None:

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.server.mcpserver import MCPServer
 
 from mcpframe.frame.events import Departure, Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
-from mcpframe.frame.protocols import sep
+from mcpframe.frame.protocols import sep, sep_messages
 from mcpframe.frame.server import serve
 from mcpframe.frame.session import open_session, transport
 from tests.support.sep import HOST, SESSION
@@ -81,6 +81,10 @@ async def test_a_visible_setup_is_done_by_the_person(rig: Rig) -> None:
         assert session.started.requires_visible  # type: ignore[union-attr]
         assert session.started.permissions == (Permission("camera", purpose="To scan"),)  # type: ignore[union-attr]
         await until_shown(rig)
+        assert rig.page.last_words
+        words, target = rig.page.last_words
+        failed = sep_messages.read_setup_complete(words)
+        assert (failed.error_code, target) == (SetupErrorCode.CONFIG_ERROR, HOST)
         rig.browser.happen("#go", "click", key="Ada")
         assert await session.setup_result() == SetupResult("Set up", Visibility.REQUIRED, ephemeral_message="Done")
     await task
@@ -89,6 +93,7 @@ async def test_a_visible_setup_is_done_by_the_person(rig: Rig) -> None:
     assert rig.browser.listeners == []
     states = [json.loads(call[1])["state"] for call in rig.page.calls if call[0] == "ready"]
     assert states == ["waiting", "setting up", "set up"]
+    assert rig.page.last_words is None
 
 
 async def test_an_invisible_setup_needs_no_page(rig: Rig) -> None:
@@ -240,6 +245,25 @@ async def test_a_page_is_a_client_of_the_page_around_it(rig: Rig) -> None:
     assert rig.browser.listeners == []
     assert await rig.records.keys("page test") == ["visits"]
     assert all(call[0] != "fail" for call in rig.page.calls)
+    assert rig.page.last_words is None
+
+
+async def test_a_page_that_stops_in_a_session_has_last_words_for_its_host(rig: Rig) -> None:
+    rig.write(
+        """
+        from mcpframe import connect_to_host
+
+        async def main(page):
+            async with connect_to_host():
+                raise KeyError("k")
+        """,
+        "authored_page_e",
+    )
+    task = rig.start("authored_page_e:main", **PAGE)
+    async with open_session(rig.outer_connection(), rig.outer):
+        await asyncio.wait([task])
+    assert isinstance(task.exception(), KeyError)
+    assert rig.page.last_words == ({"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}, HOST)
 
 
 async def test_a_page_is_set_up_at_once(rig: Rig) -> None:

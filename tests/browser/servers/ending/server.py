@@ -1,0 +1,59 @@
+"""A server whose tools end Python, or never return."""
+
+import ctypes
+import os
+import sys
+
+import js
+from pyodide.ffi import create_proxy
+
+from mcpframe import FrameServer
+
+server = FrameServer("ending", allowed_origins=["http://host.localhost:1"])
+
+
+@server.setup(visible=False)
+async def setup(session):
+    """End in the middle of it."""
+    os._exit(4)
+
+
+@server.tool()
+def echo(text: str) -> str:
+    """Say it again."""
+    return text
+
+
+@server.tool()
+def end(how: str) -> str:
+    """End Python."""
+    match how:
+        case "exit":
+            os._exit(3)
+        case "abort":
+            os.abort()
+        case "read":
+            return str(ctypes.string_at(0xFFFFFFF0, 64))
+        case "stack":
+            deep: list[object] = []
+            for _ in range(200_000):
+                deep = [deep]
+            return repr(deep)
+        case "callback":
+            js.Array.of(1).map(create_proxy(lambda *_: os.abort()))
+        case "memory":
+            sys.setrecursionlimit(10**9)
+            return str(_recursed(0))
+    return "it lives"
+
+
+@server.tool()
+def spin() -> str:
+    """Compute for ever."""
+    js.console.info("spinning")
+    while True:
+        pass
+
+
+def _recursed(depth: int) -> int:
+    return _recursed(depth + 1) + 1

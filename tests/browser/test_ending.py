@@ -1,0 +1,88 @@
+"""Python ends in the middle of a tool or of a setup: the host is told, and a person can restart the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from playwright.async_api import Page, expect
+
+from mcpframe.frame.events import SetupErrorCode
+from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.roles import Options
+from mcpframe.kit.bundle import build
+from mcpframe.kit.playwright_window import PlaywrightPlace
+from mcpframe.kit.serve import serve_folder
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import SERVERS, Origins, Troubles
+
+PATIENCE = 2 * BOOT_PATIENCE
+
+
+@pytest.fixture(scope="module")
+def ending(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the server."""
+    folder = tmp_path_factory.mktemp("ending")
+    built = build(SERVERS / "ending", folder, allowed_origins=[origins.host])
+    with serve_folder(folder) as served:
+        yield f"http://bundle.localhost:{served.port}/{built.url_path}"
+
+
+@pytest.fixture
+async def page(host_page: Page, troubles: Troubles) -> Page:
+    """A host page whose frames complain."""
+    for complaint in ("uncaught", "fatal error", "ended", "Error", "Aborted", "Python"):
+        troubles.expect(complaint)
+    return host_page
+
+
+def framed(url: str) -> OuterFrame:
+    return OuterFrame(url, options=Options(handshake_timeout=BOOT_PATIENCE))
+
+
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [
+        ("exit", "exit status 3"),
+        ("abort", "it was aborted"),
+        ("read", "out of bounds"),
+        ("stack", "call stack"),
+        ("callback", "it was aborted"),
+    ],
+)
+async def test_the_host_is_told_and_the_page_can_be_restarted(page: Page, ending: str, how: str, reason: str) -> None:
+    place = PlaywrightPlace(page)
+    with anyio.fail_after(PATIENCE):
+        async with Client(framed(ending).connect(place, visible=True)) as client:
+            with pytest.raises(MCPError, match="session is over"):
+                await client.call_tool("end", {"how": how})
+            assert place.window
+            frame = await place.window.frame()
+            alert = frame.get_by_role("alert")
+            await expect(alert).to_contain_text("Python has ended")
+            await expect(alert).to_contain_text(reason)
+            await expect(frame.get_by_role("status")).to_have_text("Stopped")
+            await alert.get_by_role("button", name="Restart").click()
+            await expect(frame.get_by_role("status")).to_contain_text("waits", timeout=BOOT_PATIENCE * 1000)
+
+
+async def test_memory_that_is_used_up(page: Page, ending: str) -> None:
+    with anyio.fail_after(PATIENCE):
+        async with Client(framed(ending).connect(PlaywrightPlace(page))) as client:
+            try:
+                result = await client.call_tool("end", {"how": "memory"})
+            except MCPError:
+                return  # Python has ended
+            assert result.is_error  # or it has not, and still serves
+            assert not (await client.call_tool("echo", {"text": "again"})).is_error
+
+
+async def test_a_setup_in_which_python_ends_fails(page: Page, ending: str) -> None:
+    with anyio.fail_after(PATIENCE):
+        async with framed(ending).setup(PlaywrightPlace(page)) as setup:
+            result = await setup.result()
+    assert result.error_code is SetupErrorCode.CONFIG_ERROR
+    assert "stopped during its setup" in (result.error_message or "")
