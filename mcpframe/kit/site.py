@@ -99,23 +99,27 @@ class Site:
         segments = path.split("/")[1:]
         if "\0" in path or "\\" in path or any(part.startswith(".") or part in _PRIVATE for part in segments):
             return None
-        file = self._root.joinpath(*segments).resolve()
-        if not file.is_relative_to(self._root):
-            return None
+        file = self._root.joinpath(*segments)
         if path.endswith("/"):
             file = file / "index.html"
         try:
+            file = file.resolve()
             found = file.is_file() or (file / "index.html").is_file()
         except OSError:  # a name that the file system cannot have
             return None
-        return file if found else None
+        return file if found and file.is_relative_to(self._root) else None
+
+    def _compressed(self, file: Path) -> Path | None:
+        """The compressed form of a file, where there is one."""
+        packed = file.with_name(file.name + ".gz").resolve()
+        return packed if packed.is_file() and packed.is_relative_to(self._root) else None
 
     def _file(self, file: Path, asked: Headers, headers: dict[str, str]) -> Response:
         content_type = _TYPES.get(file.suffix) or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
         headers = {"content-type": content_type, "x-content-type-options": "nosniff", **headers}
         sent = file
-        compressed = file.with_name(file.name + ".gz")
-        if compressed.is_file():
+        compressed = self._compressed(file)
+        if compressed is not None:
             _vary(headers, "Accept-Encoding")
             if _accepts_gzip(asked.get("accept-encoding", "")):
                 sent = compressed

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from mcpframe.frame.origins import ANY
 from mcpframe.frame.places import parse_address
@@ -16,6 +18,9 @@ from mcpframe.kit.bridge.page import HOST_ORIGIN
 from mcpframe.kit.cache import cache_dir, writing
 from mcpframe.kit.errors import BridgeError
 from mcpframe.kit.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
 
 
 @dataclass(frozen=True)
@@ -62,34 +67,56 @@ def _is_built(path: Path) -> bool:
 
 
 def _serve_built(path: Path) -> Iterator[Target]:
-    from mcpframe.kit.serve import serve_folder
+    from mcpframe.kit.bundle_site import BundleSite
+    from mcpframe.kit.serve import serve_app
 
-    allowed = json.loads((path / "manifest.json").read_text("utf-8")).get("allowed_origins", [])
+    allowed = _allowed_origins(path)
     if ANY not in allowed and HOST_ORIGIN not in allowed:
         raise BridgeError(
             f"{path} was built for other hosts: give the project's own folder, or build it with "
             f"--allow-origin {HOST_ORIGIN} as well."
         )
     name = host_name(path)
-    with serve_folder(path.parent) as served:
-        yield Target(str(path), {name: served.port}, lambda: f"http://{name}/{path.name}/")
+    folder = path.resolve()
+    with serve_app(BundleSite.of(folder)) as served:
+        yield Target(str(path), {name: served.port}, lambda: f"http://{name}/{quote(folder.name)}/")
+
+
+def _allowed_origins(bundle: Path) -> list[Any]:
+    try:
+        manifest = json.loads((bundle / "manifest.json").read_text("utf-8"))
+        allowed = manifest["allowed_origins"]
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
+        allowed = None
+    if not isinstance(allowed, list):
+        raise BridgeError(f"{bundle / 'manifest.json'} is not the manifest of a bundle: build the project again.")
+    return allowed
 
 
 def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
-    from mcpframe.kit.serve import serve_folder
+    from starlette.responses import PlainTextResponse
+
+    from mcpframe.kit.bundle_site import BundleSite
+    from mcpframe.kit.serve import serve_app
 
     name = host_name(path)
     out = cache_dir() / "bridge" / name.partition(".")[0]
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
+    sites: list[BundleSite] = []
+
+    async def built(scope: Scope, receive: Receive, send: Send) -> None:
+        site = sites[-1] if sites else PlainTextResponse("Not built yet", 404)
+        await site(scope, receive, send)
 
     def find() -> str:
         from mcpframe.kit.bundle import build
 
-        built = build(path, out, allowed_origins=[HOST_ORIGIN], progress=progress)
-        return f"http://{name}/{built.url_path.lstrip('/')}"
+        result = build(path, out, allowed_origins=[HOST_ORIGIN], progress=progress)
+        sites[:] = [BundleSite.of(result.folder)]
+        return f"http://{name}/{quote(result.url_path.lstrip('/'))}"
 
-    with serve_folder(out) as served:
+    with serve_app(built) as served:
         yield Target(str(path), {name: served.port}, find)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from mcpframe.kit.bundle.write import MANIFEST, read_manifests
+from mcpframe.kit.bundle_site import BundleSite
 from mcpframe.kit.checks.files import check_files
 from mcpframe.kit.checks.findings import Finding, error, warning
 from mcpframe.kit.checks.page import check_page
@@ -17,7 +19,7 @@ from mcpframe.kit.checks.tools import check_tools
 from mcpframe.kit.errors import ConfigError, NoFramedServer
 from mcpframe.kit.oneshot import fetch, host_for, one_session, read_manifest
 from mcpframe.kit.progress import Progress, silent
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.serve import serve_app
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,9 @@ async def _tools(url: str, origin: str, patience: float) -> list[dict[str, Any]]
 def served_bundles(path: Path, *, progress: Progress = silent) -> Iterator[list[str]]:
     """Serve what is at a path for as long as the block lasts, and give the addresses of its bundles.
 
+    Each bundle is served alone, on an origin of its own: it is somebody's code that runs in a browser here, and has no
+    business with what lies beside it.
+
     Args:
         path: A bundle's folder, a folder with bundles, or a project, which is built into the cache.
         progress: Told about long steps.
@@ -111,8 +116,9 @@ def served_bundles(path: Path, *, progress: Progress = silent) -> Iterator[list[
         root, names = path, list(read_manifests(path))
     else:
         root, names = _built(path, progress)
-    with serve_folder(root) as served:
-        yield [f"{served.origin}/{name}/" for name in names]
+    with ExitStack() as stack:
+        sites = [BundleSite(root.resolve(), name) for name in names]
+        yield [f"{stack.enter_context(serve_app(site)).origin}/{quote(site.name)}/" for site in sites]
 
 
 def _built(path: Path, progress: Progress) -> tuple[Path, list[str]]:

@@ -37,6 +37,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "app" / "space and ü.txt").write_text("named")
     (root.parent / "secret").write_text("secret")
     (root / "link").symlink_to(root.parent / "secret")
+    for name in ("linked index", "linked packed"):
+        (root / name).mkdir()
+    (root / "linked index" / "index.html").symlink_to(root.parent / "secret")
+    (root / "linked packed" / "index.html").write_text("open")
+    (root / "linked packed" / "index.html.gz").symlink_to(root.parent / "secret")
     for name in ("a.wasm", "a.mjs", "a.js", "a.css", "a.json", "a.zip", "a.whl", "a.svg", "a.unheard"):
         (root / name).write_text(name)
     script = b"console.log(1);" * 1000
@@ -212,3 +217,13 @@ def test_only_pages_of_these_origins_may_read(tmp_path: Path) -> None:
                 assert "Origin" in headers["vary"]
         got, headers, _ = get(served, "/server.py")
         assert headers["access-control-allow-origin"] is None
+
+
+@pytest.mark.parametrize("path", ["/link", "/linked%20index/", "/linked%20index/index.html"])
+def test_links_that_lead_out_are_not_followed(served: Served, path: str) -> None:
+    assert get(served, path)[0] == 404
+
+
+def test_a_compressed_file_that_leads_out_is_none(served: Served) -> None:
+    status, headers, body = get(served, "/linked%20packed/", accept_encoding="gzip")
+    assert (status, headers["content-encoding"], body) == (200, None, b"open")
