@@ -6,9 +6,8 @@
   with `logging/setLevel` up to 2025-11-25, with `io.modelcontextprotocol/logLevel` in the request's `_meta` from
   2026-07-28 (both: MCP specification, server/utilities/logging). `logging/setLevel` is answered for the author.
 - a client that never sends `initialize` is served (`sdk.accept_without_handshake`).
-- a tool's exception reaches the client with its Python message. The SDK keeps the text of an unexpected exception
-  from the client, because a server's internals are usually somebody else's; here both are in one browser. The
-  traceback is logged, which in a page is its console.
+- whatever a handler raises is the answer to its request, and a tool's exception reaches the client with its Python
+  message (`failures`). The traceback is logged, which in a page is its console.
 """
 
 from __future__ import annotations
@@ -25,15 +24,13 @@ import mcp_types as types
 from mcp.server.connection import allowed_log_levels
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
-from mcp.server.mcpserver import Context, MCPServer, RequestStateSecurity
-from mcp.server.mcpserver.exceptions import UnexpectedResourceError, UnexpectedToolError
-from mcp.shared.exceptions import MCPError
+from mcp.server.mcpserver import MCPServer, RequestStateSecurity
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 from typing_extensions import TypeVar
 
 from mcpframe.frame import entries
 from mcpframe.frame.errors import EntryError, StateError
+from mcpframe.frame.failures import contain_failures
 from mcpframe.frame.origins import parse_allowed_origins
 from mcpframe.frame.printing import PrintedLines, captured, printing_to
 from mcpframe.frame.sdk import (
@@ -284,10 +281,7 @@ def equip(server: object) -> Server[Any]:
     own_levels = target.get_request_handler("logging/setLevel") is not None
     if not own_levels:
         target.add_request_handler("logging/setLevel", types.SetLevelRequestParams, _accept_level)
-    if isinstance(server, MCPServer):
-        _show_messages_of_tools(server)
-    else:
-        _answer_exceptions_of_tools(target)
+    contain_failures(server, target)
     target.middleware.insert(0, _Logs(limit=not own_levels))
     target.middleware.insert(0, _serve_uninitialized)
     return target
@@ -362,51 +356,3 @@ async def _sending_what_is_printed(ctx: ServerRequestContext[Any, Any], call_nex
     if failure is not None:
         raise failure
     return result
-
-
-def _show_messages_of_tools(server: MCPServer[Any]) -> None:
-    """Put the Python message into the result of a tool that crashed. The SDK logs the traceback after that."""
-    call_tool = server.call_tool
-
-    async def with_message(
-        name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
-    ) -> types.CallToolResult | types.InputRequiredResult:
-        try:
-            return await call_tool(name, arguments, context)
-        except UnexpectedToolError as error:
-            cause = _cause(error)
-            raise UnexpectedToolError(f"Error executing tool {name}: {_message(cause)}") from error.__cause__
-
-    server.call_tool = with_message  # type: ignore[method-assign]
-
-
-def _answer_exceptions_of_tools(server: Server[Any]) -> None:
-    """Make what the `tools/call` handler of a lowlevel server raises an error result, as for an `MCPServer`."""
-    entry = server.get_request_handler("tools/call")
-    if entry is None:
-        return
-
-    async def answered(ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams) -> HandlerResult:
-        try:
-            return await entry.handler(ctx, params)
-        except (MCPError, ValidationError):
-            raise  # answered as protocol errors
-        except Exception as error:
-            log.exception("Tool %r raised an unexpected exception", params.name)
-            text = f"Error executing tool {params.name}: {_message(error)}"
-            return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
-
-    server.add_request_handler("tools/call", types.CallToolRequestParams, answered)
-
-
-def _cause(error: BaseException) -> BaseException:
-    """The author's exception under the SDK's wrappers."""
-    while isinstance(error, UnexpectedToolError | UnexpectedResourceError) and error.__cause__ is not None:
-        error = error.__cause__
-    return error
-
-
-def _message(error: BaseException) -> str:
-    if isinstance(error, BaseExceptionGroup):
-        return "; ".join(_message(each) for each in error.exceptions)
-    return str(error) or type(error).__name__
