@@ -29,11 +29,11 @@ def checked(said: Said) -> Said:
     try:
         _check(said)
     except MessageError as error:
-        if said.method is not None or not _is_id(said.id):
+        id_ = jsonrpc.usable_id(said.id)
+        if said.method is not None or id_ is None:
             raise
-        assert said.id is not None
         text = f"The server's answer is not one that MCP allows: {error}"
-        return Said(payload.encode(jsonrpc.error_response(said.id, jsonrpc.INTERNAL_ERROR, text)), said.id)
+        return Said(payload.encode(jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, text)), id_)
     return said
 
 
@@ -45,8 +45,7 @@ def cancelled_id(message: Mapping[str, Any]) -> jsonrpc.RequestId | None:
     """
     if message.get("method") != "notifications/cancelled" or not isinstance(params := message.get("params"), dict):
         return None
-    id_ = params.get("requestId")
-    return id_ if _is_id(id_) else None
+    return jsonrpc.usable_id(params.get("requestId"))
 
 
 def _check(said: Said) -> None:
@@ -59,23 +58,4 @@ def _check(said: Said) -> None:
     jsonrpc.request_id(message)
     if (message.get("id"), message.get("method")) != (said.id, said.method):
         raise MalformedMessage("The message is another one than its head says.")
-    if not isinstance(message.get("result", {}), dict):
-        raise MalformedMessage("Its result must be an object.")
-    if "error" in message:
-        failure = message["error"]
-        fields = failure if isinstance(failure, dict) else {}
-        if not isinstance(fields.get("message"), str) or not _is_code(fields.get("code")):
-            raise MalformedMessage("Its error must be an object with a code and a message.")
-    if "\\u" in said.text or not said.text.isascii():
-        try:
-            payload.encode(message).encode("utf-8")
-        except UnicodeEncodeError:
-            raise MalformedMessage("It has a text that is not well-formed Unicode.") from None
-
-
-def _is_id(value: Any) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
-
-
-def _is_code(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    payload.check_content(said.text, message)

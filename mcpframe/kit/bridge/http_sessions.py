@@ -174,8 +174,9 @@ class _Session:
         try:
             if scope["method"] == "DELETE":
                 await self._say_goodbye("The client has ended the session.")
-            if message is not None and jsonrpc.is_request(message):
-                await self._handle_request(scope, receive, send, message["id"])
+            id_ = jsonrpc.request_id(message) if message is not None and jsonrpc.is_request(message) else None
+            if id_ is not None:
+                await self._handle_request(scope, receive, send, id_)
             else:
                 await self.transport.handle_request(_without_events(scope), receive, send)
         finally:

@@ -94,7 +94,7 @@ def read_message(line: bytes, *, max_bytes: int, max_nesting: int) -> Line | Bro
     """
     try:
         text = line.decode("utf-8")
-        message = payload.decode(text, max_bytes=max_bytes, max_nesting=max_nesting)
+        message = payload.parse(text, max_bytes=max_bytes, max_nesting=max_nesting)
     except (UnicodeDecodeError, MalformedMessage) as error:
         return broken(None, PARSE_ERROR, error)
     except MessageError as error:
@@ -103,6 +103,7 @@ def read_message(line: bytes, *, max_bytes: int, max_nesting: int) -> Line | Bro
         what = "a batch" if isinstance(message, list) else "no object"
         return broken(None, jsonrpc.INVALID_REQUEST, f"The message is {what}: send one JSON-RPC object.")
     try:
+        payload.check_content(text, message)
         jsonrpc.request_id(message)
     except MessageError as error:
         return broken(_waits(outline_of(message)), jsonrpc.INVALID_REQUEST, error)

@@ -227,6 +227,9 @@ BAD += [
     b'{"jsonrpc":"2.0","id":1,"method":"ping","params":null}',
     b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}',
 ]
+BAD += [b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}', b'{"jsonrpc":"2.0","id":1,"method":"\\udfff"}']
+BAD += [b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"\\ud800":1}}']
+BAD += [b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', b'{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}']
 
 
 @pytest.mark.parametrize("body", BAD, ids=range(len(BAD)))

@@ -21,6 +21,7 @@ def answer(data: bytes, **limits: int) -> dict[str, object]:
     assert isinstance(line, Broken)
     found: dict[str, object] = json.loads(line.answer)
     assert "\n" not in line.answer
+    assert line.answer.encode("utf-8")
     return found
 
 
@@ -65,6 +66,10 @@ def test_the_last_line_need_not_end() -> None:
         (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, None),
         (b'{"jsonrpc":"2.0","id":7,"method":"ping","params":[]}', -32600, 7),
         (b'{"jsonrpc":"2.0","id":7,"result":{},"error":{}}', -32600, None),
+        (b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":["\\ud800"]}}', -32600, 7),
+        (b'{"jsonrpc":"2.0","id":7,"method":"\\udfff"}', -32600, 7),
+        (b'{"jsonrpc":"2.0","id":"a\\ud800","method":"ping"}', -32600, "a\ud800"),
+        (b'{"jsonrpc":"2.0","id":"\xed\xa0\x80","method":"ping"}', -32700, None),
         (b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"__proto__":{}}}', -32600, 7),
         (b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":' + b"[" * 200 + b"]" * 200 + b"}}", -32600, 7),
     ],
