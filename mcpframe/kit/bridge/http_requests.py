@@ -21,7 +21,7 @@ from typing import Any
 from mcp.server.streamable_http import check_accept_headers
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame import payload
@@ -255,4 +255,4 @@ def _response(refusal: rules.Refusal | None) -> Response | None:
     body = refusal.body()
     if body is None:
         return Response(status_code=refusal.status, headers={"Allow": "POST"} if refusal.status == 405 else None)
-    return JSONResponse(body, refusal.status)
+    return Response(payload.encode(body), refusal.status, media_type="application/json")
