@@ -85,6 +85,17 @@ function embedding(url) {
   return `<iframe src="${url}" title="${config.title.replaceAll('"', "&quot;")}"></iframe>`;
 }
 
+const blocked = [];
+
+document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI, timeStamp }) => {
+  if (effectiveDirective === "connect-src") blocked.push({ url: blockedURI, at: timeStamp });
+  if (blocked.length > 20) blocked.shift();
+});
+
+/** What the policy has kept Python from reaching, for the error that Python gets: see hints.py. */
+globalThis.mcpframeBlocked = (milliseconds) =>
+  blocked.filter(({ at }) => at > performance.now() - milliseconds).map(({ url }) => url);
+
 export const page = {
   /** Begins to watch the time; called once. */
   start(bootConfig) {

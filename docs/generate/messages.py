@@ -124,8 +124,10 @@ _FIELDS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("MCP_SETUP_COMPLETE", "error"): (_ALL, "Why it failed; a text is the sentence alone."),
     ("MCP_SETUP_COMPLETE", "error.code"): (
         _ALL,
-        f"One of {', '.join(f'`{code}`' for code in SetupErrorCode)}; another text is handed on as it is. "
-        "Without it `USER_CANCELLED` for the status `cancelled`, else `CONFIG_ERROR`.",
+        (
+            f"One of {', '.join(f'`{code}`' for code in SetupErrorCode)}; another text is handed on as it is. "
+            "Without it `USER_CANCELLED` for the status `cancelled`, else `CONFIG_ERROR`."
+        ),
     ),
     ("MCP_SETUP_COMPLETE", "error.message"): (_ALL, "A sentence for a person."),
     ("MCP_TRANSPORT_HANDSHAKE", "protocolVersion"): (_ALL, "The version that the inner frame speaks."),

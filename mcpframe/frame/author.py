@@ -155,7 +155,11 @@ async def run_setup(
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
             raise  # the host has given the setup up; otherwise it is something of the author's that was cancelled
-        code, message, detail = "CONFIG_ERROR", str(error) or type(error).__name__, traceback.format_exc()
+        from mcpframe.frame import hints
+
+        await hints.explain(error)
+        message = "\n".join([str(error) or type(error).__name__, *getattr(error, "__notes__", ())])
+        code, detail = "CONFIG_ERROR", traceback.format_exc()
     message = _shortened(message)
     result = SetupResult(default.title, error_code=SetupErrorCode(code), error_message=message)
     return result, Failure(message, detail)

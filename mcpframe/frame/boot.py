@@ -173,7 +173,10 @@ async def _run(config: BootConfig, page: Page) -> None:
         target: Any = (servers.load_entry if config.kind == "server" else entries.load_main)(config.entry)
     except McpFrameError:
         raise
-    except Exception:  # noqa: BLE001  whatever the author's module raises is shown
+    except Exception as error:  # noqa: BLE001  whatever the author's module raises is shown
+        from mcpframe.frame import hints
+
+        await hints.explain(error)
         page.fail(f"{config.title}: the {config.kind}'s module raised an error.", traceback.format_exc())
         return
     if config.kind == "page":
@@ -262,6 +265,11 @@ async def _run_page(main: Callable[[AuthorPage], Any], config: BootConfig, page:
     page.ready(json.dumps({"state": "running"}))
     try:
         await main(its_page)
+    except Exception as error:
+        from mcpframe.frame import hints
+
+        await hints.explain(error)
+        raise
     finally:
         its_page.close()
 
@@ -270,6 +278,9 @@ async def _run_ui(server: FrameServer[Any], function: UiFunction, page: Page) ->
     try:
         await function(server.session)
     except Exception as error:  # noqa: BLE001  whatever the author's function raises is shown, and the tools go on
+        from mcpframe.frame import hints
+
+        await hints.explain(error)
         page.problem(f"The page's own part stopped: {type(error).__name__}: {error}", traceback.format_exc())
 
 

@@ -32,12 +32,14 @@ def find(entry: str, instead: Callable[[ModuleType], str]) -> Any:
     try:
         module = import_module(module_name)
     except ModuleNotFoundError as error:
+        from mcpframe.frame import hints  # here, as few pages need it
+
         missing = error.name or ""
         if module_name == missing or module_name.startswith(f"{missing}."):
             raise EntryError(f"The entry {entry!r}: there is no module named {missing!r}.") from error
         raise EntryError(
             f"The entry {entry!r}: importing {module_name!r} needs {missing!r}, which is not installed. "
-            "Add it to the server's requirements."
+            f"{hints.missing_module(missing)}"
         ) from error
     found: object = module
     for part in path.split("."):

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -69,9 +70,13 @@ async def contained(call: Callable[[], Awaitable[T]]) -> T:
     task = asyncio.current_task()
     assert task is not None
     cancelled_before = task.cancelling()
+    began = time.monotonic()
     try:
         return await call()
-    except Exception:
+    except Exception as error:
+        from mcpframe.frame import hints  # here: a page where nothing fails does without it
+
+        await hints.explain(_cause(error), time.monotonic() - began)
         raise
     except BaseException as error:
         if isinstance(error, asyncio.CancelledError) and _is_being_cancelled():
@@ -203,4 +208,5 @@ def _message(error: BaseException) -> str:
         text = ""
     if not isinstance(error, Exception):
         text = f"{name}: {text}" if text else name
-    return (text or name).encode("utf-8", "replace").decode("utf-8")  # a lone surrogate cannot be sent
+    text = "\n".join([text or name, *getattr(error, "__notes__", ())])
+    return text.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate cannot be sent

@@ -69,6 +69,11 @@ def configure(
     _bundle = _Bundle(lazy, fetch or _fetch_from_page, install or _install_with_micropip)
 
 
+def is_lazy(name: str) -> bool:
+    """Return whether a name is that of a requirement that this bundle keeps for later."""
+    return _bundle is not None and _bundle.has(_normalized(name))
+
+
 class _Bundle:
     def __init__(self, lazy: Mapping[str, Sequence[LazyFile]], fetch: Fetch, install: Install) -> None:
         self._lazy = {_normalized(name): tuple(files) for name, files in lazy.items()}
@@ -76,6 +81,9 @@ class _Bundle:
         self._install = install
         self._installed: set[str] = set()
         self._one_at_a_time = asyncio.Lock()  # two requirements may share a dependency
+
+    def has(self, name: str) -> bool:
+        return name in self._lazy
 
     async def load(self, names: Sequence[str]) -> None:
         for name in names:

@@ -274,6 +274,9 @@ class Page:
             self._report(error, what)
 
     def _report(self, error: BaseException, what: str) -> None:
+        from mcpframe.frame import hints
+
+        hints.explain_now(error)
         title = f"{what} raised {type(error).__name__}: {error}".rstrip(": ")
         detail = "".join(traceback.format_exception(error))
         if self._on_error:

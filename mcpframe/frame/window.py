@@ -95,6 +95,19 @@ def fragment() -> str:
     return str(js.location.hash)
 
 
+class Requests:
+    """What this page knows about requests that have failed: `hints.Browser`."""
+
+    def blocked(self, seconds: float) -> list[str]:
+        """Return the addresses that the page's policy has blocked in the last seconds, as the page's script noted."""
+        noted = getattr(js, "mcpframeBlocked", None)
+        return [] if noted is None else [str(url) for url in noted(seconds * 1000)]
+
+    def origin(self) -> str:
+        """Return the page's origin."""
+        return str(js.origin)
+
+
 async def fetch_bytes(url: str) -> bytes:
     """Fetch a file of this bundle.
 

@@ -454,6 +454,54 @@ async def test_assets_are_read_by_python_and_by_url(session: Connected) -> None:
     assert facts["url"].startswith("assets-")
 
 
+POLICY = ["http://elsewhere.localhost", "connect_src", "tool.mcpframe"]
+BLUNDERS: list[tuple[str, str, list[str]]] = [
+    ("pyfetch", "http://elsewhere.localhost/x", POLICY),
+    ("js.fetch", "http://elsewhere.localhost/x", POLICY),
+    ("open_url", "http://elsewhere.localhost/x", POLICY),
+    ("pyfetch", "stranger", ["CORS", "Access-Control-Allow-Origin", "http://bundle.host.localhost"]),
+    ("js.fetch", "stranger", ["CORS"]),
+    ("open_url", "stranger", ["CORS"]),
+    ("urllib", "https://elsewhere.localhost/x", ["pyodide.http.pyfetch", "csp.connect_src"]),
+    ("subprocess", "", ["no processes"]),
+    ("exec", "", ["no processes"]),
+    ("fork", "", ["no processes"]),
+    ("thread", "", ["one thread"]),
+    ("run", "", ["leave out server.run()"]),
+    ("import", "mcp.server.fastmcp", ["from mcp.server.mcpserver import MCPServer"]),
+    ("import", "not_there", ["requirements"]),
+    ("import", "_multiprocessing", ["no processes"]),
+    ("zone", "", ["'tzdata'"]),
+    ("alarm", "", ["asyncio.timeout"]),
+    ("open", "", ["'data/terms.json' to assets"]),
+    ("path", "", ["'data/terms.json' to assets"]),
+    ("environment", "", ["'API_KEY'", "server.session.storage"]),
+    ("bytes", "", ["Image("]),
+    ("input", "", ["elicit"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "url", "words"), BLUNDERS, ids=lambda value: value if isinstance(value, str) else "")
+async def test_what_a_page_does_not_have_is_an_error_that_says_what_to_do(
+    session: Connected,
+    shared: tuple[Connected, Troubles, BrowserContext],
+    origins: Origins,
+    kind: str,
+    url: str,
+    words: list[str],
+) -> None:
+    for part in ("Tool 'blunder'", "Content Security Policy", "CORS policy", "net::ERR_FAILED", "violates"):
+        shared[1].expect(part)
+    if url == "stranger":
+        url = f"{origins.stranger}/host.html"
+    with anyio.fail_after(PATIENCE):
+        result = await session.client.call_tool("blunder", {"kind": kind, "url": url})
+    text = result.content[0].text  # type: ignore[union-attr]
+    assert result.is_error
+    assert [word for word in words if word not in text] == [], text
+    assert "connect_src" not in text or "CORS" not in text
+
+
 async def test_files_are_chosen_one_choice_after_the_other(session: Connected, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("first")
     (tmp_path / "b.txt").write_text("second")

@@ -39,6 +39,9 @@ async def inspected(entry: str, folder: str, kind: str) -> dict[str, Any]:
     except EntryError as error:
         return {"error": str(error), "traceback": told(error.__cause__, folder) if error.__cause__ else ""}
     except BaseException as error:  # noqa: BLE001 an author's module may raise anything, SystemExit included
+        from mcpframe.frame import hints
+
+        hints.explain_now(error)
         return {"error": f"{type(error).__name__}: {error}".rstrip(": "), "traceback": told(error, folder)}
     return {
         "kind": type(found).__name__,

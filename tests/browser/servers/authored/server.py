@@ -2,8 +2,13 @@
 
 import asyncio
 import gc
+import importlib
 import json
+import os
+import signal
+import threading
 import weakref
+import zoneinfo
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +76,52 @@ async def ui(session: FrameSession) -> None:
     page.element("#fails").on("click", fails)
     async for visible in page.visibility():
         seen.append(visible)  # noqa: PERF401  one by one, as they happen
+
+
+@server.tool()
+async def blunder(kind: str, url: str = "") -> Any:
+    """Do what works on a machine of its own, and not in a page."""
+    if kind == "pyfetch":
+        from pyodide.http import pyfetch
+
+        return await (await pyfetch(url)).text()
+    if kind == "js.fetch":
+        import js
+
+        return await (await js.fetch(url)).text()
+    if kind == "open_url":
+        from pyodide.http import open_url
+
+        return open_url(url).read()
+    if kind == "urllib":
+        import urllib.request
+
+        return urllib.request.urlopen(url).read()  # noqa: ASYNC210
+    if kind == "subprocess":
+        import subprocess
+
+        return subprocess.check_output(["ls"])  # noqa: ASYNC221
+    if kind == "exec":
+        return await asyncio.create_subprocess_exec("ls")
+    if kind == "fork":
+        return os.fork()
+    if kind == "thread":
+        threading.Thread(target=print).start()
+    if kind == "run":
+        server.run()
+    if kind == "import":
+        importlib.import_module(url)
+    if kind == "zone":
+        zoneinfo.ZoneInfo("Europe/Berlin")
+    if kind == "alarm":
+        signal.alarm(1)
+    return {
+        "open": lambda: open("data/terms.json").read(),  # noqa: PTH123
+        "path": lambda: (Path(__file__).parent / "data/terms.json").read_text(),
+        "environment": lambda: os.environ["API_KEY"],
+        "bytes": lambda: b"\xff\x00",
+        "input": input,
+    }[kind]()
 
 
 @server.tool()

@@ -1,0 +1,254 @@
+"""What an author is told to do about errors that only a page has, each raised as it is there."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import errno
+import json
+import os
+import sqlite3
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfoNotFoundError
+
+import anyio
+import pydantic_core
+import pytest
+
+from mcpframe.frame import hints, load
+from mcpframe.kit.bundle.layers import SERVER_PATH
+
+
+class FakeRequests:
+    """`hints.Browser`: addresses that are blocked, each told of after so many questions."""
+
+    def __init__(self, *blocked: str, after: int = 0) -> None:
+        self._blocked = list(blocked)
+        self._after = after
+
+    def blocked(self, seconds: float) -> list[str]:
+        assert seconds == hints.JUST_NOW
+        self._after -= 1
+        return self._blocked if self._after < 0 else []
+
+    def origin(self) -> str:
+        return "https://bundle.example"
+
+
+class JsException(Exception):
+    """As Pyodide's: its name and text are what browsers say."""
+
+
+def raised(act: Callable[[], Any]) -> BaseException:
+    try:
+        act()
+    except BaseException as error:  # noqa: BLE001
+        return error
+    raise AssertionError("nothing was raised")
+
+
+def told(act: Callable[[], Any], *blocked: str) -> str:
+    return hints.hint(raised(act), hints.JUST_NOW, FakeRequests(*blocked)) or ""
+
+
+def throw(error: BaseException) -> None:
+    raise error
+
+
+def test_the_folder_of_the_authors_files_is_the_one_the_build_puts_them_in() -> None:
+    assert hints.SERVER_FOLDER == SERVER_PATH
+
+
+def _open(path: str) -> object:
+    return open(path)  # noqa: PTH123  as authors do
+
+
+@pytest.mark.parametrize("path", ["data/terms.json", "./data/terms.json", f"{SERVER_PATH}/data/terms.json"])
+@pytest.mark.parametrize("read", [_open, lambda path: Path(path).read_text()], ids=["open", "Path"])
+def test_a_file_that_is_not_listed(monkeypatch: pytest.MonkeyPatch, path: str, read: Callable[[str], object]) -> None:
+    monkeypatch.setattr(Path, "cwd", lambda: Path(SERVER_PATH))
+    text = told(lambda: read(path))
+    assert "'data/terms.json' to assets in [tool.mcpframe]" in text
+    assert "build again" in text
+
+
+def test_a_file_of_the_computer() -> None:
+    text = told(lambda: Path("/nowhere/of/the/user.csv").read_text())
+    assert "let the user choose one" in text
+
+
+def test_a_database_in_a_folder_that_is_not_there() -> None:
+    assert "os.makedirs" in told(lambda: sqlite3.connect("/nowhere/x.db").execute("select 1"))
+
+
+def test_an_environment_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("API_KEY", raising=False)
+    text = told(lambda: os.environ["API_KEY"])
+    assert "'API_KEY' is not set" in text
+    assert "server.session.storage" in text
+    assert told(lambda: {}["API_KEY"]) == ""
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["from mcp.server.fastmcp import FastMCP", "import mcp.server.fastmcp.prompts", "from mcp.server import FastMCP"],
+)
+def test_the_old_name_of_the_sdks_server(statement: str) -> None:
+    error = raised(lambda: exec(statement))
+    for browser in (FakeRequests(), None):  # wherever it is raised
+        text = hints.hint(error, hints.JUST_NOW, browser) or ""
+        assert "from mcp.server.mcpserver import MCPServer" in text
+        assert "FrameServer" in text
+
+
+def test_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "project.dependencies" in told(lambda: __import__("not_there"))
+    assert "FrameServer" in told(lambda: throw(ModuleNotFoundError("No module named 'fastmcp'", name="fastmcp")))
+    for name in ("_multiprocessing", "tkinter", "termios"):
+        text = told(lambda name=name: throw(ModuleNotFoundError(f"No module named {name!r}", name=name)))
+        assert "page" in text
+        assert "requirements" not in text
+    monkeypatch.setattr(load, "_bundle", None)
+    load.configure({"not-there": []})
+    assert "await mcpframe.load('not_there')" in told(lambda: __import__("not_there"))
+    assert "write its version into the code" in told(lambda: version("no-such-project"))
+    assert "'tzdata'" in told(lambda: throw(ZoneInfoNotFoundError("No time zone found with key Europe/Berlin")))
+
+
+async def test_an_event_loop_that_runs_already() -> None:
+    async def nothing() -> None: ...
+
+    made = nothing()
+    for act in (lambda: asyncio.run(made), lambda: anyio.run(nothing)):
+        assert "leave out server.run()" in told(act)
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.ENOTSUP, "emscripten does not support processes."), "no processes"),
+        (OSError(errno.ENOSYS, "Function not implemented"), "no processes"),
+        (
+            NotImplementedError("subprocess_exec() is not available … due to absence of OS process APIs."),
+            "no processes",
+        ),
+        (RuntimeError("can't start new thread"), "one thread"),
+        (EOFError("EOF when reading a line"), "elicit"),
+        (AttributeError("module 'signal' has no attribute 'alarm'"), "asyncio.timeout"),
+        (RuntimeError("TLS not supported in this environment"), "pyodide.http.pyfetch"),
+        (
+            NotImplementedError("sock_connect() is not available … due to restricted raw socket access."),
+            "csp.connect_src",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_a_page_does_not_have(error: Exception, words: str) -> None:
+    assert words in told(lambda: throw(error))
+    assert hints.hint(error, hints.JUST_NOW, None) is None  # plain CPython has these
+
+
+@pytest.mark.parametrize("data", [b"\xff\x00", {"a": b"\xff"}, [b"\xff"]])
+def test_bytes_as_a_result(data: Any) -> None:
+    for browser in (FakeRequests(), None):
+        text = hints.hint(raised(lambda: pydantic_core.to_json(data)), hints.JUST_NOW, browser) or ""
+        assert "Image(" in text
+        assert "BlobResourceContents" in text
+        assert "b64encode" in text
+    assert json.dumps(base64.b64encode(b"\xff\x00").decode())
+
+
+FAILED = {
+    "js.fetch in Chromium": JsException("TypeError: Failed to fetch"),
+    "js.fetch in Firefox": JsException("TypeError: NetworkError when attempting to fetch resource."),
+    "js.fetch in Safari": JsException("TypeError: Load failed"),
+    "pyfetch": type("AbortError", (OSError,), {})("Failed to fetch"),
+    "open_url": JsException("NetworkError: 'send' on 'XMLHttpRequest': Failed to load 'https://api.example/z'."),
+}
+
+
+@pytest.mark.parametrize("error", FAILED.values(), ids=FAILED)
+@pytest.mark.parametrize("after", [0, 3])
+async def test_a_request_that_the_policy_blocks(error: Exception, after: int) -> None:
+    await hints.explain(error, browser=FakeRequests("https://api.example/x?y", "https://api.example/z", after=after))
+    note = error.__notes__.pop()
+    assert "blocked https://api.example: list it" in note
+    assert 'connect_src = ["https://api.example"]' in note
+
+
+async def test_a_request_that_fails_otherwise() -> None:
+    error = JsException("TypeError: Failed to fetch")
+    await hints.explain(error, browser=FakeRequests())
+    (note,) = error.__notes__
+    assert "CORS" in note
+    assert "https://bundle.example" in note
+    assert "connect_src" not in note
+
+
+async def test_a_request_is_told_from_another_that_was_blocked_where_its_error_has_its_address() -> None:
+    for url, words in (("https://one.example/x", "connect_src"), ("https://two.example/x", "CORS")):
+        error = JsException(f"NetworkError: Failed to execute 'send' on 'XMLHttpRequest': Failed to load '{url}'.")
+        await hints.explain(error, browser=FakeRequests("https://one.example/x"))
+        assert words in error.__notes__[0]
+
+
+async def test_a_library_around_the_browsers_error() -> None:
+    def request() -> None:
+        try:
+            throw(FAILED["js.fetch in Chromium"])
+        except JsException:
+            raise ConnectionError("('Connection aborted.', HTTPException('gone'))")  # noqa: B904  as requests does
+
+    error = raised(request)
+    await hints.explain(error, browser=FakeRequests("https://api.example/"))
+    assert "connect_src" in error.__notes__[0]
+
+
+async def test_a_note_is_added_once_and_to_each_error_of_a_group() -> None:
+    group = ExceptionGroup("several", [ModuleNotFoundError("No module named 'x'", name="x"), ValueError("wrong")])
+    for _ in range(2):
+        await hints.explain(group, browser=FakeRequests())
+    assert [len(getattr(error, "__notes__", ())) for error in group.exceptions] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), KeyError("x"), OSError(5, "x"), RuntimeError("x"), EOFError(), ConnectionResetError("x")]
+)
+def test_other_errors_speak_for_themselves(error: Exception) -> None:
+    found = hints.hint(error, hints.JUST_NOW, FakeRequests("https://api.example/"))
+    assert found is None or isinstance(error, ConnectionError)
+
+
+def test_an_error_that_was_handled_on_the_way_says_nothing() -> None:
+    def compute() -> None:
+        try:
+            Path("/nowhere/cache").read_bytes()
+        except FileNotFoundError:
+            throw(ZeroDivisionError())
+
+    assert told(compute) == ""
+
+
+async def test_an_error_that_cannot_say_what_it_is() -> None:
+    class Mute(OSError):
+        def __str__(self) -> str:
+            raise SystemExit
+
+    await hints.explain(Mute(), browser=FakeRequests())
+
+
+def test_nothing_loads_this_module_before_something_fails() -> None:
+    budget = Path(__file__).parents[2] / "in_pyodide" / "import_budget.txt"
+    assert hints.__name__ not in budget.read_text().split()
+
+
+@pytest.mark.skipif(sys.platform == "emscripten", reason="about CPython")
+async def test_outside_of_a_page_errors_are_as_they_are() -> None:
+    error = raised(Path("/nowhere/x").read_bytes)
+    await hints.explain(error)
+    assert not hasattr(error, "__notes__")
