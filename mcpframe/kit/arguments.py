@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,31 @@ _JSON_TYPES = {
     dict: "object",
 }
 _DEPTH = 20
+
+
+def read_json(text: str) -> Any:
+    """Read JSON as RFC 8259 has it: no NaN, no infinity, no number or nesting that Python cannot read.
+
+    Raises:
+        ValueError: It is not JSON.
+    """
+    try:
+        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        json.dumps(value, ensure_ascii=False).encode()  # lone surrogates
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return value
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is too large a number")
+    return value
 
 
 def parse_pairs(pairs: Sequence[str], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,7 +96,7 @@ def _value(name: str, text: str, schema: Mapping[str, Any], root: Mapping[str, A
     types = {kind for option in options for kind in _types(option)}
     value: Any
     try:
-        value = json.loads(text)
+        value = read_json(text)
     except ValueError:
         value, kind = None, ""
     else:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import sys
 import time
 import webbrowser
+from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from mcpframe.frame.errors import McpFrameError
 from mcpframe.kit import commands_bridge
-from mcpframe.kit.commands import call, check, dev, listing, new, testing
+from mcpframe.kit.commands import call, check, dev, listing, new, options, testing
 from mcpframe.kit.commands.output import err as _err
+from mcpframe.kit.commands.output import escape, print_error
 from mcpframe.kit.commands.output import out as _out
-from mcpframe.kit.commands.output import print_error
 from mcpframe.kit.commands.output import silently as _silently
 from mcpframe.kit.commands.output import step as _step
 from mcpframe.kit.errors import StorageError
@@ -32,6 +33,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Write an MCP server in Python, publish it as a static page that runs it in the browser.",
 )
+
+_WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]  # UsageError, which typer does not export
 
 # One line a command; the name is that of the function unless it is given.
 app.command(epilog=new.EXAMPLES)(new.new)
@@ -63,9 +66,12 @@ def _version(wanted: bool) -> None:
 @app.command(epilog="Examples:  mcpframe build  |  mcpframe build my-server --out public --json")
 def build(
     path: Annotated[Path, typer.Argument(help="A server's folder, its pyproject.toml, or its Python file.")] = Path(),
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to build into; bundles may share one.")] = Path(
-        "dist"
-    ),
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", callback=options.is_folder, help="The folder to build into; bundles may share one."
+        ),
+    ] = Path("dist"),
     upgrade: Annotated[
         bool, typer.Option("--upgrade", help="Resolve the requirements anew and renew the lock.")
     ] = False,
@@ -129,20 +135,27 @@ def _described(result: BuildResult) -> dict[str, object]:
     }
 
 
-@app.command(epilog="Examples:  mcpframe serve  |  mcpframe serve public --port 9000")
+@app.command(epilog="Examples:  mcpframe serve  |  mcpframe serve public --port 8000 --port 8001")
 def serve(
     folder: Annotated[Path, typer.Argument(help="A folder that was built.")] = Path("dist"),
-    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8765,
+    port: Annotated[
+        list[int] | None,
+        options.port("The port, by default 8765; 0 takes a free one. Repeated: the folder at several origins."),
+    ] = None,
 ) -> None:
     """Serve a built folder on this machine, with its headers, until Ctrl-C."""
     from mcpframe.kit.serve import serve_folder
 
-    with serve_folder(folder, port) as served:
-        pages = sorted(path.parent.name for path in folder.glob("*/index.html"))
-        for page in pages:
-            _out.print(f"{served.origin}/{escape(page)}/")
-        if not pages:
-            _out.print(f"{served.origin}/ (no bundle in it: build one with mcpframe build --out {escape(str(folder))})")
+    pages = sorted(path.parent.name for path in folder.glob("*/index.html"))
+    with ExitStack() as stack:
+        for each in port or [8765]:
+            served = stack.enter_context(serve_folder(folder, each))
+            # What templates allow is http://localhost; a page at 127.0.0.1 is of another origin.
+            address = f"http://localhost:{served.port}"
+            for page in pages:
+                _out.print(f"{address}/{escape(page)}/")
+            if not pages:
+                _out.print(f"{address}/ (no bundle in it: build one with mcpframe build --out {escape(str(folder))})")
         _out.print("Ctrl-C stops it.")
         while True:
             time.sleep(3600)
@@ -156,17 +169,13 @@ def inspect(
             metavar="[URL|PATH]", help="The address of a server's page, or a project as for build, which is built."
         ),
     ] = None,
-    port: Annotated[int, typer.Option(help="The inspector's port; 0 takes the usual one, or a free one.")] = 0,
-    era: Annotated[
-        str, typer.Option(help="The protocol to speak: auto for the newest, 2026-07-28, or legacy for the handshake's.")
-    ] = "auto",
+    port: Annotated[int, options.port("The inspector's port; 0 takes the usual one, or a free one.")] = 0,
+    era: options.Era = "auto",
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
 ) -> None:
     """Look at a server as a host does: its setup, tools, resources, prompts, and every message. Until Ctrl-C."""
-    from mcpframe.kit.inspector import ERAS, address_or_path, serve_inspector
+    from mcpframe.kit.inspector import address_or_path, serve_inspector
 
-    if era not in ERAS:
-        raise typer.BadParameter(f"{era!r} is none of {', '.join(ERAS)}.", param_hint="--era")
     found = None if target is None else address_or_path(target)
     with serve_inspector([found] if isinstance(found, Path) else [], port=port, progress=_step) as inspecting:
         server = found if isinstance(found, str) else next(iter(inspecting.servers.values()), None)
@@ -186,15 +195,39 @@ def inspect(
 def main() -> None:
     """Run the command line. Exits with 0; 1 on an error, told in one sentence; 2 on wrong usage; 130 on Ctrl-C."""
     try:
-        app(standalone_mode=True)
+        status = app(standalone_mode=False)
+        sys.exit(status if isinstance(status, int) else 0)
+    except _WrongUsage as error:
+        _tell_usage(error)
+        sys.exit(2)
     except McpFrameError as error:
         print_error(error)
         sys.exit(1)
-    except OSError as error:  # where a program or a library of ours was writing, and not we
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
+    except OSError as error:
+        if error.errno == errno.EPIPE:  # who reads our output has enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
+        _tell_system(error)
+        sys.exit(1)
+    except (KeyboardInterrupt, typer.Abort):
+        sys.exit(130)
+
+
+def _tell_usage(error: Any) -> None:
+    """Say what is wrong with a command line, and where its help is."""
+    message = error.format_message().replace("Value error, ", "").rstrip(".")
+    if not error.ctx or type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+        _err.print(escape(message))
+        return
+    _err.print(f"[bold red]error:[/] {escape(message)}. See {escape(error.ctx.command_path)} --help.")
+
+
+def _tell_system(error: OSError) -> None:
+    """Say what the system refuses, where a program or a library of ours asked for it, and not we."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
         place = f" ({error.filename})" if error.filename else ""
         print_error(StorageError(f"The disk is full{place}: free some space and run this again."))
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+        return
+    if error.filename is None or error.strerror is None:
+        raise error
+    print_error(StorageError(f"{error.filename}: {error.strerror}."))

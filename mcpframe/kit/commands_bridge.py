@@ -1,31 +1,44 @@
-"""The commands `mcpframe bridge` and `mcpframe install`."""
+"""The commands `mcpframe bridge`, `mcpframe install` and `mcpframe uninstall`."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mcpframe.kit.commands import options as opts
+from mcpframe.kit.terminal import visible
+
+if TYPE_CHECKING:
+    from mcpframe.kit.clients import Client, Places
+    from mcpframe.kit.install import Change
+
 Where = Annotated[str, typer.Argument(help="The server's address (https://…), its built folder, or its project.")]
+Session = Annotated[
+    str | None,
+    typer.Option(callback=opts.is_name, help="The id of the session whose stored configuration is used."),
+]
+Profile = Annotated[
+    Path | None,
+    typer.Option(
+        callback=opts.is_folder, help="The folder that keeps what the server stores; by default one of its own."
+    ),
+]
 
 
 def bridge(
     where: Where,
     http: Annotated[bool, typer.Option("--http", help="Serve Streamable HTTP instead of stdio.")] = False,
-    port: Annotated[int, typer.Option(help="The port of --http; 0 takes a free one.")] = 8717,
+    port: Annotated[int, opts.port("The port of --http; 0 takes a free one.")] = 8717,
     allow_origin: Annotated[
         list[str] | None, typer.Option(help="With --http: the origin of a web page that may ask; may be repeated.")
     ] = None,
     setup: Annotated[bool, typer.Option("--setup", help="Run the server's setup first, in a visible window.")] = False,
-    session: Annotated[
-        str | None, typer.Option(help="The id of the session whose stored configuration is used.")
-    ] = None,
-    profile: Annotated[
-        Path | None, typer.Option(help="The folder that keeps what the server stores; by default one of its own.")
-    ] = None,
-    timeout: Annotated[float, typer.Option(help="How long the server's page may take to start, in seconds.")] = 60.0,
+    session: Session = None,
+    profile: Profile = None,
+    timeout: Annotated[float, opts.duration("How long the server's page may take to start, in seconds.")] = 60.0,
 ) -> None:
     """Run a framed server in a headless Chromium, for any MCP client: over stdio, or over Streamable HTTP.
 
@@ -49,16 +62,26 @@ def bridge(
         bridge_stdio(options)
 
 
+Clients = Annotated[
+    list[str] | None, typer.Option(help="The client; may be repeated. By default all that are found here.")
+]
+InProject = Annotated[
+    Path, typer.Option(exists=True, file_okay=False, help="The project, for clients that have a file in each.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")]
+
+
 def install(
     where: Where,
-    client: Annotated[
-        list[str] | None, typer.Option(help="The client; may be repeated. By default all that are found here.")
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="What the server is called there.")] = None,
-    project: Annotated[Path, typer.Option(help="The project, for clients that have a file in each.")] = Path(),
-    session: Annotated[str | None, typer.Option(help="As for mcpframe bridge.")] = None,
-    profile: Annotated[Path | None, typer.Option(help="As for mcpframe bridge.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")] = False,
+    client: Clients = None,
+    name: Annotated[str | None, typer.Option(callback=opts.is_name, help="What the server is called there.")] = None,
+    project: InProject = Path(),
+    session: Session = None,
+    profile: Profile = None,
+    check: Annotated[
+        bool, typer.Option("--check/--no-check", help="Whether to look first that the bridge may frame the server.")
+    ] = True,
+    yes: Yes = False,
 ) -> None:
     """Add a framed server to the configuration of MCP clients, after showing what changes.
 
@@ -68,24 +91,69 @@ def install(
 
         mcpframe install . --client vscode --name my-server --yes
     """
-    from mcpframe.kit.clients import BY_NAME, CLIENTS, Places
-    from mcpframe.kit.errors import InstallError
+    from mcpframe.kit.bridge.page import HOST_ORIGIN
+    from mcpframe.kit.bridgeable import check_for_install
+    from mcpframe.kit.clients import Places
     from mcpframe.kit.install import plan
 
-    unknown = [each for each in client or () if each not in BY_NAME]
+    places = Places.here(project)
+    chosen = _chosen(client, places)
+    command, usual = _bridge_command(where, session, profile)
+    if check:
+        check_for_install(command[4], HOST_ORIGIN)
+    _write([plan(each, places, name or usual, command) for each in chosen], yes)  # all or none
+
+
+def uninstall(
+    name: Annotated[
+        str, typer.Argument(callback=opts.is_name, help="What the server is called in the client's configuration.")
+    ],
+    client: Clients = None,
+    project: InProject = Path(),
+    yes: Yes = False,
+) -> None:
+    """Remove a server that `mcpframe install` has added from the configuration of MCP clients.
+
+    Examples:
+
+        mcpframe uninstall pi-calculator
+
+        mcpframe uninstall my-server --client vscode --yes
+    """
+    from mcpframe.kit.clients import CLIENTS, Places
+    from mcpframe.kit.errors import InstallError
+    from mcpframe.kit.install import installed, plan_removal
+
+    places = Places.here(project)
+    planned = [plan_removal(each, places, name) for each in _chosen(client, places)]
+    changes = [change for change in planned if change]
+    if not changes:
+        known = sorted({other for each in CLIENTS for other in installed(each, places)})
+        there = f"there is {', '.join(known)}" if known else "mcpframe has added none here"
+        raise InstallError(f"No client has a server named {name!r}; {there}.")
+    _write(changes, yes)
+
+
+def _chosen(names: list[str] | None, places: Places) -> list[Client]:
+    """Return the clients of these names, or else those that are found here."""
+    from mcpframe.kit.clients import BY_NAME, CLIENTS
+    from mcpframe.kit.errors import InstallError
+
+    unknown = [each for each in names or () if each not in BY_NAME]
     if unknown:
         raise InstallError(f"{unknown[0]!r} is no client that is known here: choose of {', '.join(BY_NAME)}.")
-    places = Places.here(project)
-    chosen = [BY_NAME[each] for each in client or ()] or [each for each in CLIENTS if each.place(places).is_file()]
+    chosen = [BY_NAME[each] for each in names or ()] or [each for each in CLIENTS if each.place(places).is_file()]
     if not chosen:
         raise InstallError(f"No client's configuration was found: name one with --client, of {', '.join(BY_NAME)}.")
-    command, usual = _bridge_command(where, session, profile)
-    changes = [plan(each, places, name or usual, command) for each in chosen]  # all or none
+    return chosen
+
+
+def _write(changes: list[Change], yes: bool) -> None:
     for change in changes:
         if change.is_none:
             typer.echo(f"{change.client.title}: {change.path} has it already.")
             continue
-        typer.echo(change.difference(), nl=False)
+        typer.echo(visible(change.difference()), nl=False)
         if not yes and not _may_write(change.client.title):
             typer.echo(f"{change.client.title}: nothing was changed.")
             continue
@@ -98,13 +166,14 @@ def _bridge_command(where: str, session: str | None, profile: Path | None) -> tu
     from mcpframe.frame.places import parse_address
     from mcpframe.kit.bridge.target import slug
     from mcpframe.kit.errors import InstallError
+    from mcpframe.kit.project import is_there
 
     if where.lower().startswith(("http:", "https:")):
         where, origin = parse_address(where)
         usual = slug(where.split("#")[0].split("?")[0].rstrip("/").rpartition("/")[2] or origin)
     else:
         path = Path(where).expanduser().absolute()
-        if not path.exists():
+        if not where or not is_there(path):
             raise InstallError(f"{where!r} is neither an address (https://…) nor a folder or file on this machine.")
         where, usual = str(path), slug(path.resolve().stem)
     options = ["--session", session] if session else []
@@ -124,3 +193,4 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     app.command()(bridge)
     app.command()(install)
+    app.command()(uninstall)

@@ -218,7 +218,8 @@ def check_path(path: Path) -> None:
     Raises:
         ConfigError: There is no project, or it is a page and no server.
     """
-    there = path.is_file() or any((path / name).is_file() for name in ("pyproject.toml", "server.py"))
+    is_project = path.suffix in (".py", ".toml") and path.is_file()
+    there = is_project or any((path / name).is_file() for name in ("pyproject.toml", "server.py"))
     try:
         project = find_project(path)
     except McpFrameError:

@@ -25,9 +25,6 @@ from mcpframe.kit.project import find_project
 from mcpframe.kit.serve import FRAMED_HOST, Served, serve_app
 from mcpframe.kit.site import Site
 
-ERAS = ("auto", "2026-07-28", "legacy")
-"""The protocol eras that the inspector may be told to speak; `auto` is the newest that a server has."""
-
 # Used when they are free and none is given: what the inspector and the servers remember belongs to their origins.
 _PAGE_PORT, _SERVERS_PORT = 8710, 8711
 _REBUILDS = "rebuilds"

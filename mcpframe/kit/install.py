@@ -90,6 +90,44 @@ def plan(client: Client, places: Places, name: str, command: Sequence[str]) -> C
     return Change(client, path, before, after)
 
 
+def plan_removal(client: Client, places: Places, name: str) -> Change | None:
+    """Work out how a client's file has to change so that a server of ours is no longer in it.
+
+    Args:
+        client: the client.
+        places: where files are.
+        name: what the server is called there.
+
+    Returns:
+        The change; None where there is no server of this name.
+
+    Raises:
+        InstallError: the file is not what it should be, or the server of this name is not one that `install` added.
+    """
+    path = client.place(places)
+    path = path.resolve() if path.is_symlink() else path
+    before = _read(path)
+    settings = _parse(before, path, None)
+    servers = settings.get(client.key)
+    if not isinstance(servers, dict) or name not in servers:
+        return None
+    if not _is_ours(servers[name]):
+        raise InstallError(
+            f"{path} has a server named {name!r} that mcpframe did not add: remove it by hand. It was left as it is."
+        )
+    del servers[name]
+    return Change(client, path, before, json.dumps(settings, indent=_indent(before), ensure_ascii=False) + "\n")
+
+
+def installed(client: Client, places: Places) -> list[str]:
+    """Return the names of the servers that `install` has added to a client's file; none where it cannot be read."""
+    try:
+        servers = _parse(_read(client.place(places)), client.place(places), None).get(client.key)
+    except InstallError:
+        return []
+    return [name for name, entry in servers.items() if _is_ours(entry)] if isinstance(servers, dict) else []
+
+
 def _read(path: Path) -> str | None:
     try:
         return path.read_bytes().decode("utf-8")
@@ -101,15 +139,15 @@ def _read(path: Path) -> str | None:
         raise InstallError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _parse(text: str | None, path: Path, entry: Entry) -> dict[str, Any]:
+def _parse(text: str | None, path: Path, entry: Entry | None) -> dict[str, Any]:
     if text is None or not text.strip():
         return {}
     try:
         settings = json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
+        remedy = f"add this by hand: {json.dumps(entry)}" if entry else "remove the server by hand"
         raise InstallError(
-            f"{path} is no JSON that can be kept as it is ({error}): mend it, or add this by hand: {json.dumps(entry)}."
-            " It was left as it is."
+            f"{path} is no JSON that can be kept as it is ({error}): mend it, or {remedy}. It was left as it is."
         ) from None
     if not isinstance(settings, dict):
         raise InstallError(f"{path} holds no JSON object: mend it by hand. It was left as it is.")

@@ -5,20 +5,18 @@ origin that it allows.
 from __future__ import annotations
 
 import asyncio
-import http.client
-import json
 import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
-from urllib.parse import urljoin
 
+import mcp_types as types
 from mcp import Client
+from mcp.client.session import LoggingFnT
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from mcpframe.frame.errors import OriginError, SessionError
 from mcpframe.frame.events import SetupRequired
@@ -29,67 +27,20 @@ from mcpframe.frame.roles import Options
 from mcpframe.kit.chromium import ensure_chromium, launch_options
 from mcpframe.kit.errors import NoFramedServer, SetupNotDone, ToolFailed
 from mcpframe.kit.oneshot_setup import HOW, PATIENCE, run_setup
-
-_ANY_HOST = "https://host.example"
-_ANSWER_TIMEOUT = 30.0
-_MOST_BYTES = 4 * 1024 * 1024
+from mcpframe.kit.published import fetch, host_for, read_manifest
 
 
 @dataclass(frozen=True)
-class Fetched:
-    """What a web server answered.
+class Logs:
+    """What becomes of the messages that a server logs.
 
     Attributes:
-        url: The address, after redirections.
-        status: The HTTP status.
-        headers: By lower-case name.
-        body: As sent, decompressed by nobody.
+        level: The lowest level to ask for.
+        callback: Called with each message.
     """
 
-    url: str
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-
-def fetch(url: str, *, headers: dict[str, str] | None = None, limit: int = _MOST_BYTES) -> Fetched:
-    """Get a URL of http or https.
-
-    Raises:
-        NoFramedServer: Nobody answers.
-        OriginError: It is no such URL.
-    """
-    parse_address(url)  # checks the scheme
-    request = urllib.request.Request(url, headers=headers or {})  # noqa: S310
-    try:
-        with urllib.request.urlopen(request, timeout=_ANSWER_TIMEOUT) as answer:  # noqa: S310
-            found = {name.lower(): value for name, value in answer.headers.items()}
-            return Fetched(answer.url, answer.status, found, answer.read(limit))
-    except urllib.error.HTTPError as error:
-        return Fetched(url, error.code, {name.lower(): value for name, value in error.headers.items()}, b"")
-    except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
-        reason = getattr(error, "reason", error) or type(error).__name__
-        raise NoFramedServer(f"{url} does not answer ({reason}): is the address right, and the server up?") from error
-
-
-def read_manifest(url: str) -> dict[str, Any] | None:
-    """The manifest of the bundle whose page is at `url`; None where there is none.
-
-    Raises:
-        NoFramedServer: Nobody answers.
-    """
-    answer = fetch(urljoin(url, "manifest.json"))
-    try:
-        manifest = json.loads(answer.body) if answer.status == 200 else None
-    except ValueError:
-        return None
-    return manifest if isinstance(manifest, dict) and manifest.get("mcpframe_manifest") else None
-
-
-def host_for(manifest: dict[str, Any] | None) -> str:
-    """An origin that may frame the bundle of this manifest."""
-    allowed = (manifest or {}).get("allowed_origins", [])
-    return next((origin for origin in allowed if origin not in (ANY, OPAQUE)), _ANY_HOST)
+    level: types.LoggingLevel
+    callback: LoggingFnT
 
 
 @asynccontextmanager
@@ -100,6 +51,7 @@ async def one_session(
     era: str = "auto",
     patience: float = 30.0,
     setup: Sequence[tuple[str, Any]] | None = None,
+    logs: Logs | None = None,
 ) -> AsyncIterator[Client]:
     """Open a session with the page at `url` for as long as the block lasts.
 
@@ -111,6 +63,7 @@ async def one_session(
         era: The `mode` of `mcp.Client`.
         patience: Seconds until the page has to have begun to speak.
         setup: Run the server's setup first, and enter this, as `parse_entries` gives it; None runs none.
+        logs: What the server logs, its `print` included, is asked for, and goes there.
 
     Raises:
         ChromiumMissing: There is no browser.
@@ -150,11 +103,18 @@ async def one_session(
                     try:
                         if setup is not None:
                             await run_setup(outer, place, setup)
-                        client = Client(outer.connect(place), mode=era)
+                        client = Client(
+                            outer.connect(place),
+                            mode=era,
+                            logging_callback=logs.callback if logs else None,
+                            log_level=logs.level if logs else None,
+                        )
                         await client.__aenter__()
                     except (SessionError, MCPError) as error:
                         raise NoFramedServer(_no_session(url, host, error, tab.complaints)) from error
                     try:
+                        if logs:
+                            await _ask_for_logs(client, logs.level, patience)
                         yield client
                     finally:
                         await client.__aexit__(None, None, None)
@@ -165,6 +125,17 @@ async def one_session(
             finally:
                 with suppress(Error):
                     await context.close()
+
+
+async def _ask_for_logs(client: Client, level: types.LoggingLevel, patience: float) -> None:
+    """Ask for logs in the handshake era; later, every request does (MCP specification, server/utilities/logging)."""
+    if client.protocol_version in MODERN_PROTOCOL_VERSIONS or client.server_capabilities.logging is None:
+        return
+    with suppress(MCPError, TimeoutError):  # a server that does not is still good for calls
+        async with asyncio.timeout(patience):
+            # `set_logging_level` warns that later revisions do without it.
+            request = types.SetLevelRequest(params=types.SetLevelRequestParams(level=level))
+            await client.session.send_request(request, types.EmptyResult)
 
 
 class _Demands:

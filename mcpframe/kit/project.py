@@ -53,6 +53,14 @@ class Project:
         return self.root / (f"{self.single.stem}.mcpframe.lock" if self.single else "mcpframe.lock")
 
 
+def is_there(path: Path) -> bool:
+    """Return whether there is a file or folder at a path; a path that the system does not take leads to none."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def find_project(path: Path) -> Project:
     """Read the project at `path`: a folder, a pyproject.toml, or a Python file.
 
@@ -60,14 +68,14 @@ def find_project(path: Path) -> Project:
         ConfigError: There is no server there, or its configuration cannot be used.
     """
     path = path.absolute()
+    if not is_there(path):
+        raise ConfigError(f"{path} does not exist: give the folder of a server, or its Python file.")
     if path.is_dir():
         if (path / "pyproject.toml").is_file():
             return _from_pyproject(path / "pyproject.toml")
         if (path / "server.py").is_file():
             return _from_script(path / "server.py")
         raise ConfigError(f"{path} has neither a pyproject.toml nor a server.py: give the folder or file of a server.")
-    if not path.is_file():
-        raise ConfigError(f"{path} does not exist: give the folder of a server, or its Python file.")
     if path.name == "pyproject.toml":
         return _from_pyproject(path)
     if path.suffix == ".py":

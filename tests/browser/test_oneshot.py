@@ -52,6 +52,36 @@ def url(folder: Path) -> Iterator[str]:
         yield f"{served.origin}/minimal/"
 
 
+CHATTY = """
+import base64
+from typing import Any
+
+import mcp_types as types
+from mcp.server.mcpserver import Context
+from mcpframe import FrameServer
+
+server = FrameServer("chatty", allowed_origins=["https://chat.example"])
+
+
+@server.tool(description="Talk \\x1b[2J[bold]to the person.")
+async def chat(ctx: Context[Any]) -> list[types.ContentBlock]:
+    print("hello \\x1b[31mhost")
+    await ctx.report_progress(1, 2, "half")
+    await ctx.report_progress(2, 2)
+    image = base64.b64encode(b"PNG").decode()
+    return [types.TextContent(text="Said"), types.ImageContent(data=image, mime_type="image/png")]
+"""
+
+
+@pytest.fixture(scope="module")
+def chatty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A server that prints, reports progress and answers with a picture."""
+    folder = tmp_path_factory.mktemp("chatty")
+    (folder / "server.py").write_text(CHATTY)
+    (folder / "pyproject.toml").write_text('[project]\nname = "chatty"\n')
+    return folder
+
+
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     def command(*arguments: str) -> tuple[int, str, str]:
@@ -76,6 +106,29 @@ def test_call(run: Run, url: str) -> None:
     code, out, err = run("call", url, "ad", "a=2")
     assert (code, out) == (1, "")
     assert "The server has no tool 'ad'; it has: add." in err
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+def test_what_a_server_prints_its_progress_and_its_pictures(run: Run, chatty: Path, tmp_path: Path, era: str) -> None:
+    code, out, err = run("call", str(chatty), "chat", "--era", era, "--save", str(tmp_path))
+    picture = tmp_path / "chat-1.png"
+    assert code == 0
+    assert out == f"Said\n[image, image/png, 3 bytes: saved as {picture}]\n"
+    assert picture.read_bytes() == b"PNG"
+    assert {r"hello \x1b[31mhost", "chat: 50% half", "chat: 100%"} <= set(err.splitlines())
+    _, _, err = run("call", str(chatty), "chat", "--era", era, "--log", "none")
+    assert "hello" not in err
+
+
+def test_a_server_in_a_folder_that_colours_its_tools(run: Run, chatty: Path, folder: Path, tmp_path: Path) -> None:
+    code, out, _ = run("list", str(chatty))
+    assert (code, "\x1b" in out) == (0, False)
+    assert r"Talk \x1b[2J[bold]to" in out
+    two = shutil.copytree(folder, tmp_path / "two")
+    shutil.copytree(two / "minimal", two / "other")
+    assert run("call", str(folder / "minimal"), "add", "a=2", "b=3")[:2] == (0, "5\n")
+    code, _, err = run("list", str(two))
+    assert (code, "give the folder of one of minimal, other" in err) == (1, True)
 
 
 def test_check(run: Run, folder: Path, tmp_path: Path) -> None:

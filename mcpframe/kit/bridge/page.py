@@ -237,7 +237,7 @@ class HostPage:
                     self._on_document(params["response"])
             case "Network.loadingFailed":
                 if params["requestId"] in self._documents and not params.get("canceled"):
-                    self._refuse(f"cannot be loaded ({params['errorText'].removeprefix('net::')})")
+                    self._on_no_document(params["errorText"].removeprefix("net::"))
 
     def _on_document(self, response: dict[str, Any]) -> None:
         if response["status"] >= 400:
@@ -245,9 +245,15 @@ class HostPage:
         elif "html" not in response["mimeType"]:
             self._refuse(f"is no web page, but {response['mimeType'] or 'of no type'}")
 
-    def _refuse(self, why: str) -> None:
+    def _on_no_document(self, reason: str) -> None:
+        if reason == "ERR_BLOCKED_BY_RESPONSE":  # its frame-ancestors, or X-Frame-Options
+            self._refuse("may not be framed here", f"its server has to allow the bridge's origin, {HOST_ORIGIN}")
+        else:
+            self._refuse(f"cannot be loaded ({reason})")
+
+    def _refuse(self, why: str, remedy: str = "give the address of a page that mcpframe has built") -> None:
         if not self._is_open:
-            self._end(PageFailed(f"The address {why}: give the address of a page that mcpframe has built."))
+            self._end(PageFailed(f"The address {why}: {remedy}."))
 
     def _on_binding(self, context: int, payload: str) -> None:
         if context != self._context and self._context:

@@ -11,6 +11,7 @@ from mcpframe.kit.bridge.browser import launch
 from mcpframe.kit.bridge.page import Framed, HostPage, Said
 from mcpframe.kit.bridge.profile import Profile, Remembered
 from mcpframe.kit.errors import BridgeError
+from mcpframe.kit.terminal import visible
 
 
 class _Quiet:
@@ -24,7 +25,7 @@ class _Quiet:
 
     def on_note(self, text: str) -> None:
         """Tell the person."""
-        print(f"mcpframe bridge: {text}", file=sys.stderr, flush=True)
+        print(f"mcpframe bridge: {visible(text)}", file=sys.stderr, flush=True)
 
 
 async def set_up(chromium: Path, profile: Profile, addresses: Mapping[str, int], key: str, framed: Framed) -> None:
@@ -54,4 +55,4 @@ async def set_up(chromium: Path, profile: Profile, addresses: Mapping[str, int],
     remembered = Remembered(framed.session_id, result["title"], result["visibility"], result["permissions"])
     profile.remember(key, remembered)
     said = result.get("ephemeralMessage") or f"{result['title']} is set up."
-    print(f"mcpframe bridge: {said}", file=sys.stderr, flush=True)
+    print(f"mcpframe bridge: {visible(said)}", file=sys.stderr, flush=True)

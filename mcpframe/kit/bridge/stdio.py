@@ -19,6 +19,7 @@ from mcpframe.frame.jsonrpc import INTERNAL_ERROR, is_request
 from mcpframe.kit.bridge.lines import Broken, Lines, broken
 from mcpframe.kit.bridge.link import Link, OpenPage
 from mcpframe.kit.bridge.page import Said
+from mcpframe.kit.terminal import visible
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +80,7 @@ class _Edge:
 
     def note(self, text: str) -> None:
         """Tell the person; clients show or keep what a server writes to standard error."""
-        print(f"mcpframe bridge: {text}", file=sys.stderr, flush=True)
+        print(f"mcpframe bridge: {visible(text)}", file=sys.stderr, flush=True)
 
     async def answered(self, link: Link) -> None:
         """Wait a little until nobody waits for an answer."""

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from mcpframe.frame.origins import ANY
 from mcpframe.frame.places import parse_address
 from mcpframe.kit.bridge.page import HOST_ORIGIN
 from mcpframe.kit.cache import cache_dir, writing
-from mcpframe.kit.errors import BridgeError
+from mcpframe.kit.errors import BridgeError, NoFramedServer
 from mcpframe.kit.progress import Progress, silent
+from mcpframe.kit.project import find_project, is_there
+
+_PROJECTS = (".py", ".toml")
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -54,10 +55,18 @@ def open_target(where: str, *, progress: Progress = silent) -> Iterator[Target]:
         url, origin = parse_address(where)
         if origin == HOST_ORIGIN:
             raise BridgeError(f"{origin} is the bridge's own origin: give the address of a server.")
-        yield Target(url, {}, lambda: url)
+
+        def checked() -> str:
+            from mcpframe.kit.bridgeable import check_published
+
+            with suppress(NoFramedServer):  # the browser says what it has found there itself
+                check_published(url, HOST_ORIGIN)
+            return url
+
+        yield Target(url, {}, checked)
         return
     path = Path(where).expanduser().absolute()
-    if not path.exists():
+    if not where or not is_there(path):
         raise BridgeError(f"{where!r} is neither an address (https://…) nor a folder or file on this machine.")
     yield from _serve_built(path) if _is_built(path) else _serve_project(path, progress)
 
@@ -67,30 +76,15 @@ def _is_built(path: Path) -> bool:
 
 
 def _serve_built(path: Path) -> Iterator[Target]:
+    from mcpframe.kit.bridgeable import check_built
     from mcpframe.kit.bundle_site import BundleSite
     from mcpframe.kit.serve import serve_app
 
-    allowed = _allowed_origins(path)
-    if ANY not in allowed and HOST_ORIGIN not in allowed:
-        raise BridgeError(
-            f"{path} was built for other hosts: give the project's own folder, or build it with "
-            f"--allow-origin {HOST_ORIGIN} as well."
-        )
+    check_built(path, HOST_ORIGIN)
     name = host_name(path)
     folder = path.resolve()
     with serve_app(BundleSite.of(folder)) as served:
         yield Target(str(path), {name: served.port}, lambda: f"http://{name}/{quote(folder.name)}/")
-
-
-def _allowed_origins(bundle: Path) -> list[Any]:
-    try:
-        manifest = json.loads((bundle / "manifest.json").read_text("utf-8"))
-        allowed = manifest["allowed_origins"]
-    except (OSError, ValueError, RecursionError, KeyError, TypeError):
-        allowed = None
-    if not isinstance(allowed, list):
-        raise BridgeError(f"{bundle / 'manifest.json'} is not the manifest of a bundle: build the project again.")
-    return allowed
 
 
 def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
@@ -99,6 +93,8 @@ def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
     from mcpframe.kit.bundle_site import BundleSite
     from mcpframe.kit.serve import serve_app
 
+    if not any((path / name).is_file() for name in ("pyproject.toml", "server.py")) and path.suffix not in _PROJECTS:
+        find_project(path)  # which says why there is none; what is wrong with one may be mended meanwhile
     name = host_name(path)
     out = cache_dir() / "bridge" / name.partition(".")[0]
     with writing(out):

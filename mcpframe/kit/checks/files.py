@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from mcpframe.kit.checks.findings import Finding, error, warning
-from mcpframe.kit.oneshot import Fetched, fetch
+from mcpframe.kit.published import Fetched, fetch
 
 _TYPES = {
     "js": ("text/javascript", "application/javascript"),

@@ -17,8 +17,9 @@ from mcpframe.kit.checks.findings import Finding, error, warning
 from mcpframe.kit.checks.page import check_page
 from mcpframe.kit.checks.tools import check_tools
 from mcpframe.kit.errors import ConfigError, NoFramedServer
-from mcpframe.kit.oneshot import fetch, host_for, one_session, read_manifest
+from mcpframe.kit.oneshot import one_session
 from mcpframe.kit.progress import Progress, silent
+from mcpframe.kit.published import fetch, host_for, read_manifest
 from mcpframe.kit.serve import serve_app
 
 

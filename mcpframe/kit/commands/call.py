@@ -1,31 +1,58 @@
-"""`mcpframe call`: one call of one tool of a deployed server, for scripts."""
+"""`mcpframe call`: one call of one tool of a server, for scripts."""
 
 from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.markup import escape
 
-from mcpframe.kit.commands.listing import AsJson, Enter, Era, Origin, Setup, Timeout, entries_of
-from mcpframe.kit.commands.output import err
+from mcpframe.kit.commands.listing import entries_of
+from mcpframe.kit.commands.options import AsJson, Enter, Era, Origin, Setup, Timeout, Where, is_folder
+from mcpframe.kit.commands.output import Meter, err, escape, out, silently, step
+from mcpframe.kit.commands.target import addressed
+from mcpframe.kit.terminal import visible
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp import Client
+
+    from mcpframe.kit.oneshot import Logs
 
 EXAMPLES = (
     "Examples:  mcpframe call https://tools.example/pi/ calculate_pi iterations=1000  |  "
+    "mcpframe call . add a=1 b=2  |  "
     "mcpframe call URL search --args '{\"where\": [1, 2]}' --json  |  "
+    "mcpframe call URL draw --save pictures  |  "
     "mcpframe call URL find name=Ada --enter 'Choose a file=@people.json' --enter 'Use this document'"
 )
 
+Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency", "none"]
+
 
 def call(
-    url: Annotated[str, typer.Argument(help="The address of a server's page.")],
+    url: Where,
     tool: Annotated[str, typer.Argument(help="The tool's name.")],
     pairs: Annotated[
         list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Arguments, typed by the tool's schema.")
     ] = None,
     args: Annotated[str | None, typer.Option(help="All arguments as a JSON object; - reads it from stdin.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            callback=is_folder,
+            metavar="FOLDER",
+            help="Save images, sounds and files of the answer there, as new files.",
+        ),
+    ] = None,
+    log: Annotated[
+        Level,
+        typer.Option(metavar="LEVEL", help="What the server logs from this level on goes to stderr, print as info."),
+    ] = "info",
     origin: Origin = None,
     era: Era = "auto",
     timeout: Timeout = 30.0,
@@ -33,33 +60,58 @@ def call(
     enter: Enter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Call one tool, print what it answers, and exit with 1 if that is an error."""
+    """Call one tool, print what it answers, and exit with 1 if that is an error.
+
+    Its progress and what the server prints go to stderr.
+    """
     import asyncio
 
+    from mcpframe.kit.answers import save as save_files
+    from mcpframe.kit.answers import shown
     from mcpframe.kit.errors import CallError
-    from mcpframe.kit.oneshot import check_origin
+    from mcpframe.kit.oneshot import check_origin, one_session
 
     check_origin(origin)
     if args is not None and pairs:
         raise CallError("Give the arguments as key=value or with --args, not both.")
-    given = None if args is None else _object(sys.stdin.read() if args == "-" else args)
+    given = None if args is None else _object(_stdin() if args == "-" else args)
     entries = entries_of(setup, enter)
-    result = asyncio.run(_called(url, tool, pairs or [], given, origin, era, timeout, entries))
+    with ExitStack() as stack:
+        address = stack.enter_context(addressed(url, progress=silently if as_json else step))
+        meter = stack.enter_context(Meter(tool))
+        session = one_session(
+            address, origin=origin, era=era, patience=timeout, setup=entries, logs=_logs(log, meter.clear)
+        )
+        result = asyncio.run(_called(session, tool, pairs or [], given, meter))
+    saved = save_files(result, save, tool) if save else {}
     if as_json:
         typer.echo(json.dumps(result, indent=2))
+        for path in saved.values():
+            err.print(escape(f"saved as {path}"))
     elif result.get("isError"):
-        err.print(f"[bold red]error:[/] {escape(shown(result))}")
+        err.print(f"[bold red]error:[/] {escape(shown(result, saved))}")
     else:
-        typer.echo(shown(result))
+        text = shown(result, saved)
+        typer.echo(visible(text) if out.is_terminal else text)
     if result.get("isError"):
         raise typer.Exit(1)
 
 
-def _object(text: str) -> dict[str, Any]:
+def _stdin() -> str:
     from mcpframe.kit.errors import CallError
 
     try:
-        value = json.loads(text)
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError:
+        raise CallError("--args - reads JSON in UTF-8: what is on stdin is not.") from None
+
+
+def _object(text: str) -> dict[str, Any]:
+    from mcpframe.kit.arguments import read_json
+    from mcpframe.kit.errors import CallError
+
+    try:
+        value = read_json(text)
     except ValueError as error:
         raise CallError(f"--args is not JSON ({error}).") from None
     if not isinstance(value, dict):
@@ -67,24 +119,36 @@ def _object(text: str) -> dict[str, Any]:
     return value
 
 
+def _logs(level: Level, before: Callable[[], None]) -> Logs | None:
+    """Return what prints the server's logs to stderr; `before` is called first."""
+    from mcpframe.kit.oneshot import Logs
+
+    if level == "none":
+        return None
+
+    async def tell(params: types.LoggingMessageNotificationParams) -> None:
+        text = params.data if isinstance(params.data, str) else json.dumps(params.data, ensure_ascii=False)
+        before()
+        source = "" if params.level == "info" else f"{params.level}: "
+        err.print(f"[dim]{escape(source + text)}[/]")
+
+    return Logs(level, tell)
+
+
 async def _called(
-    url: str,
+    session: AbstractAsyncContextManager[Client],
     name: str,
     pairs: list[str],
     given: dict[str, Any] | None,
-    origin: str | None,
-    era: str,
-    patience: float,
-    setup: list[tuple[str, Any]] | None,
+    meter: Meter,
 ) -> dict[str, Any]:
     from mcp.shared.exceptions import MCPError
 
     from mcpframe.kit.arguments import check_names, parse_pairs
     from mcpframe.kit.commands.listing import everything
     from mcpframe.kit.errors import CallError
-    from mcpframe.kit.oneshot import one_session
 
-    async with one_session(url, origin=origin, era=era, patience=patience, setup=setup) as client:
+    async with session as client:
         tools = {tool["name"]: tool for tool in await everything(client.list_tools, "tools")}
         if name not in tools:
             raise CallError(f"The server has no tool {name!r}; it has: {', '.join(tools) or 'none'}.")
@@ -92,24 +156,8 @@ async def _called(
         arguments = parse_pairs(pairs, schema) if given is None else given
         check_names(arguments, schema)
         try:
-            result = await client.call_tool(name, arguments)
+            result = await client.call_tool(name, arguments, progress_callback=meter.show)
         except MCPError as error:
             raise CallError(f"The server refuses the call: {str(error).rstrip('.')}.") from error
         dumped: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
         return dumped
-
-
-def shown(result: dict[str, Any]) -> str:
-    """A tool's result as text: its texts, a line for everything else, or its structured content."""
-    parts = []
-    for block in result.get("content", ()):
-        if block["type"] == "text":
-            parts.append(block["text"])
-        elif block["type"] in ("image", "audio"):
-            parts.append(f"[{block['type']}, {block['mimeType']}, {len(block['data']) * 3 // 4:,} bytes: see --json]")
-        else:
-            uri = block.get("uri") or block.get("resource", {}).get("uri", "")
-            parts.append(f"[{block['type']} {uri}: see --json]")
-    if not parts and "structuredContent" in result:
-        parts.append(json.dumps(result["structuredContent"], indent=2))
-    return "\n".join(parts)

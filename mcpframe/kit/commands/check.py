@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -11,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from mcpframe.kit.commands.listing import AsJson, Origin, Timeout
-from mcpframe.kit.commands.output import out, silently, step
+from mcpframe.kit.commands.options import AsJson, Origin, Timeout
+from mcpframe.kit.commands.output import escape, out, silently, step
+from mcpframe.kit.commands.target import is_address
 
 if TYPE_CHECKING:
     from mcpframe.kit.checks import Report
@@ -41,10 +40,7 @@ def check(
     check_origin(origin)
     progress = silently if as_json else step
     with ExitStack() as stack:
-        if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", target):
-            urls = [target]
-        else:
-            urls = stack.enter_context(served_bundles(Path(target), progress=progress))
+        urls = [target] if is_address(target) else stack.enter_context(served_bundles(Path(target), progress=progress))
         reports = [check_url(url, origin=origin, timeout=timeout, progress=progress) for url in urls]
     if as_json:
         typer.echo(json.dumps([{**asdict(report), "errors": report.errors} for report in reports], indent=2))

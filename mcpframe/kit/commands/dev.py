@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from mcpframe.kit.commands.output import out, print_error, step
+from mcpframe.kit.commands import options
+from mcpframe.kit.commands.output import escape, out, print_error, step
 
 if TYPE_CHECKING:
     from mcpframe.frame.errors import McpFrameError
@@ -20,7 +20,7 @@ EXAMPLES = "Examples:  mcpframe dev  |  mcpframe dev my-server --port 9000 --no-
 
 def dev(
     path: Annotated[Path, typer.Argument(help="A server's folder, its pyproject.toml, or its Python file.")] = Path(),
-    port: Annotated[int, typer.Option(help="The port of the plain host page; 0 takes 8720, or a free one.")] = 0,
+    port: Annotated[int, options.port("The port of the plain host page; 0 takes 8720, or a free one.")] = 0,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
 ) -> None:
     """Serve a project in the inspector; build and reload it on every change, at the same session. Until Ctrl-C."""

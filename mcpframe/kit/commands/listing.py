@@ -1,35 +1,22 @@
-"""`mcpframe list`: what a deployed server offers."""
+"""`mcpframe list`: what a server offers, deployed or in a folder."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Any
 
 import typer
-from rich.markup import escape
 
-from mcpframe.kit.commands.output import out
+from mcpframe.kit.commands.options import AsJson, Enter, Era, Origin, Setup, Timeout, Where
+from mcpframe.kit.commands.output import escape, out, silently, step
+from mcpframe.kit.commands.target import addressed
 
-EXAMPLES = "Examples:  mcpframe list https://tools.example/pi/  |  mcpframe list http://localhost:8765/pi/ --json"
-
-Origin = Annotated[
-    str | None, typer.Option(help="The origin of the page that frames it; by default one that its manifest allows.")
-]
-Era = Annotated[str, typer.Option(help="The protocol to speak: auto for the newest, 2026-07-28, or legacy.")]
-Timeout = Annotated[float, typer.Option(min=1, help="Seconds until the page has to have begun to speak.")]
-Setup = Annotated[bool, typer.Option("--setup", help="Run the server's setup first; --enter does that, too.")]
-Enter = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="FIELD=VALUE|FIELD=@FILE|BUTTON",
-        help="What to enter in the setup's form, and which buttons to press; may be repeated, and is done in order.",
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+EXAMPLES = "Examples:  mcpframe list https://tools.example/pi/  |  mcpframe list .  |  mcpframe list dist/pi --json"
+_MOST_PAGES = 1000
 
 
 def list_server(
-    url: Annotated[str, typer.Argument(help="The address of a server's page.")],
+    url: Where,
     origin: Origin = None,
     era: Era = "auto",
     timeout: Timeout = 30.0,
@@ -37,13 +24,15 @@ def list_server(
     enter: Enter = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the tools, resources and prompts of a deployed server."""
+    """List the tools, resources and prompts of a server: a published one, a built one, or a project's."""
     import asyncio
 
     from mcpframe.kit.oneshot import check_origin
 
     check_origin(origin)
-    found = asyncio.run(_listed(url, origin, era, timeout, entries_of(setup, enter)))
+    entries = entries_of(setup, enter)
+    with addressed(url, progress=silently if as_json else step) as address:
+        found = asyncio.run(_listed(address, origin, era, timeout, entries))
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
@@ -83,14 +72,21 @@ async def _listed(
 
 
 async def everything(ask: Any, kind: str) -> list[dict[str, Any]]:
-    """All pages of a list, as on the wire."""
-    found, cursor = [], None
+    """Return all pages of a list, as on the wire. Raises `CallError` for a list that does not end."""
+    from mcpframe.kit.errors import CallError
+
+    found: list[dict[str, Any]] = []
+    cursors: set[str | None] = {None}
+    cursor: str | None = None
     while True:
         page = await ask(cursor=cursor)
         found += [_wire(item) for item in getattr(page, kind)]
         cursor = page.next_cursor
         if cursor is None:
             return found
+        if cursor in cursors or len(cursors) == _MOST_PAGES:
+            raise CallError(f"The server's list of {kind.replace('_', ' ')} has no end: mend its pagination.")
+        cursors.add(cursor)
 
 
 def _wire(item: Any) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from mcpframe.kit.commands.output import out
+from mcpframe.kit.commands.output import escape, out
+from mcpframe.kit.project import find_project
 from mcpframe.kit.scaffold import DEFAULT, scaffold, template_names
 
 EXAMPLES = "Examples:  mcpframe new my-server  |  mcpframe new draw --template mermaid-editor"
@@ -25,5 +25,10 @@ def new(
     out.print(f"[green]Made[/] {escape(str(folder))}")
     out.print(f"  go there     cd {escape(name)}")
     out.print("  test it      mcpframe test")
+    if find_project(folder).config.kind == "page":
+        out.print("  build it     mcpframe build")
+        out.print("  look at it   mcpframe serve")
+        out.print("  read on      README.md: what belongs around it or in it, and at which addresses")
+        return
     out.print("  work on it   mcpframe dev")
     out.print("  publish it   mcpframe build, and upload dist/")

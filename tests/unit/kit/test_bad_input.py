@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit import oneshot
+from mcpframe.kit import published
 from mcpframe.kit.bundle.assets import asset
 from mcpframe.kit.bundle.write import write_bundle
 from mcpframe.kit.cli import main
@@ -44,7 +44,7 @@ def test_a_url_that_is_no_page_to_frame(refused) -> None:  # type: ignore[no-unt
 
 
 def test_nobody_answers(refused, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(oneshot, "_ANSWER_TIMEOUT", 0.2)
+    monkeypatch.setattr(published, "_ANSWER_TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:  # it listens, and says nothing
         address = f"http://127.0.0.1:{silent.getsockname()[1]}/pi/"
         assert re.search(r"does not answer \(.*timed out\): is the address right", refused("check", address))

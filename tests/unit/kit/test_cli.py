@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ import pytest
 from mcpframe.kit import bundle
 from mcpframe.kit.bundle import BuildResult
 from mcpframe.kit.cli import main
-from mcpframe.kit.errors import BuildError
+from mcpframe.kit.dev import check_path
+from mcpframe.kit.errors import BuildError, ConfigError
+from mcpframe.kit.scaffold import template_names
 
 MANIFEST = {
     "tools": [{"name": "add"}, {"name": "sub"}],
@@ -96,7 +99,20 @@ def test_serving_what_is_not_there(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert "is not a folder that can be served" in capsys.readouterr().err
 
 
-COMMANDS = ["new", "dev", "test", "check", "list", "call", "build", "serve", "inspect", "bridge", "install"]
+COMMANDS = [
+    "new",
+    "dev",
+    "test",
+    "check",
+    "list",
+    "call",
+    "build",
+    "serve",
+    "inspect",
+    "bridge",
+    "install",
+    "uninstall",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -124,6 +140,37 @@ def test_new_makes_a_project(
     assert run(monkeypatch, "new", "hello") == 0
     assert (tmp_path / "hello" / "server.py").is_file()
     assert "mcpframe test" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("template", template_names())
+def test_new_suggests_what_works_for_the_template(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, template: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(monkeypatch, "new", "hello", "--template", template) == 0
+    suggests_dev = "mcpframe dev" in capsys.readouterr().out
+    try:
+        check_path(tmp_path / "hello")
+    except ConfigError:
+        assert not suggests_dev
+    else:
+        assert suggests_dev
+
+
+def test_serve_prints_what_templates_allow(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "pi").mkdir()
+    (tmp_path / "pi" / "index.html").write_text("<!doctype html>")
+
+    def stop(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mcpframe.kit.cli.time.sleep", stop)
+    assert run(monkeypatch, "serve", str(tmp_path), "--port", "0", "--port", "0") == 130
+    addresses = [line for line in capsys.readouterr().out.splitlines() if line.startswith("http")]
+    assert all(re.fullmatch(r"http://localhost:\d+/pi/", address) for address in addresses)
+    assert len(set(addresses)) == 2
 
 
 @pytest.mark.parametrize(

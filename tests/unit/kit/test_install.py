@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from mcpframe.kit.bridge.page import HOST_ORIGIN
 from mcpframe.kit.cli import main
 from mcpframe.kit.clients import BY_NAME, CLIENTS, Client, Places
 from mcpframe.kit.errors import InstallError
 from mcpframe.kit.install import plan
+from mcpframe.kit.serve import serve_folder
 
 COMMAND = ["python", "-m", "mcpframe", "bridge", "https://tools.example/pi/"]
 CURSOR = BY_NAME["cursor"]
@@ -135,8 +137,8 @@ def test_a_link_stays_one(places: Places, tmp_path: Path) -> None:
     assert "pi" in real.read_text()
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
-    monkeypatch.setattr(sys, "argv", ["mcpframe", "install", *arguments])
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str, command: str = "install") -> Any:
+    monkeypatch.setattr(sys, "argv", ["mcpframe", command, *arguments])
     with pytest.raises(SystemExit) as ended:
         main()
     return ended.value.code
@@ -146,20 +148,20 @@ def test_the_command_shows_the_difference_and_writes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     project = ("--client", "vscode", "--project", str(tmp_path))
-    assert run(monkeypatch, "https://tools.example/pi/", *project, "--session", "s", "--yes") == 0
+    assert run(monkeypatch, "https://tools.example/pi/", *project, "--session", "s", "--yes", "--no-check") == 0
     told = capsys.readouterr().out
     assert '+    "pi": {' in told
     assert "written" in told
     [entry] = json.loads((tmp_path / ".vscode" / "mcp.json").read_text())["servers"].values()
     assert entry["args"] == ["-m", "mcpframe", "bridge", "https://tools.example/pi/", "--session", "s"]
-    assert run(monkeypatch, "https://tools.example/pi/", *project, "--session", "s") == 0
+    assert run(monkeypatch, "https://tools.example/pi/", *project, "--session", "s", "--no-check") == 0
     assert "has it already" in capsys.readouterr().out
 
 
 def test_nobody_to_ask_is_an_error_and_nothing_is_written(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    arguments = ("https://tools.example/pi/", "--client", "vscode", "--project", str(tmp_path))
+    arguments = ("https://tools.example/pi/", "--client", "vscode", "--project", str(tmp_path), "--no-check")
     assert run(monkeypatch, *arguments) == 1
     assert "--yes" in capsys.readouterr().err
     assert not (tmp_path / ".vscode").exists()
@@ -178,3 +180,62 @@ def test_wrong_arguments(
 ) -> None:
     assert run(monkeypatch, *arguments) == 1
     assert why in capsys.readouterr().err
+
+
+def bundle(folder: Path, *allowed: str, kind: str = "server") -> Path:
+    folder.mkdir(parents=True)
+    (folder / "index.html").write_text("<!doctype html>")
+    manifest = {"mcpframe_manifest": 1, "kind": kind, "allowed_origins": list(allowed)}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+@pytest.mark.parametrize("kept", ["path", "address"])
+def test_what_the_bridge_cannot_frame_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, kept: str
+) -> None:
+    bundle(tmp_path / "out" / "ours", HOST_ORIGIN)
+    bundle(tmp_path / "out" / "anybodys", "*")
+    bundle(tmp_path / "out" / "theirs", "https://chat.example")
+    bundle(tmp_path / "out" / "page", "*", kind="page")
+    (tmp_path / "project").mkdir()
+    options = ("--client", "vscode", "--project", str(tmp_path / "project"), "--yes")
+    with serve_folder(tmp_path / "out") as served:
+        root = f"{served.origin}/" if kept == "address" else f"{tmp_path / 'out'}/"
+        for name, why in (("theirs", f"add {HOST_ORIGIN} to allowed_origins"), ("page", "is a page and no server")):
+            assert run(monkeypatch, f"{root}{name}{'/' if kept == 'address' else ''}", *options) == 1
+            told = capsys.readouterr().err
+            assert why in told
+            assert "--no-check" in told
+            assert not (tmp_path / "project" / ".vscode").exists()
+        for name in ("ours", "anybodys"):
+            assert run(monkeypatch, f"{root}{name}{'/' if kept == 'address' else ''}", *options) == 0
+
+
+def test_an_address_with_nothing_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    options = ("--client", "vscode", "--project", str(tmp_path), "--yes")
+    with serve_folder(tmp_path) as served:
+        assert run(monkeypatch, f"{served.origin}/typo/", *options) == 1
+        assert "status 404" in capsys.readouterr().err
+        assert run(monkeypatch, f"{served.origin}/typo/", *options, "--no-check") == 0
+    assert list(json.loads((tmp_path / ".vscode" / "mcp.json").read_text())["servers"]) == ["typo"]
+
+
+def test_a_server_is_removed_again_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    places = Places.here(tmp_path)
+    other = {"command": "theirs", "args": []}
+    path = put(BY_NAME["vscode"], places, json.dumps({"inputs": [], "servers": {"other": other}}, indent=4) + "\n")
+    before = path.read_text()
+    options = ("--client", "vscode", "--project", str(tmp_path))
+    assert run(monkeypatch, "https://tools.example/pi/", *options, "--yes", "--no-check") == 0
+    assert run(monkeypatch, "p", *options, command="uninstall") == 1
+    assert "there is pi" in capsys.readouterr().err
+    assert run(monkeypatch, "other", *options, "--yes", command="uninstall") == 1
+    assert "did not add" in capsys.readouterr().err
+    assert run(monkeypatch, "pi", *options, "--yes", command="uninstall") == 0
+    assert '-        "pi": {' in capsys.readouterr().out
+    assert path.read_text() == before

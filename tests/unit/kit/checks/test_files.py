@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.checks.files import check_file
-from mcpframe.kit.oneshot import Fetched
+from mcpframe.kit.published import Fetched
 
 BODY = b"export {};" * 50_000
 ENTRY = {
