@@ -2,21 +2,16 @@
  * What a framed page may say to host.js: the shape of each message, and the limits of every one.
  *
  * The shapes are the union of the SEP "postMessage Transport", its reference guide, and the draft specification of
- * 2025-07. A reader gives what is needed of a message, and throws a FrameError where it has another shape.
+ * 2025-07. A reader gives what is needed of a message, and throws a FrameError where it has another shape. A field that is
+ * null counts as missing.
  */
+
+import { jsonOf } from "./host-json.js";
 
 /** The version of the postMessage protocol spoken here. */
 export const PROTOCOL_VERSION = "1.0";
 
 const VISIBILITIES = ["required", "optional", "hidden"];
-const SETUP_ERRORS = [
-  "USER_CANCELLED",
-  "AUTH_FAILED",
-  "TIMEOUT",
-  "CONFIG_ERROR",
-  "VERSION_MISMATCH",
-  "INSUFFICIENT_PERMISSIONS",
-];
 const SETUP_REASONS = ["AUTH_EXPIRED", "CONFIG_CHANGED", "PERMISSIONS_CHANGED", "OTHER"];
 
 /**
@@ -61,27 +56,36 @@ export function readSetupHandshake(message) {
   return { ...readHandshake(message), requiresVisible: requiresVisibleSetup, permissions };
 }
 
-export function readSetupComplete({ type, status, transportVisibility, error, ephemeralMessage, ...names }) {
-  if (status !== "success" && status !== "error") throw malformed(type, "status");
-  const failed = status === "error";
-  const title = names.serverTitle ?? names.displayName ?? (failed ? "" : undefined);
-  const { requirement, optionalMessage, description } = transportVisibility ?? (failed ? {} : undefined) ?? {};
-  const visibility = requirement ?? (failed ? "hidden" : undefined);
-  const visibilityMessage = optionalMessage ?? description ?? undefined;
-  if (!isText(title)) throw malformed(type, "serverTitle");
-  if (!VISIBILITIES.includes(visibility)) throw malformed(type, "transportVisibility");
-  if (visibilityMessage !== undefined && !isText(visibilityMessage)) throw malformed(type, "transportVisibility");
-  if (ephemeralMessage != null && !isText(ephemeralMessage)) throw malformed(type, "ephemeralMessage");
-  if (error != null && !isObject(error)) throw malformed(type, "error");
-  if (failed && !(SETUP_ERRORS.includes(error?.code) && isText(error.message))) throw malformed(type, "error");
+/**
+ * How a setup ended. Read leniently: the page takes its setup for over, so that there is no second message. What is not
+ * there, or not what it should be, has a default; anything but success is a failure, in the page's own words.
+ */
+export function readSetupComplete({ type, status, transportVisibility, error, ephemeralMessage, serverTitle, displayName }) {
+  if (!isText(status)) throw malformed(type, "status");
+  const { requirement, optionalMessage, description } = isObject(transportVisibility) ? transportVisibility : {};
+  const visibilityMessage = textOf(optionalMessage ?? description);
+  const notice = textOf(ephemeralMessage);
   return {
-    title,
-    visibility,
+    title: textOf(serverTitle ?? displayName),
+    visibility: VISIBILITIES.includes(requirement) ? requirement : "hidden",
     ...(visibilityMessage && { visibilityMessage }),
-    ...(ephemeralMessage && { ephemeralMessage }),
-    ...(failed && { error: { code: error.code, message: error.message } }),
+    ...(notice && { ephemeralMessage: notice }),
+    ...(status !== "success" && { error: readSetupError(status, error) }),
   };
 }
+
+function readSetupError(status, error) {
+  const { code, message } = isObject(error) ? error : { message: error };
+  const byStatus = status === "cancelled" || status === "canceled" ? "USER_CANCELLED" : "CONFIG_ERROR";
+  return { code: textOf(code) || byStatus, message: textOf(message) || "The page gave no reason." };
+}
+
+/** How a setup ended whose MCP_SETUP_COMPLETE was refused. */
+export const unreadableSetup = ({ message }) => ({
+  title: "",
+  visibility: "hidden",
+  error: { code: "CONFIG_ERROR", message: `How the setup of the page ended cannot be read: ${message}` },
+});
 
 export function readAccepted({ sessionId }) {
   if (!isText(sessionId) || !sessionId) throw malformed("MCP_TRANSPORT_ACCEPTED", "sessionId");
@@ -89,17 +93,23 @@ export function readAccepted({ sessionId }) {
 }
 
 export function readPayload({ payload }) {
-  const ok =
-    isObject(payload) &&
-    payload.jsonrpc === "2.0" &&
-    ("method" in payload
-      ? typeof payload.method === "string" &&
-        !("result" in payload || "error" in payload) &&
-        (payload.id === undefined || isId(payload.id)) &&
-        (payload.params === undefined || isObject(payload.params))
-      : "result" in payload !== "error" in payload && (isId(payload.id) || ("error" in payload && payload.id == null)));
-  if (!ok) throw malformed("MCP_MESSAGE", "payload");
+  if (!isObject(payload) || payload.jsonrpc !== "2.0" || !(isCall(payload) || isAnswer(payload))) {
+    throw malformed("MCP_MESSAGE", "payload");
+  }
   return payload;
+}
+
+function isCall(payload) {
+  const { method, params = {} } = payload;
+  if (typeof method !== "string" || "result" in payload || "error" in payload) return false;
+  return isObject(params) && (!("id" in payload) || isId(payload.id));
+}
+
+function isAnswer(payload) {
+  const { id, result, error } = payload;
+  if ("method" in payload || "result" in payload === "error" in payload) return false;
+  if ("result" in payload) return isObject(result) && isId(id);
+  return isObject(error) && Number.isSafeInteger(error.code) && typeof error.message === "string" && (id == null || isId(id));
 }
 
 export function readSetupRequired({ reason, message, canContinue }) {
@@ -119,59 +129,72 @@ function compareVersions(left, right) {
   return a[0] - b[0] || a[1] - b[1];
 }
 
+const textOf = (value) => (isText(value) ? value : "");
 const isText = (value) => typeof value === "string" && value.length <= 4096;
 const isVersion = (value) => typeof value === "string" && /^\d{1,6}\.\d{1,6}$/.test(value);
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+/** A text, or an integer that JavaScript has exactly: else an answer could have another id than its request. */
 export const isId = (value) => typeof value === "string" || Number.isSafeInteger(value);
 const malformed = (type, field) => new FrameError("MalformedMessage", `${type} has no valid ${field}.`);
 
-/**
- * Check that a value is plain JSON data within the limits and holds no key that could reach a JavaScript prototype:
- * `__proto__` anywhere, or `constructor` holding a `prototype` (the rule of npm's secure-json-parse).
- *
- * Structured clones may be cyclic or share parts, so that a small message is an endless one: every step is counted,
- * and the walk ends as soon as the text could not fit.
- */
-export function checkMessage(message, { maxMessageBytes, maxNesting }) {
-  let least = 0;
-  let most = 0;
-  const count = (atLeast, atMost) => {
-    least += atLeast;
-    most += atMost;
-    if (least > maxMessageBytes) throw tooLarge(maxMessageBytes);
-  };
-  const walk = (value, depth) => {
-    if (typeof value === "string") return count(value.length + 2, value.length * 6 + 2);
-    if (typeof value === "number" || typeof value === "boolean" || value === null) return count(1, 25);
-    if (value === undefined) return count(0, 4);
-    if (typeof value !== "object") throw new FrameError("MalformedMessage", `A ${typeof value} is not JSON data.`);
-    if (depth > maxNesting) {
-      throw new FrameError("MessageTooDeep", `The message is nested deeper than ${maxNesting} levels (maxNesting).`);
-    }
-    count(2, 2);
-    if (Array.isArray(value)) {
-      for (const item of value) {
-        count(1, 1);
-        walk(item, depth + 1);
-      }
-      return;
-    }
-    const prototype = Object.getPrototypeOf(value);
-    if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
-      throw new FrameError("MalformedMessage", `A ${value.constructor?.name ?? "special object"} is not JSON data.`);
-    }
-    for (const key of Object.keys(value)) {
-      if (key === "__proto__" || (key === "constructor" && isObject(value[key]) && Object.hasOwn(value[key], "prototype"))) {
-        throw new FrameError("PrototypeKey", `The message has a key ${key} that could change a prototype.`);
-      }
-      count(key.length + 3, key.length * 6 + 4);
-      walk(value[key], depth + 1);
-    }
-  };
-  walk(message, 1);
-  if (most > maxMessageBytes && new TextEncoder().encode(JSON.stringify(message)).length > maxMessageBytes) {
-    throw tooLarge(maxMessageBytes);
+/** Read what was posted: its JSON text, and the data that JSON carries of it. Throws where it is over a limit, or not JSON. */
+export function readInbound(data, limits) {
+  try {
+    const text = jsonOf(data, limits);
+    return { text, message: JSON.parse(text ?? "null") };
+  } catch (error) {
+    throw asFrameError(error);
   }
 }
 
-const tooLarge = (limit) => new FrameError("MessageTooLarge", `The message has more than ${limit} bytes (maxMessageBytes).`);
+/** Read a message to be sent, as `readInbound` reads one that was posted. It may have a `toJSON`, and be of any class. */
+export function readOutbound(message, limits) {
+  try {
+    const plain = JSON.parse(JSON.stringify({ type: "MCP_MESSAGE", payload: message }));
+    const text = jsonOf(plain, limits);
+    checkContent(text, plain);
+    const { payload } = plain;
+    if ("method" in payload && "id" in payload && !isId(payload.id)) {
+      throw new FrameError("MalformedMessage", `The id ${payload.id} would not come back as it is: take a smaller one.`);
+    }
+    return payload;
+  } catch (error) {
+    throw asFrameError(error);
+  }
+}
+
+const asFrameError = (error) =>
+  error instanceof FrameError
+    ? error
+    : new FrameError(/^M\w+/.exec(error.name)?.[0] ?? "MalformedMessage", `${error.message}`);
+
+/**
+ * Refuse keys that could reach a JavaScript prototype: `__proto__` anywhere, or `constructor` holding a `prototype` (the
+ * rule of npm's secure-json-parse). And texts that are ill-formed Unicode, which no file, socket or log takes.
+ * @param {string} text the JSON text, searched first: most messages hold nothing suspicious
+ * @param data the same, parsed
+ */
+export function checkContent(text, data) {
+  if (!text.includes('"__proto__"') && !text.includes('"prototype"') && !text.includes("\\ud")) return;
+  const todo = [data];
+  while (todo.length) {
+    const item = todo.pop();
+    if (typeof item === "string" && LONE_SURROGATE.test(item)) {
+      throw new FrameError("MalformedMessage", "The message has a text that is ill-formed Unicode: a surrogate stands alone.");
+    }
+    if (typeof item !== "object" || item === null) continue;
+    const isArray = Array.isArray(item);
+    for (const key of isArray ? item.keys() : Object.keys(item)) {
+      const value = item[key];
+      if (!isArray) {
+        if (key === "__proto__" || (key === "constructor" && isObject(value) && Object.hasOwn(value, "prototype"))) {
+          throw new FrameError("PrototypeKey", `The message has a key ${key} that could change a prototype.`);
+        }
+        todo.push(key);
+      }
+      todo.push(value);
+    }
+  }
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u;

@@ -122,17 +122,19 @@ export interface PermissionRequest {
   purpose: string;
 }
 
+/** The codes of the protocol; a page may have its own, which is handed on as it is. */
 export type SetupErrorCode =
   | "USER_CANCELLED"
   | "AUTH_FAILED"
   | "TIMEOUT"
   | "CONFIG_ERROR"
   | "VERSION_MISMATCH"
-  | "INSUFFICIENT_PERMISSIONS";
+  | "INSUFFICIENT_PERMISSIONS"
+  | (string & {});
 
 /** How a setup ended. */
 export interface SetupResult {
-  /** The name for this configuration. */
+  /** The name for this configuration; empty where the page gave none. */
   title: string;
   /** Whether the page is to be seen in the transport phase. */
   visibility: Visibility;

@@ -33,16 +33,20 @@
 import {
   FrameError,
   PROTOCOL_VERSION,
-  checkMessage,
+  checkContent,
   isId,
   readAccepted,
   readHandshake,
+  readInbound,
+  readOutbound,
   readPayload,
   readSetupComplete,
   readSetupHandshake,
   readSetupRequired,
   speaksOurVersion,
+  unreadableSetup,
 } from "./host-messages.js";
+import { jsonOf, outlineOf } from "./host-json.js";
 
 export { FrameError, PROTOCOL_VERSION };
 
@@ -63,8 +67,9 @@ const POPUP_POLL = 250;
 /** How often one setup may ask for further permissions; each time the page is loaded anew. */
 const MOST_DECISIONS = 3;
 
-/** JSON-RPC codes: an error for a request whose connection closed (as both official SDKs have it), and the generic one. */
+/** JSON-RPC codes: of a request whose connection closed (as both official SDKs have it), one that is refused, any other. */
 const CONNECTION_CLOSED = -32000;
+const INVALID_REQUEST = -32600;
 const INTERNAL_ERROR = -32603;
 
 /** An MCP transport (TypeScript SDK 2.x) to a page in an iframe or a popup. One transport serves one session. */
@@ -139,6 +144,7 @@ export class FrameTransport {
   static #SETUP = {
     MCP_SETUP_HANDSHAKE: {
       shape: readSetupHandshake,
+      check: (frame, offer) => frame.#checkRepetition(offer),
       awaiting: (frame, offer) => frame.#answerSetupHandshake(offer),
       "setting up": (frame, offer) => frame.#answerSetupHandshake(offer),
     },
@@ -150,13 +156,15 @@ export class FrameTransport {
   static #TRANSPORT = {
     MCP_TRANSPORT_HANDSHAKE: {
       shape: readHandshake,
+      check: (frame, offer) => frame.#checkRepetition(offer),
       awaiting: (frame, offer) => frame.#answerHandshake(offer),
       confirming: (frame, offer) => frame.#answerHandshake(offer),
       open: (frame) => frame.#end(new FrameError("PeerGone", "The framed page was reloaded or replaced: it began anew.")),
     },
     MCP_TRANSPORT_ACCEPTED: {
       shape: readAccepted,
-      confirming: (frame, sessionId) => frame.#accepted(sessionId),
+      check: (frame, sessionId) => frame.#checkSession(sessionId),
+      confirming: (frame) => frame.#accepted(),
       open: () => {},
     },
     MCP_MESSAGE: {
@@ -297,7 +305,8 @@ export class FrameTransport {
     try {
       payload = this.#outbound(message);
     } catch (error) {
-      this.#tell("sent", { type: "MCP_MESSAGE", payload: message }, this.#target, error.message);
+      const text = () => this.#wireText({ type: "MCP_MESSAGE", payload: message });
+      this.#tell("sent", text, this.#target, error.message);
       // Whoever waits for this answer must not wait for ever.
       if (!("method" in message) && this.#owed.delete(message.id)) {
         this.#post({ type: "MCP_MESSAGE", payload: errorResponse(message.id, INTERNAL_ERROR, error.message) });
@@ -346,32 +355,33 @@ export class FrameTransport {
       return this.#reportOrigin(origin);
     }
     const { data } = event;
-    const type = data?.type;
-    if (typeof type !== "string" || !type.startsWith("MCP_")) return this.#tell("received", data, origin, NOISE);
-    const refuse = (error) => {
-      this.#tell("received", data, origin, error.message);
-      return error;
-    };
-    const rule = Object.hasOwn(this.#rules, type) && this.#rules[type];
-    if (!rule) {
-      throw refuse(new FrameError("UnexpectedMessage", `${clip(type)} is not a message that a framed page sends here.`));
-    }
-    let body;
+    const outline = outlineOf(data);
+    if (!outline.type?.startsWith("MCP_")) return this.#tell("received", () => this.#wireText(data), origin, NOISE);
+    let read = { text: null };
+    let act;
     try {
-      checkMessage(data, this.#limits);
-      body = rule.shape(data);
-      rule.check?.(this, body);
+      read = readInbound(data, this.#limits);
+      act = this.#actOn(read);
     } catch (error) {
-      refuse(error);
-      this.#answerInsteadOf(data.payload, error);
+      this.#tell("received", read.text, origin, error.message);
+      this.#failWhoWaits(outline, error);
       throw error;
     }
+    this.#tell("received", read.text, origin);
+    act();
+  }
+
+  /** Check a message of the framed page, and give what it does here. */
+  #actOn({ text, message }) {
+    const { type } = message;
+    checkContent(text, message);
+    const rule = Object.hasOwn(this.#rules, type) && this.#rules[type];
+    if (!rule) throw new FrameError("UnexpectedMessage", `${clip(type)} is not a message that a framed page sends here.`);
+    const body = rule.shape(message);
+    rule.check?.(this, body);
     const act = rule[this.#state];
-    if (!act) {
-      throw refuse(new FrameError("UnexpectedMessage", `${type} does not belong here: the frame is ${this.#state}.`));
-    }
-    this.#tell("received", data, origin);
-    act(this, body);
+    if (!act) throw new FrameError("UnexpectedMessage", `${type} does not belong here: the frame is ${this.#state}.`);
+    return () => act(this, body);
   }
 
   #answerSetupHandshake(offer) {
@@ -402,10 +412,19 @@ export class FrameTransport {
     this.#post({ type: "MCP_TRANSPORT_HANDSHAKE_REPLY", sessionId, protocolVersion: PROTOCOL_VERSION });
   }
 
-  #accepted(sessionId) {
-    if (sessionId !== this.frameSessionId) {
-      throw new FrameError("MalformedMessage", "MCP_TRANSPORT_ACCEPTED has another session id.");
+  #checkRepetition(offer) {
+    if ((this.#state === "setting up" || this.#state === "confirming") && !speaksOurVersion(offer)) {
+      throw new FrameError("UnexpectedMessage", "A repeated handshake has another version than the first.");
     }
+  }
+
+  #checkSession(sessionId) {
+    if (this.#state === "confirming" && sessionId !== this.frameSessionId) {
+      throw new FrameError("UnexpectedMessage", "MCP_TRANSPORT_ACCEPTED has another session id.");
+    }
+  }
+
+  #accepted() {
     clearTimeout(this.#timer);
     this.#state = "open";
     this.#phase.resolve();
@@ -423,28 +442,35 @@ export class FrameTransport {
   }
 
   #checkOwed(payload) {
-    if ("method" in payload && "id" in payload && this.#owed.size >= this.#limits.maxPending) {
+    if (!("method" in payload && "id" in payload) || this.#owed.has(payload.id)) return;
+    if (this.#owed.size >= this.#limits.maxPending) {
       throw tooManyPending(this.#limits);
     }
   }
 
-  /** A refused request is answered with an error; a refused answer becomes an error for the one who waits for it. */
-  #answerInsteadOf(payload, error) {
-    const id = payload?.id;
-    if (this.#state !== "open" || !isId(id)) return;
-    const response = errorResponse(id, INTERNAL_ERROR, error.message);
-    if ("method" in payload) this.#post({ type: "MCP_MESSAGE", payload: response });
-    else if (this.#asked.delete(id)) this.onmessage?.(response);
+  /**
+   * After a refused message nobody waits for what cannot come any more: a request is answered with an error, a request of
+   * ours whose answer it was fails, and a setup that the page takes for over is over.
+   */
+  #failWhoWaits({ type, kind, id }, error) {
+    if (type === "MCP_SETUP_COMPLETE" && this.#state === "setting up") return this.#settle(unreadableSetup(error));
+    if (type !== "MCP_MESSAGE" || this.#state !== "open") return;
+    if (kind === "request") {
+      const code = error.name === "TooManyPending" ? INTERNAL_ERROR : INVALID_REQUEST;
+      const known = typeof id === "string" || typeof id === "number" ? id : null;
+      this.#post({ type: "MCP_MESSAGE", payload: errorResponse(known, code, error.message) });
+    } else if (kind === "response" && isId(id) && this.#asked.delete(id)) {
+      this.onmessage?.(errorResponse(id, INTERNAL_ERROR, `The answer was refused: ${error.message}`));
+    }
   }
 
   // ---- outbound
 
   #outbound(message) {
-    // What JSON would carry, and nothing else: no undefined, no Map, no shared references.
-    const payload = JSON.parse(JSON.stringify(message));
-    checkMessage({ type: "MCP_MESSAGE", payload }, this.#limits);
+    const payload = readOutbound(message, this.#limits);
     if ("method" in payload && "id" in payload) {
-      if (this.#asked.size >= this.#limits.maxPending) throw tooManyPending(this.#limits);
+      const isNew = !this.#asked.has(payload.id);
+      if (isNew && this.#asked.size >= this.#limits.maxPending) throw tooManyPending(this.#limits);
       this.#asked.add(payload.id);
     } else if (!("method" in payload)) {
       this.#owed.delete(payload.id);
@@ -456,7 +482,7 @@ export class FrameTransport {
 
   #post(message) {
     this.#peer.postMessage(message, this.#target);
-    this.#tell("sent", message, this.#target);
+    this.#tell("sent", () => this.#wireText(message), this.#target);
   }
 
   // ---- permissions
@@ -592,17 +618,20 @@ export class FrameTransport {
     this.#attempt(() => this.onerror?.(error));
   }
 
-  /** Tell who watches of a message; `data` is null where it was not read. */
-  #tell(direction, data, origin, refused = null) {
+  /** Tell who watches of a message: its text, or a function that gives it; null where it was not read. */
+  #tell(direction, text, origin, refused = null) {
     if (!this.#onWire) return;
-    let text = null;
+    const wire = { direction, text: typeof text === "function" ? text() : text, origin, refused };
+    this.#attempt(() => this.#onWire(wire));
+  }
+
+  /** The text of a message for who watches; null where it is not JSON within the limits. */
+  #wireText(data) {
     try {
-      checkMessage(data, this.#limits); // a clone whose parts are shared may be a text without an end
-      if (data !== null) text = JSON.stringify(data) ?? null;
+      return jsonOf(data, this.#limits) ?? null;
     } catch {
-      // it stays null
+      return null;
     }
-    this.#attempt(() => this.#onWire({ direction, text, origin, refused }));
   }
 
   /** Call back into the host: what it throws shows up in its console, and stops nothing here. */

@@ -98,6 +98,8 @@ def _reads(reader: Any, message: Json, *without: _Path) -> bool:
 
 
 _ALL, _AB, _BC = "A, B, C", "A, B", "B, C"
+_CODES = f"One of {', '.join(f'`{code}`' for code in SetupErrorCode)}"
+_NO_CODE = "Without it `USER_CANCELLED` for the status `cancelled`, else `CONFIG_ERROR`."
 _FIELDS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("MCP_SETUP_HANDSHAKE", "protocolVersion"): (_AB, "The version that the inner frame speaks."),
     ("MCP_SETUP_HANDSHAKE", "minProtocolVersion"): ("C", "The oldest version that it speaks; counts with the newest."),
@@ -122,13 +124,7 @@ _FIELDS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("MCP_SETUP_COMPLETE", "transportVisibility.description"): (_BC, "The same."),
     ("MCP_SETUP_COMPLETE", "ephemeralMessage"): (_ALL, "A short notice for the user."),
     ("MCP_SETUP_COMPLETE", "error"): (_ALL, "Why it failed; a text is the sentence alone."),
-    ("MCP_SETUP_COMPLETE", "error.code"): (
-        _ALL,
-        (
-            f"One of {', '.join(f'`{code}`' for code in SetupErrorCode)}; another text is handed on as it is. "
-            "Without it `USER_CANCELLED` for the status `cancelled`, else `CONFIG_ERROR`."
-        ),
-    ),
+    ("MCP_SETUP_COMPLETE", "error.code"): (_ALL, f"{_CODES}; another text is handed on as it is. {_NO_CODE}"),
     ("MCP_SETUP_COMPLETE", "error.message"): (_ALL, "A sentence for a person."),
     ("MCP_TRANSPORT_HANDSHAKE", "protocolVersion"): (_ALL, "The version that the inner frame speaks."),
     ("MCP_TRANSPORT_HANDSHAKE_REPLY", "sessionId"): (

@@ -12,7 +12,7 @@ from mcpframe.kit.errors import ToolMissing
 from mcpframe.kit.programs import run_tool
 from mcpframe.kit.progress import Progress, silent
 
-HOST_MODULES = ("host.js", "host-messages.js")
+HOST_MODULES = ("host.js", "host-messages.js", "host-json.js")
 """The host module for JavaScript pages, in `static`."""
 
 _CLIENT = "@modelcontextprotocol/client"

@@ -162,4 +162,4 @@ async def test_what_no_json_can_carry_is_left_out_or_refused(outer: JavaScriptOu
     answer = (await outer.next("received"))["payload"]
     assert answer["result"] == {"day": "1970-01-01T00:00:00.000Z", "map": {}}
     big = "lab.transport.send({ jsonrpc: '2.0', method: 'notifications/x', params: { n: 1n } })"
-    assert await outer.page.evaluate(f"({OUTCOME})({big})") == "TypeError"
+    assert await outer.page.evaluate(f"({OUTCOME})({big})") == "MalformedMessage"

@@ -17,7 +17,7 @@ can be defaulted is; anything but success is a failure.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from mcpframe.frame import jsonrpc
@@ -44,6 +44,7 @@ MCP_MESSAGE = "MCP_MESSAGE"
 
 _MAX_TEXT = 4096
 _MAX_DIGITS = 6
+PHASES = ("setup", "transport")
 T = TypeVar("T")
 
 
@@ -155,23 +156,25 @@ def _read_permission(data: Any) -> Permission:
     if not all(isinstance(phase, str) for phase in phases):
         raise MalformedMessage("requestedPermissions.phase must be a list of texts.")
     return Permission(
-        _take(data, "name", str), tuple(phases), _take(data, "required", bool, False), _take(data, "purpose", str, "")
+        _take(data, "name", str),
+        tuple(phases) or PHASES,
+        _take(data, "required", bool, False),
+        _take(data, "purpose", str, ""),
     )
 
 
 def read_handshake(data: Mapping[str, Any]) -> Handshake:
     keys = [key for key in ("minProtocolVersion", "maxProtocolVersion") if data.get(key) is not None]
     low, high = keys if len(keys) == 2 else ("protocolVersion", "protocolVersion")
-    return Handshake(
-        (_version(data, low), _version(data, high)),
-        _take(data, "requiresVisibleSetup", bool, False),
-        tuple(map(_read_permission, _take(data, "requestedPermissions", list, []))),
-    )
+    return Handshake((_version(data, low), _version(data, high)))
 
 
 def read_setup_handshake(data: Mapping[str, Any]) -> Handshake:
-    _take(data, "requiresVisibleSetup", bool)
-    return read_handshake(data)
+    return replace(
+        read_handshake(data),
+        requires_visible=_take(data, "requiresVisibleSetup", bool),
+        permissions=tuple(map(_read_permission, _take(data, "requestedPermissions", list, []))),
+    )
 
 
 def read_reply(data: Mapping[str, Any]) -> Reply:
