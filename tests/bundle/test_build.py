@@ -214,10 +214,28 @@ def test_a_module_that_raises_is_a_build_error_with_its_traceback(tmp_path: Path
     assert not (tmp_path / "new").exists()
 
 
+NOT_IN_A_PAGE = {
+    "import os\nos.environ['API_KEY']\n": "'API_KEY' is not set: .* server.session.storage",
+    "open('terms.json')\n": "add 'terms.json' to assets",
+    "from mcpframe import FrameServer\nFrameServer('x').run()\n": r"leave out server\.run\(\)",
+}
+
+
+@pytest.mark.parametrize(("server", "told"), NOT_IN_A_PAGE.items(), ids=["environment", "file", "run"])
+def test_what_a_page_does_not_have_is_a_build_error_that_says_what_to_do(
+    adder: Adder, tmp_path: Path, server: str, told: str
+) -> None:
+    project, _ = copied(adder, tmp_path)
+    (project / "server.py").write_text(server)
+    with pytest.raises(BuildError, match=told):
+        build(project, tmp_path / "new")
+
+
 @pytest.mark.parametrize(
     ("server", "told"),
     [
         ("server = 3\n", "is of type int"),
+        ("from mcp.server.fastmcp import FastMCP\n", "from mcp.server.mcpserver import MCPServer"),
         ("import numpy\nserver = 3\n", "needs 'numpy', which is not installed. Add it to the server's requirements"),
         ("from mcpframe import FrameServer\nother = FrameServer('x')\n", "has no 'server'; its servers are: other"),
         ("x = (\n", r"server.py is not valid Python 3.14: '\(' was never closed, line 1"),

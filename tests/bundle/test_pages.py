@@ -156,15 +156,16 @@ def test_webassembly_that_is_blocked_is_told(page: Page, serving: Serving, rich:
 
 
 def test_a_module_that_raises_shows_its_traceback(page: Page, serving: Serving, tmp_path: Path, adder: Adder) -> None:
-    server = "import js\n\n\ndef fail():\n    raise ValueError('no luck today')\n\n\nfail()\n"
+    server = "import js, os\n\n\ndef fail():\n    return os.environ['LUCK']\n\n\nfail()\n"
     table = 'inspect = false\nallowed_origins = ["*"]'
     build(write_project(tmp_path / "project", table, server, lock=adder.lock), tmp_path / "out")
     page.goto(f"{serving(tmp_path / 'out')}/adder/")
     assert "raised an error" in told(page)
     detail = page.locator("#mcpframe-error-detail")
-    expect(detail).to_contain_text("ValueError: no luck today")
+    expect(detail).to_contain_text("KeyError: 'LUCK'")
+    expect(detail).to_contain_text("kept in server.session.storage")
     expect(detail).to_contain_text('File "/mcpframe/server/server.py", line 5, in fail')
-    expect(detail).to_contain_text("raise ValueError('no luck today')")
+    expect(detail).to_contain_text("return os.environ['LUCK']")
 
 
 def test_a_start_that_takes_too_long_is_told(page: Page, serving: Serving, tmp_path: Path, adder: Adder) -> None:
