@@ -204,6 +204,13 @@ def _no_origins(project: Project, remark: str) -> str:
     )
 
 
+def _has_bytes(schema: object) -> bool:
+    """Whether a JSON schema, as pydantic makes it, describes bytes somewhere."""
+    if isinstance(schema, Mapping):
+        return schema.get("format") == "binary" or any(map(_has_bytes, schema.values()))
+    return isinstance(schema, list) and any(map(_has_bytes, schema))
+
+
 def _warnings(project: Project, manifest: Mapping[str, Any]) -> tuple[str, ...]:
     found = []
     if ANY in manifest["allowed_origins"]:
@@ -212,4 +219,10 @@ def _warnings(project: Project, manifest: Mapping[str, Any]) -> tuple[str, ...]:
         found.append("allow_opaque is set: any sandboxed frame or file may embed the server, whoever made it.")
     if project.config.csp.unsafe_eval:
         found.append("csp.unsafe_eval is set: the page may run JavaScript from text.")
+    found += [
+        f"The tool {tool['name']!r} returns bytes, which arrive only where they are UTF-8 text: return an Image or Audio "
+        "of mcp.server.mcpserver, an EmbeddedResource of mcp.types, or base64 text."
+        for tool in manifest["tools"] or ()
+        if _has_bytes(tool.get("outputSchema"))
+    ]
     return tuple(found)
