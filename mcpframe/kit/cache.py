@@ -17,6 +17,7 @@ import platformdirs
 from mcpframe.kit.errors import StorageError
 
 _TEMPORARY = re.compile(r"[a-z0-9_]{8}")  # how `tempfile` ends its names
+_PUBLIC_FILE, _PUBLIC_FOLDER = 0o644, 0o755
 
 _REASONS = {
     errno.ENOSPC: "the disk is full; free some space",
@@ -116,8 +117,61 @@ def clear_leftovers(target: Path) -> None:
                 shutil.rmtree(left)
 
 
-def write_file(target: Path, data: bytes) -> None:
+def is_temporary(name: str) -> bool:
+    """Return whether a file or folder of this name is one that `write_file` or `new_folder` renames in the end."""
+    stem, _, ending = name.rpartition(".")
+    return stem.startswith(".") and len(stem) > 1 and _TEMPORARY.fullmatch(ending) is not None
+
+
+def make_public(folder: Path) -> None:
+    """Let everybody read a folder and everything in it, whatever the umask is: a web server runs as another user.
+
+    Raises:
+        StorageError: The file system refuses.
+    """
+    with writing(folder):
+        for path in (folder, *folder.rglob("*")):
+            if not path.is_symlink():
+                path.chmod(_PUBLIC_FOLDER if path.is_dir() else _PUBLIC_FILE)
+
+
+def make_public_folder(folder: Path) -> None:
+    """Make a folder that everybody may read, with those it is in; one that is there is left as it is.
+
+    Raises:
+        StorageError: The file system refuses.
+    """
+    with writing(folder):
+        made = [path for path in (folder, *folder.parents) if not path.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in made:
+            path.chmod(_PUBLIC_FOLDER)
+
+
+def move_file(source: Path, target: Path) -> None:
+    """Move a file in one go, also to another file system.
+
+    Raises:
+        StorageError: The file system refuses.
+    """
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            source.replace(target)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            write_file(target, source.read_bytes())
+            source.unlink()
+
+
+def write_file(target: Path, data: bytes, *, public: bool = False) -> None:
     """Write a file in one go: it has all of `data`, or is as it was before.
+
+    Args:
+        target: The file.
+        data: What it is to hold.
+        public: Whether everybody may read it; otherwise nobody but its owner may.
 
     Raises:
         StorageError: The file system refuses.
@@ -129,6 +183,8 @@ def write_file(target: Path, data: bytes) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
+            if public:
+                temporary.chmod(_PUBLIC_FILE)
             temporary.replace(target)
         except BaseException:
             temporary.unlink(missing_ok=True)

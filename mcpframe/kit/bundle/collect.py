@@ -23,8 +23,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent.parent
 _NOT_SOURCE = frozenset({"tests", "test", "build", "dist", "docs", "node_modules", "venv", "env", "__pycache__"})
 _NOT_SHIPPED = re.compile(r"(test_.*|.*_test|conftest|setup|noxfile)\.py$")
 _PRIVATE = re.compile(r"(pyproject\.toml|uv\.lock|.*mcpframe\.lock|.*\.pem|.*\.key|id_[a-z0-9]+)$")
-
-
+_COMPRESSED = (".gz", ".br", ".zst")  # what web servers look for beside a file
 _BROWSERS_ONLY = (".js", ".mjs", ".css", ".woff", ".woff2")
 
 
@@ -45,10 +44,10 @@ def author_files(project: Project, out: Path) -> dict[str, bytes]:
 
     Raises:
         BuildError: A file cannot be read.
-        ConfigError: An asset pattern matches nothing, or something that must not be published.
+        ConfigError: An asset pattern matches nothing, or something that must not be published; or a symbolic link
+            leads out of the project.
     """
-    single = project.single
-    paths = list(_imported(single) if single else _sources(project.source, out))
+    paths = list(_imported(project) if project.single else _sources(project, project.source, out))
     files = {path.relative_to(project.source).as_posix(): _read(path) for path in paths}
     files |= {name: data for name, data in _declared(project, out).items() if not name.endswith(_BROWSERS_ONLY)}
     return dict(sorted(files.items()))
@@ -67,7 +66,19 @@ def page_files(project: Project, out: Path) -> dict[str, bytes]:
         DownloadError: An npm package could not be fetched.
         HashMismatch: An npm package is not the one that was pinned.
     """
-    files = _declared(project, out) | npm_files(project.config.npm, str(project.file))
+    files, packages = _declared(project, out), npm_files(project.config.npm, str(project.file))
+    if both := sorted(files.keys() & packages.keys()):
+        raise ConfigError(
+            f"{project.file}: {both[0]} is both a file of the project and one of tool.mcpframe.npm: rename the folder."
+        )
+    files |= packages
+    for name in sorted(files):
+        for ending in _COMPRESSED:
+            if f"{name}{ending}" in files:
+                raise ConfigError(
+                    f"{project.file}: {name} and {name}{ending} cannot both be published: web servers send the second "
+                    "as the compressed form of the first. Rename one of them."
+                )
     return dict(sorted(files.items()))
 
 
@@ -90,23 +101,58 @@ def _name(project: Project, path: Path) -> str:
     return path.relative_to(base).as_posix()
 
 
-def _sources(folder: Path, out: Path) -> Iterator[Path]:
+def _sources(project: Project, folder: Path, out: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
+    """The Python files of a folder. A link back to a folder that it is in is a loop, and left out.
+
+    Args:
+        project: The project.
+        folder: The folder.
+        out: The output folder.
+        above: The folders that it is in, without links.
+    """
+    above |= {folder.resolve()}
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or path == out:
             continue
         if path.is_dir():
-            if path.name not in _NOT_SOURCE and not (path / "pyvenv.cfg").exists() and not _is_output(path):
-                yield from _sources(path, out)
+            if path.name in _NOT_SOURCE or (path / "pyvenv.cfg").exists() or _is_output(path):
+                continue
+            if path.resolve() not in above:
+                yield from _sources(project, path, out, above)
         elif path.suffix == ".py" and path.is_file() and not _NOT_SHIPPED.match(path.name):
-            yield path
+            yield _within(project, path)
+
+
+def _within(project: Project, path: Path) -> Path:
+    """A source file, unless it is published by a link only.
+
+    Raises:
+        ConfigError: It is outside of the project, or private in it.
+    """
+    if _is_private(project, path):
+        raise ConfigError(
+            f"{path} is a link to {path.resolve()}, which must not be published: it is outside of {project.root}, or "
+            "hidden in it. Put a copy in its place, or remove it."
+        )
+    return path
+
+
+def _is_private(project: Project, path: Path) -> bool:
+    """Whether a path leads to a file that is not the project's, or is its author's own."""
+    target, root = path.resolve(), project.root.resolve()
+    if not target.is_relative_to(root):
+        return True
+    return any(part.startswith(".") for part in target.relative_to(root).parts) or bool(_PRIVATE.match(target.name))
 
 
 def _is_output(folder: Path) -> bool:
     return (folder / "_mcpframe").is_dir()
 
 
-def _imported(script: Path) -> Iterator[Path]:
+def _imported(project: Project) -> Iterator[Path]:
     """A script and the modules and packages beside it that it imports, and what those import."""
+    script = project.single
+    assert script is not None
     found: set[Path] = set()
     open_files = [script]
     while open_files:
@@ -117,9 +163,9 @@ def _imported(script: Path) -> Iterator[Path]:
         for name in _import_names(path):
             module, package = script.parent / f"{name}.py", script.parent / name
             if module.is_file():
-                open_files.append(module)
+                open_files.append(_within(project, module) if module != script else module)
             elif (package / "__init__.py").is_file():
-                open_files.extend(_sources(package, script.parent / "dist"))
+                open_files.extend(_sources(project, package, script.parent / "dist"))
     yield from sorted(found)
 
 
@@ -138,7 +184,6 @@ def _import_names(path: Path) -> set[str]:
 
 
 def _assets(project: Project, key: str, pattern: str, out: Path) -> list[Path]:
-    root = project.root.resolve()
     found = []
     for path in sorted(project.root.glob(pattern)):
         files = sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -146,7 +191,7 @@ def _assets(project: Project, key: str, pattern: str, out: Path) -> list[Path]:
             inside = file.relative_to(project.root).parts
             if not file.is_file() or any(part.startswith(".") for part in inside) or file.is_relative_to(out):
                 continue
-            if not file.resolve().is_relative_to(root) or _PRIVATE.match(file.name):
+            if _is_private(project, file) or _PRIVATE.match(file.name):
                 raise ConfigError(
                     f"{project.file}: tool.mcpframe.{key}: {pattern!r} matches {file}, which must not be published; "
                     "narrow the pattern."

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from packaging.utils import canonicalize_name
-
-from mcpframe.kit.cache import write_file
+from mcpframe.kit.cache import clear_leftovers, write_file
 from mcpframe.kit.errors import BuildError
+from mcpframe.kit.locking import locked
 
 _FORMAT = 1
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # normalized: PyPA, "Names and normalization"
+_VERSION = re.compile(r"[A-Za-z0-9]+([.!+_-][A-Za-z0-9]+)*")
+_FILENAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+!-]*\.whl")
 _NOTE = "Written by `mcpframe build`; commit it. Renew it with `mcpframe build --upgrade`."
 
 
@@ -92,12 +95,18 @@ def read_lock(path: Path) -> Lock | None:
 def _locked(entry: dict[str, Any]) -> Locked:
     values = {field.name: entry[field.name] for field in fields(Locked)}
     filename, digest = str(values["filename"]), str(values["sha256"])
-    if "/" in filename or "\\" in filename or filename.startswith("."):
+    # Names and versions are written into files that pip reads line by line, and into commands and addresses.
+    if not _FILENAME.fullmatch(filename):
         raise ValueError(f"file name {filename!r}")
+    if not isinstance(values["version"], str) or not _VERSION.fullmatch(values["version"]):
+        raise ValueError(f"version {values['version']!r}")
     if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
         raise ValueError(f"sha256 {digest!r}")
-    if values["source"] not in ("index", "pyodide") or canonicalize_name(values["name"]) != values["name"]:
+    names = [values["name"], *values["required_by"]]
+    if not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
         raise ValueError(f"package {values['name']!r}")
+    if values["source"] not in ("index", "pyodide"):
+        raise ValueError(f"source {values['source']!r}")
     return Locked(**{**values, "required_by": tuple(values["required_by"])})
 
 
@@ -109,4 +118,6 @@ def write_lock(path: Path, lock: Lock) -> None:
     """
     packages = [asdict(package) for package in sorted(lock.packages, key=lambda package: package.name)]
     data = {"about": _NOTE, "format": _FORMAT, "inputs": lock.inputs, "packages": packages}
-    write_file(path, (json.dumps(data, indent=2) + "\n").encode())
+    with locked(path):
+        clear_leftovers(path)
+        write_file(path, (json.dumps(data, indent=2) + "\n").encode(), public=True)

@@ -15,7 +15,14 @@ from typing import Any
 
 from mcpframe.kit.bundle.assets import Asset
 from mcpframe.kit.bundle.host_headers import host_files
-from mcpframe.kit.cache import clear_leftovers, new_folder, write_file, writing
+from mcpframe.kit.cache import (
+    clear_leftovers,
+    make_public,
+    make_public_folder,
+    new_folder,
+    write_file,
+    writing,
+)
 from mcpframe.kit.errors import BuildError
 from mcpframe.kit.locking import locked
 
@@ -122,11 +129,13 @@ def _write(out: Path, target: Path, assets: Sequence[Asset], manifest: Mapping[s
     for asset in assets:
         if asset.path.startswith(f"{SHARED}/"):
             _publish(out / asset.path, asset)
+    make_public_folder(out)
     with new_folder(target) as folder, writing(target):
         for asset in assets:
             if asset.path.startswith(f"{target.name}/"):
                 _put(folder / asset.path.removeprefix(f"{target.name}/"), asset)
         (folder / MANIFEST).write_bytes(json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n")
+        make_public(folder)
     _head(out)
 
 
@@ -134,8 +143,8 @@ def _publish(path: Path, asset: Asset) -> None:
     """Write a file whose name says its content: when it is there, it is the same."""
     for file, data in ((path, asset.data), (path.with_name(path.name + ".gz"), asset.packed)):
         if data is not None and not (file.is_file() and file.stat().st_size == len(data)):
-            write_file(file, data)
-            file.chmod(0o644)  # whoever serves it reads it
+            make_public_folder(file.parent)
+            write_file(file, data, public=True)
 
 
 def _put(path: Path, asset: Asset) -> None:
@@ -152,8 +161,7 @@ def _head(out: Path) -> None:
         path = out / name
         clear_leftovers(path)
         if not path.is_file() or path.read_bytes() != data:
-            write_file(path, data)
-            path.chmod(0o644)
+            write_file(path, data, public=True)
 
 
 def _sweep(out: Path) -> None:

@@ -107,3 +107,72 @@ def test_a_single_file_that_is_broken_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "tool.py").write_text("import helper\n")
     with pytest.raises(BuildError, match=r"helper.py, line 1"):
         author_files(find_project(tmp_path / "tool.py"), tmp_path / "dist")
+
+
+@pytest.fixture
+def inside(tmp_path: Path) -> Path:
+    """A project's folder, with private files beside it and in it."""
+    (tmp_path / "outside").mkdir()
+    for name in ("secret.py", "outside/part.py"):
+        (tmp_path / name).write_text("PASSWORD = 'hunter2'")
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / ".env").write_text("PASSWORD=hunter2")
+    return project(tree(folder, "server.py", "package/__init__.py", "package/part.py"))
+
+
+@pytest.mark.parametrize(
+    ("link", "target"),
+    [
+        ("linked.py", "../secret.py"),
+        ("package/linked.py", "../../secret.py"),
+        ("linked", "../outside"),
+        ("package/deep", "../../outside"),
+        ("linked.py", ".env"),
+    ],
+)
+def test_a_link_to_what_is_not_the_projects_is_an_error(inside: Path, link: str, target: str) -> None:
+    (inside / link).symlink_to(target)
+    with pytest.raises(ConfigError, match="must not be published") as caught:
+        author_files(find_project(inside), inside / "dist")
+    assert str(inside / link) in str(caught.value)
+
+
+def test_links_within_a_project_are_followed_and_loops_are_not(inside: Path) -> None:
+    (inside / "alias.py").symlink_to("package/part.py")
+    (inside / "alias").symlink_to("package")
+    (inside / "package" / "loop").symlink_to("..")
+    (inside / "package" / "self").symlink_to(".")
+    (inside / "nowhere").symlink_to("nowhere")
+    found = author_files(find_project(inside), inside / "dist")
+    assert list(found) == [
+        *("alias.py", "alias/__init__.py", "alias/part.py"),
+        *("package/__init__.py", "package/part.py", "server.py"),
+    ]
+
+
+def test_a_linked_folder_without_anything_to_publish_does_no_harm(inside: Path) -> None:
+    (inside.parent / "data").mkdir()
+    (inside / "data").symlink_to("../data")
+    assert "server.py" in author_files(find_project(inside), inside / "dist")
+
+
+def test_a_project_may_be_behind_a_link(inside: Path) -> None:
+    (inside.parent / "link").symlink_to(inside)
+    assert list(author_files(find_project(inside.parent / "link"), inside / "dist"))[-1] == "server.py"
+
+
+@pytest.mark.parametrize("link", ["helper.py", "helper"])
+def test_what_a_single_file_imports_may_not_be_a_link_elsewhere(inside: Path, link: str) -> None:
+    (inside.parent / "outside" / "__init__.py").touch()
+    (inside / link).symlink_to("../secret.py" if link.endswith(".py") else "../outside")
+    (inside / "tool.py").write_text("import helper\n")
+    with pytest.raises(ConfigError, match="must not be published"):
+        author_files(find_project(inside / "tool.py"), inside / "dist")
+
+
+def test_an_asset_that_is_a_link_to_something_private_is_an_error(inside: Path) -> None:
+    project(inside, 'assets = ["*.txt"]')
+    (inside / "harmless.txt").symlink_to(".env")
+    with pytest.raises(ConfigError, match="must not be published"):
+        author_files(find_project(inside), inside / "dist")

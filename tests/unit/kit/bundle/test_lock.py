@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,15 @@ def test_a_closure_is_what_a_package_needs(roots: list[str], found: str) -> None
         (lambda data: data["packages"][0].update(sha256="xyz"), "is not a lock"),
         (lambda data: data["packages"][0].update(source="somewhere"), "is not a lock"),
         (lambda data: data["packages"][0].update(name="A_b"), "is not a lock"),
+        # pip reads what is made of them line by line
+        (lambda data: data["packages"][0].update(name="a\nb"), "is not a lock"),
+        (lambda data: data["packages"][0].update(version="1.0\n--index-url=https://evil.example"), "is not a lock"),
+        (lambda data: data["packages"][0].update(version="1.0\n"), "is not a lock"),
+        (lambda data: data["packages"][0].update(version="1.0 --pre"), "is not a lock"),
+        (lambda data: data["packages"][0].update(version=["1.0"]), "is not a lock"),
+        (lambda data: data["packages"][0].update(filename="a-1.0-py3-none-any.whl\n-r x"), "is not a lock"),
+        (lambda data: data["packages"][0].update(filename="a-1.0-py3-none-any.exe"), "is not a lock"),
+        (lambda data: data["packages"][0].update(required_by=["x\ny"]), "is not a lock"),
     ],
 )
 def test_a_file_that_is_no_lock_is_refused(tmp_path: Path, change: Any, told: str) -> None:
@@ -66,3 +76,10 @@ def test_text_that_is_not_json_is_refused(tmp_path: Path) -> None:
 def test_the_hash_of_the_inputs_knows_groups_but_no_order() -> None:
     assert inputs_hash(["a", "b"], ["c"]) == inputs_hash(["b", "a"], ["c"])
     assert inputs_hash(["a", "b"], ["c"]) != inputs_hash(["a"], ["b", "c"])
+
+
+@pytest.mark.parametrize("version", ["1.0", "2024.02.02", "1!2.0", "1.0+cpu.1", "2.0.0rc1", "1.0.post1", "1.0-1"])
+def test_every_version_that_packages_have_is_read(tmp_path: Path, version: str) -> None:
+    lock = Lock("inputs", (replace(locked("a", "server"), version=version),))
+    write_lock(tmp_path / "mcpframe.lock", lock)
+    assert read_lock(tmp_path / "mcpframe.lock") == lock

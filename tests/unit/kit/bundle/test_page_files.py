@@ -111,3 +111,15 @@ def test_a_page_has_an_entry_of_its_own(tmp_path: Path) -> None:
     assert find_project(tmp_path / "tool.py").entry == "tool:main"
     with pytest.raises(ConfigError, match="kind"):
         read_config({"kind": "host"}, "pyproject.toml")
+
+
+@pytest.mark.parametrize("ending", [".gz", ".br"])
+def test_a_file_and_its_compressed_form_cannot_both_be_published(folder: Path, ending: str) -> None:
+    (folder / "data" / f"a.json{ending}").write_bytes(b"of something else")
+    with pytest.raises(ConfigError, match=rf"data/a\.json and data/a\.json\{ending} cannot both"):
+        page_files(find_project(folder), folder / "dist")
+
+
+def test_a_compressed_file_alone_is_published(folder: Path) -> None:
+    (folder / "data" / "only.json.gz").write_bytes(b"x")
+    assert "data/only.json.gz" in page_files(find_project(folder), folder / "dist")

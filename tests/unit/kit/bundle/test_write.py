@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -146,3 +147,16 @@ def test_a_result_says_where_its_page_is(tmp_path: Path) -> None:
     result = BuildResult("pi", tmp_path / "pi", bundle("pi")[1])
     assert result.url_path == "pi/"
     assert result.tools is None
+
+
+@pytest.mark.skipif("os.name != 'posix'", reason="only POSIX has a umask")
+def test_a_web_server_may_read_everything_whatever_the_umask_is(tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        assets, manifest = bundle("pi")
+        write_bundle(tmp_path / "deep" / "out", "pi", [*assets, asset("pi/npm/a/b.js", b"x" * 5000)], manifest)
+    finally:
+        os.umask(before)
+    modes = {path: path.stat().st_mode & 0o777 for path in (tmp_path / "deep", *(tmp_path / "deep").rglob("*"))}
+    assert {path: oct(mode) for path, mode in modes.items() if mode != (0o755 if path.is_dir() else 0o644)} == {}
+    assert len(modes) > 10
