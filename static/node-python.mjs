@@ -1,36 +1,122 @@
-// Runs Python programs in one Pyodide under Node, for the build: node node-python.mjs JOB.json
-// The job: { pyodide: folder, stdlib: file or null, env: {}, mounts: { "/path/in/python": folder }, archives: [{ file, to,
-// libraries }], programs: [file], result: file }. Each program defines `async def main()`; what those return is written to
-// the result file as a list, JSON. An error of one is printed and ends with status 1.
-import { readFile, writeFile } from "node:fs/promises";
+// Runs Python programs in one Pyodide under Node, for the build: node node-python.mjs < JOB.json
+// The job: { pyodide: folder, stdlib: file or null, env: {}, mounts: { "/path/in/python": folder }, output: folder in
+// Python or null, archives: [{ file, to, libraries }], programs: [{ name, source }] }. Each program defines
+// `async def main()`.
+//
+// Standard output gets a frame once everything is loaded, and one after each program: two 32-bit numbers (little-endian),
+// the lengths of the head and of the body; the head, JSON: { result, files: [[name, size]] }; the body, the files of the
+// output folder. What is in a pipe nobody can change: a program that imports untrusted modules comes after those whose
+// results others rely on. An error of a program is printed to standard error, and ends this with status 1.
+//
+// Node's permission model keeps the programs from files and from other programs (mcpframe.kit.bundle.pyodide_job sets
+// it). Up to version 24 it has no say about the network, which `confine` therefore takes away.
+import dgram from "node:dgram";
+import dns from "node:dns";
+import { constants, readFileSync, writeSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import module from "node:module";
+import net from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const job = JSON.parse(await readFile(process.argv[2], "utf8"));
-const { loadPyodide } = await import(pathToFileURL(join(job.pyodide, "pyodide.mjs")).href);
+const { process } = globalThis;
 
-const pyodide = await loadPyodide({
-  indexURL: job.pyodide,
-  env: job.env,
-  ...(job.stdlib ? { stdLibURL: job.stdlib } : {}),
-});
-for (const [path, folder] of Object.entries(job.mounts)) pyodide.mountNodeFS(path, folder);
-for (const { file, to, libraries } of job.archives) {
-  pyodide.FS.mkdirTree(to);
-  pyodide.unpackArchive(new Uint8Array(await readFile(file)), "zip", { extractDir: to });
-  for (const library of libraries) await pyodide._api.loadDynlib(`${to}/${library}`);
+function write(file, bytes) {
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(file, bytes, at);
+    } catch (error) {
+      if (error.code !== "EAGAIN") throw error; // the pipe is full
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
 }
 
-try {
-  const results = [];
-  for (const program of job.programs) {
-    pyodide.runPython(await readFile(program, "utf8"), { filename: program });
-    results.push(await pyodide.runPythonAsync("import json; json.dumps(await main())"));
+function send(result, files = []) {
+  const body = Buffer.concat(files.map(([, data]) => data));
+  const head = Buffer.from(`{"result":${result},"files":${JSON.stringify(files.map(([name, data]) => [name, data.length]))}}`);
+  const lengths = Buffer.alloc(8);
+  lengths.writeUInt32LE(head.length, 0);
+  lengths.writeUInt32LE(body.length, 4);
+  write(1, Buffer.concat([lengths, head, body]));
+}
+
+/** Takes the network and Node's own modules from everything that runs from now on. */
+function confine() {
+  const deny = (owner, names) => {
+    for (const name of names) {
+      const value = () => {
+        throw new Error(`${name} is not available while a server is built`);
+      };
+      Object.defineProperty(owner, name, { value, writable: false, configurable: false });
+    }
+  };
+  const functions = (owner) => Object.getOwnPropertyNames(owner).filter((name) => typeof owner[name] === "function");
+  // All of HTTP, TLS and WebSocket goes through these, whoever still has a reference to one of their objects.
+  deny(net.Socket.prototype, ["connect"]);
+  deny(net.Server.prototype, ["listen"]);
+  deny(net, functions(net).filter((name) => name.startsWith("_create")));
+  deny(dgram.Socket.prototype, ["bind", "connect", "send"]);
+  deny(dgram, ["createSocket", "_createSocketHandle"]);
+  const resolvers = [dns.Resolver, dns.promises.Resolver].map(({ prototype }) => prototype);
+  const bases = resolvers.map(Object.getPrototypeOf).filter((base) => base !== Object.prototype);
+  for (const owner of new Set([dns, dns.promises, ...resolvers, ...bases])) {
+    deny(owner, functions(owner).filter((name) => name !== "constructor"));
   }
-  await writeFile(job.result, `[${results.join(",")}]`);
+  deny(process, ["binding", "dlopen", "getBuiltinModule", "_linkedBinding"]);
+  module.registerHooks?.({
+    resolve() {
+      throw new Error("nothing can be imported while a server is built");
+    },
+  });
+  deny(module, ["createRequire", "register", "registerHooks"]);
+  module._load = (name) => {
+    // `os.system` asks for it, and fails as it does in a page; an exception would end Python.
+    if (name === "node:child_process") return { spawnSync: () => ({ status: 127 }) };
+    throw new Error(`${name} is not available while a server is built`);
+  };
+  // A page has none of these, or they are not what they are there.
+  for (const name of ["process", "WebSocket", "EventSource"]) delete globalThis[name];
+  globalThis.fetch = () => Promise.reject(new TypeError("fetch is not available while a server is built"));
+  const log = (...parts) => write(2, Buffer.from(`${parts.map(String).join(" ")}\n`));
+  globalThis.console = { log, info: log, warn: log, error: log, debug: log, trace: log, assert() {}, dir: log };
+}
+
+process.on("unhandledRejection", () => {}); // of a promise that a module has left alone: no page ends by one
+const job = JSON.parse(readFileSync(0, "utf8"));
+const exit = process.exit.bind(process);
+try {
+  const { loadPyodide } = await import(pathToFileURL(join(job.pyodide, "pyodide.mjs")).href);
+  process.binding = () => ({ fs: constants }); // what Emscripten reads of it, which is denied otherwise
+  const pyodide = await loadPyodide({
+    indexURL: job.pyodide,
+    env: job.env,
+    stdin: () => null,
+    stdout: () => {}, // that of this process is for frames
+    stderr: (line) => write(2, Buffer.from(`${line}\n`)),
+    ...(job.stdlib ? { stdLibURL: job.stdlib } : {}),
+  });
+  for (const [path, folder] of Object.entries(job.mounts)) pyodide.mountNodeFS(path, folder);
+  if (job.output) pyodide.FS.mkdirTree(job.output);
+  const archives = await Promise.all(job.archives.map(({ file }) => readFile(file)));
+  confine();
+  for (const [number, { to, libraries }] of job.archives.entries()) {
+    pyodide.FS.mkdirTree(to);
+    pyodide.unpackArchive(new Uint8Array(archives[number]), "zip", { extractDir: to });
+    for (const library of libraries) await pyodide._api.loadDynlib(`${to}/${library}`);
+  }
+  send("null");
+  const { FS } = pyodide;
+  for (const { name, source } of job.programs) {
+    pyodide.runPython(source, { filename: name });
+    const result = await pyodide.runPythonAsync("import json; json.dumps(await main())");
+    const names = job.output ? FS.readdir(job.output).filter((item) => item !== "." && item !== "..") : [];
+    send(result, names.map((item) => [item, FS.readFile(`${job.output}/${item}`)]));
+    for (const item of names) FS.unlink(`${job.output}/${item}`);
+  }
 } catch (error) {
   // Not the whole of Pyodide's JavaScript, which Node would print with an uncaught error.
-  console.error(error?.message ?? String(error));
-  process.exit(1);
+  write(2, Buffer.from(`${error?.message ?? String(error)}\n`));
+  exit(1);
 }
-process.exit(0);
+exit(0);

@@ -24,6 +24,7 @@ from mcpframe.kit.commands.output import out as _out
 from mcpframe.kit.commands.output import silently as _silently
 from mcpframe.kit.commands.output import step as _step
 from mcpframe.kit.errors import StorageError
+from mcpframe.kit.programs import end_on_signals
 
 if TYPE_CHECKING:
     from mcpframe.kit.bundle import BuildResult
@@ -193,7 +194,11 @@ def inspect(
 
 
 def main() -> None:
-    """Run the command line. Exits with 0; 1 on an error, told in one sentence; 2 on wrong usage; 130 on Ctrl-C."""
+    """Run the command line. Exits with 0; 1 on an error, told in one sentence; 2 on wrong usage; 130 on Ctrl-C.
+
+    SIGTERM and SIGHUP end whatever was started, too; the status is 143 or 129.
+    """
+    end_on_signals()
     try:
         status = app(standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)

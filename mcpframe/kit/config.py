@@ -169,6 +169,7 @@ class McpframeConfig(_Section):
         options: Deadlines and limits of the connection.
         boot_timeout: Seconds until the page reports that it does not start.
         inspect: Import the server during the build, to check it and to list its tools.
+        import_timeout: Seconds that importing the server may take during the build.
     """
 
     entry: Annotated[str, AfterValidator(_entry)] | None = None
@@ -187,6 +188,7 @@ class McpframeConfig(_Section):
     options: OptionsConfig = OptionsConfig()
     boot_timeout: Seconds = 60.0
     inspect: bool = True
+    import_timeout: Seconds = 60.0
 
 
 def read_config(table: object, file: str) -> McpframeConfig:

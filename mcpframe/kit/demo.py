@@ -7,7 +7,6 @@ import json
 import math
 import re
 import signal
-import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from mcpframe.kit.inspector import serve_inspector
 from mcpframe.kit.node import install_locked
 from mcpframe.kit.progress import Progress, silent
 from mcpframe.kit.project import find_project
+from mcpframe.kit.scratch import scratch
 from mcpframe.kit.serve import FRAMED_HOST, Served, serve_app
 from mcpframe.kit.site import Site
 
@@ -91,7 +91,7 @@ def run_demo(*, once: bool = False, port: int = 0, page_port: int = 0, progress:
     chromium = ensure_chromium(install=True, progress=progress)
     client = bundle_client(install_locked(root, progress=progress), progress=progress)
     with contextlib.ExitStack() as stack:
-        temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mcpframe-demo-")))
+        temporary = stack.enter_context(scratch("demo"))
         folder = temporary / "page"
         folder.mkdir()
         page = _serve(stack, Site(folder, readers=()), page_port, _PAGE_PORT)

@@ -11,7 +11,6 @@ import ast
 import json
 import os
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -31,6 +30,7 @@ from mcpframe.kit.errors import ConfigError, PortTaken
 from mcpframe.kit.host_page import HOST_MODULES
 from mcpframe.kit.progress import Progress, silent
 from mcpframe.kit.project import find_project
+from mcpframe.kit.scratch import scratch
 from mcpframe.kit.serve import FRAMED_HOST, Served, serve_app
 from mcpframe.kit.site import Site
 
@@ -197,8 +197,8 @@ def serve_dev(
     """
     check_path(path)
     with ExitStack() as stack:
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mcpframe-dev-")))
-        folder, out = scratch / "page", scratch / "out"
+        temporary = stack.enter_context(scratch("dev"))
+        folder, out = temporary / "page", temporary / "out"
         out.mkdir()
         folder.mkdir()
         channel = channel or DevChannel()
@@ -206,7 +206,7 @@ def serve_dev(
         server = _serve(stack, Site(out, readers=[page.origin, *also]), 0, _SERVER_PORT, FRAMED_HOST)
         _write_page(folder, server.origin, channel)
         stack.callback(channel.close)
-        dev = DevServer(path, scratch, page, server, channel, also)
+        dev = DevServer(path, temporary, page, server, channel, also)
         stack.callback(dev.stop)
         dev.first_error = dev.rebuild(progress)
         yield dev

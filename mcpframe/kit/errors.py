@@ -4,6 +4,7 @@
     ├── ToolError               a program mcpframe needs
     │   ├── ToolMissing         is not installed (NodeMissing, ChromiumMissing)
     │   └── ToolFailed          ran and failed; `output` keeps what it printed
+    │       └── ToolTimeout     took too long and was stopped
     ├── DownloadError           something could not be fetched: no network, or nobody there
     ├── HashMismatch            a file is not the one that was pinned
     ├── StorageError            a file could not be written: disk full, no permission
@@ -72,6 +73,10 @@ class ToolFailed(ToolError):
     def remedy(self) -> str:
         """What to do about a program that downloads: free some disk space if that ran out, else look at the network."""
         return "free some disk space" if self.disk_full else "check the network"
+
+
+class ToolTimeout(ToolFailed):
+    """A program took longer than it may, and was stopped."""
 
 
 class DownloadError(KitError):

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
 from starlette.responses import JSONResponse
@@ -22,6 +21,7 @@ from mcpframe.kit.dev_channel import DevChannel, WithChannel
 from mcpframe.kit.errors import ConfigError, PortTaken
 from mcpframe.kit.progress import Progress, silent
 from mcpframe.kit.project import find_project
+from mcpframe.kit.scratch import scratch
 from mcpframe.kit.serve import FRAMED_HOST, Served, serve_app
 from mcpframe.kit.site import Site
 
@@ -110,11 +110,7 @@ def serve_inspector(
         if projects:
             # What is built for a port that was just free is of no use to the next run.
             kept = served.port in (port, _PAGE_PORT)
-            folder = (
-                _folder(projects, served.origin)
-                if kept
-                else Path(stack.enter_context(TemporaryDirectory(prefix="mcpframe-inspected-")))
-            )
+            folder = _folder(projects, served.origin) if kept else stack.enter_context(scratch("inspected"))
             built = [build(item, folder, allowed_origins=[served.origin], progress=progress) for item in projects]
             theirs = _serve(stack, Site(folder, readers=[served.origin]), 0, _SERVERS_PORT, FRAMED_HOST)
             for result in built:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from mcpframe.kit.cache import cache_dir, writing
 from mcpframe.kit.errors import StorageError
@@ -44,6 +45,19 @@ def locked(folder: Path, timeout: float = _TIMEOUT) -> Iterator[None]:
                 )
             time.sleep(_INTERVAL)
         yield
+
+
+def try_hold(path: Path) -> IO[bytes] | None:
+    """Lock a file, which is made where there is none, until what this returns is closed or this process ends.
+
+    Returns:
+        The open file; None while another process or thread holds it.
+    """
+    file = path.open("ab")
+    if _try_lock(file.fileno()):
+        return file
+    file.close()
+    return None
 
 
 if sys.platform == "win32":

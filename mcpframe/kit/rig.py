@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -25,6 +24,7 @@ from mcpframe.kit.distant_window import ask
 from mcpframe.kit.errors import ConfigError
 from mcpframe.kit.progress import Progress, silent
 from mcpframe.kit.project import find_project
+from mcpframe.kit.scratch import scratch
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
@@ -100,9 +100,7 @@ class Rig:
             return
         chromium = ensure_chromium()
         # Chromium may still be writing into its profile when it is told to end.
-        self._profile = Path(
-            self._stack.enter_context(TemporaryDirectory(prefix="mcpframe-test-", ignore_cleanup_errors=True))
-        )
+        self._profile = self._stack.enter_context(scratch("test"))
         self._portal = self._stack.enter_context(start_blocking_portal("asyncio"))
         self._loop = self._portal.call(_running_loop)
         launching = self._portal.wrap_async_context_manager(_launched(chromium, self._profile))

@@ -12,13 +12,13 @@ import urllib.request
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from mcpframe.kit.cache import cache_dir, new_folder, sha256_of, writing
+from mcpframe.kit.cache import cache_dir, clear_leftovers, new_folder, sha256_of, writing
 from mcpframe.kit.errors import DownloadError, HashMismatch, ToolError, ToolFailed
 from mcpframe.kit.locking import locked
 from mcpframe.kit.node import find_node
 from mcpframe.kit.progress import Progress, silent
+from mcpframe.kit.scratch import scratch
 
 VERSION = "314.0.7"
 PYTHON_VERSION = "3.14.2"
@@ -109,19 +109,20 @@ def _fetch(target: Path, progress: Progress) -> None:
     cache = target.parent
     with writing(cache):
         cache.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=".download-", dir=cache) as scratch:
-            archive = _download(Path(scratch), progress)
+        clear_leftovers(target)
+        with scratch("download") as temporary:
+            archive = _download(temporary, progress)
             with new_folder(target) as folder:
                 _unpack(archive, folder)
                 _check(folder, f"Nothing of it was kept; try again, or {_WITHOUT_NETWORK}")
 
 
-def _download(scratch: Path, progress: Progress) -> Path:
+def _download(folder: Path, progress: Progress) -> Path:
     failures = []
     for name, download in (("the npm package `pyodide`", _from_npm), ("Pyodide's public release", _from_release)):
         try:
             with progress(f"Fetching Pyodide {VERSION} from {name}"):
-                return download(scratch)
+                return download(folder)
         except (DownloadError, ToolError) as error:
             if isinstance(error, ToolFailed) and error.disk_full:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
@@ -131,16 +132,16 @@ def _download(scratch: Path, progress: Progress) -> Path:
     )
 
 
-def _from_npm(scratch: Path) -> Path:
-    find_node().npm("pack", f"pyodide@{VERSION}", "--ignore-scripts", "--loglevel=error", cwd=scratch)
-    archive = next(scratch.glob("*.tgz"), None)
+def _from_npm(folder: Path) -> Path:
+    find_node().npm("pack", f"pyodide@{VERSION}", "--ignore-scripts", "--loglevel=error", cwd=folder)
+    archive = next(folder.glob("*.tgz"), None)
     if archive is None:
         raise DownloadError("npm reported success but left no archive")
     return archive
 
 
-def _from_release(scratch: Path) -> Path:
-    archive = scratch / RELEASE_URL.rpartition("/")[2]
+def _from_release(folder: Path) -> Path:
+    archive = folder / RELEASE_URL.rpartition("/")[2]
     try:
         with urllib.request.urlopen(RELEASE_URL, timeout=_TIMEOUT) as answer, archive.open("wb") as file:
             shutil.copyfileobj(answer, file)

@@ -9,7 +9,6 @@ import fcntl
 import hashlib
 import json
 import shutil
-import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +21,7 @@ import platformdirs
 from mcpframe.kit.bridge.target import slug
 from mcpframe.kit.cache import write_file, writing
 from mcpframe.kit.errors import ProfileInUse
+from mcpframe.kit.scratch import scratch
 
 # What Chromium makes anew, or keeps to itself.
 _NOT_COPIED = shutil.ignore_patterns("Singleton*", "*Cache*", "Crash*", "*.lock", "LOCK", "*Metrics*")
@@ -129,8 +129,8 @@ def open_profile(folder: Path, *, alone: bool = False) -> Iterator[Profile]:
         else:
             yield Profile(folder)
             return
-    with tempfile.TemporaryDirectory(prefix="mcpframe-bridge-", ignore_cleanup_errors=True) as temporary:
-        copy = Path(temporary) / "profile"
+    with scratch("bridge") as temporary:
+        copy = temporary / "profile"
         with suppress(shutil.Error):  # the other bridge may remove a file meanwhile
             shutil.copytree(folder, copy, ignore=_NOT_COPIED)
         yield Profile(copy, is_copy=True)

@@ -10,10 +10,8 @@ from __future__ import annotations
 import io
 import json
 import struct
-import tempfile
 import zipfile
 from collections.abc import Collection
-from pathlib import Path
 
 from mcpframe.kit.bundle.archive import Files, pack
 from mcpframe.kit.bundle.compile import cache_key, cached
@@ -21,6 +19,7 @@ from mcpframe.kit.bundle.pyodide_job import Mounted, program_text, run_in_pyodid
 from mcpframe.kit.bundle.trim import native_libraries
 from mcpframe.kit.cache import write_file
 from mcpframe.kit.runtime import Runtime
+from mcpframe.kit.scratch import scratch
 
 INDEX = "cold-index.json"
 """The file in an archive that says where each file is in the cold archive; the page does not unpack it."""
@@ -41,13 +40,12 @@ def hot_modules(stdlib: Files, base: Files, base_path: str, runtime: Runtime) ->
     stdlib_zip, base_zip = pack(stdlib), pack(base)
     path = cached("hot", cache_key(runtime.version, program_text("probe"), stdlib_zip, base_zip) + ".json")
     if not path.is_file():
-        with tempfile.TemporaryDirectory(prefix="mcpframe-probe-") as scratch:
-            folder = Path(scratch)
+        with scratch("probe") as folder:
             (folder / "stdlib.zip").write_bytes(stdlib_zip)
             (folder / "base.zip").write_bytes(base_zip)
             mounted = Mounted(folder / "base.zip", base_path, native_libraries(base))
-            [modules] = run_in_pyodide(["probe"], runtime, archives=[mounted], stdlib=folder / "stdlib.zip")
-            write_file(path, json.dumps(modules).encode())
+            [outcome] = run_in_pyodide(["probe"], runtime, archives=[mounted], stdlib=folder / "stdlib.zip")
+            write_file(path, json.dumps(outcome.result).encode())
     return frozenset(json.loads(path.read_bytes()))
 
 

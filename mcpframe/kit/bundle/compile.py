@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from mcpframe.kit.bundle.archive import Files
-from mcpframe.kit.bundle.pyodide_job import run_in_pyodide
+from mcpframe.kit.bundle.pyodide_job import Outcome, run_in_pyodide
 from mcpframe.kit.cache import cache_dir
 from mcpframe.kit.errors import BuildError
 from mcpframe.kit.runtime import PYTHON_VERSION, Runtime
+from mcpframe.kit.scratch import scratch
 
 _TAG = "cpython-" + "".join(PYTHON_VERSION.split(".")[:2])
 
-Run = Callable[[Mapping[str, Path]], Mapping[str, str]]
-"""Runs the program `compile` with these folders, and gives the errors that it returns."""
+Run = Callable[[Mapping[str, Path]], Outcome]
+"""Runs the program `compile` with these folders, and gives its outcome: the errors, and the files."""
 
 #: Modules that read their own source when they are imported: anyio's lazy importer.
 READS_ITS_SOURCE = frozenset({"anyio/__init__.py"})
@@ -95,10 +95,9 @@ def compiling(runtime: Runtime, stdlib: Path | None, env: Mapping[str, str] | No
         env: Environment variables of the program.
     """
 
-    def run(folders: Mapping[str, Path]) -> Mapping[str, str]:
-        [errors] = run_in_pyodide(["compile"], runtime, folders=folders, stdlib=stdlib, env=env)
-        told: Mapping[str, str] = errors
-        return told
+    def run(folders: Mapping[str, Path]) -> Outcome:
+        [outcome] = run_in_pyodide(["compile"], runtime, folders=folders, stdlib=stdlib, env=env)
+        return outcome
 
     return run
 
@@ -107,15 +106,12 @@ def _compile(sources: Sequence[tuple[bytes, str]], run: Run) -> list[bytes | str
     """Compile sources with the paths they show; for each its bytecode, or the text of its error."""
     if not sources:
         return []
-    with tempfile.TemporaryDirectory(prefix="mcpframe-compile-") as scratch:
-        given, got = Path(scratch) / "in", Path(scratch) / "out"
-        given.mkdir()
-        got.mkdir()
+    with scratch("compile") as given:
         for number, (source, _) in enumerate(sources):
             (given / str(number)).write_bytes(source)
         (given / "shown.json").write_text(json.dumps([shown for _, shown in sources]))
-        errors = run({"/in": given, "/out": got})
-        return [errors.get(str(n)) or (got / str(n)).read_bytes() for n in range(len(sources))]
+        outcome = run({"/in": given})
+    return [outcome.result.get(str(n)) or outcome.files[str(n)] for n in range(len(sources))]
 
 
 def cache_key(*parts: str | bytes) -> str:

@@ -2,18 +2,47 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from mcpframe.frame.roles import MAX_NESTING
 from mcpframe.kit.bundle.archive import pack
 from mcpframe.kit.bundle.layers import SERVER_PATH, SITE_PACKAGES, Layer, Layers, compiled
-from mcpframe.kit.bundle.pyodide_job import Mounted, run_in_pyodide
+from mcpframe.kit.bundle.pyodide_job import Mounted, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
 from mcpframe.kit.errors import BuildError
 from mcpframe.kit.runtime import Runtime
+from mcpframe.kit.scratch import scratch
+from mcpframe.kit.terminal import visible
+
+_MOST = 10_000
+_MOST_SHOWN = 2000  # characters
+
+
+def _is_tool(tool: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(tool.get("name"), str):
+        raise ValueError("a tool without a name")
+    depth_left, level = MAX_NESTING, [tool]
+    while level:
+        if depth_left == 0:
+            raise ValueError(f"more than {MAX_NESTING} levels")
+        depth_left -= 1
+        level = [item for part in level for item in _parts(part)]
+    return tool
+
+
+def _parts(value: object) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+_Text = Annotated[str, StringConstraints(max_length=1_000_000)]
+_Tool = Annotated[dict[str, Any], AfterValidator(_is_tool)]
 
 
 @dataclass(frozen=True)
@@ -40,7 +69,14 @@ class Inspected:
 
 
 def compile_and_inspect(
-    entry: str, runtime: Runtime, layers: Layers, *, origin: Path, kind: str
+    entry: str,
+    runtime: Runtime,
+    layers: Layers,
+    *,
+    origin: Path,
+    kind: str,
+    timeout: float = 60.0,
+    evaluates: bool = False,
 ) -> tuple[Layers, Inspected]:
     """Compile the author's files; then import the server, or the main function of a page, and say what it is.
 
@@ -52,13 +88,14 @@ def compile_and_inspect(
         layers: What the page would unpack, with the author's files as they are.
         origin: The folder the author's files came from, for tracebacks.
         kind: `"server"` or `"page"`.
+        timeout: The longest the import may take, in seconds.
+        evaluates: Whether the page may run JavaScript from text.
 
     Raises:
-        BuildError: A file does not compile, the module raises, or the object is no server: then the message has the
-            traceback.
+        BuildError: A file does not compile, the module raises or does not come to an end, or the object is no server.
+            The message has the traceback.
     """
-    with tempfile.TemporaryDirectory(prefix="mcpframe-inspect-") as scratch:
-        folder = Path(scratch)
+    with scratch("inspect") as folder:
         (folder / "stdlib.zip").write_bytes(pack(layers.stdlib))
         archives = []
         for layer in (Layer("base", SITE_PACKAGES, layers.base), *layers.author):
@@ -67,6 +104,8 @@ def compile_and_inspect(
             archives.append(Mounted(file, layer.to, layer.libraries))
         start = partial(
             run_in_pyodide,
+            timeouts={"inspect": timeout},
+            evaluates=evaluates,
             runtime=runtime,
             archives=archives,
             stdlib=folder / "stdlib.zip",
@@ -77,28 +116,78 @@ def compile_and_inspect(
                 "MCPFRAME_PATHS": ":".join(layers.paths),
             },
         )
-        inspected: list[Any] = []
+        inspected: list[Outcome] = []
 
-        def run(folders: Mapping[str, Path]) -> Mapping[str, str]:
-            errors, found = start(["compile", "inspect"], folders=folders)
+        def run(folders: Mapping[str, Path]) -> Outcome:
+            # Compiled before anything is imported: an import could change what is in the cache for others.
+            outcome, found = start(["compile", "inspect"], folders=folders)
             inspected.append(found)
-            told: Mapping[str, str] = errors
-            return told
+            return outcome
 
-        layers = compiled(layers, runtime, origin, run)
-        [found] = inspected or start(["inspect"])
-    if "error" in found:
-        shown = str(found["traceback"]).replace(f"{SERVER_PATH}/", f"{origin}/").rstrip()
+        try:
+            layers = compiled(layers, runtime, origin, run)
+            [outcome] = inspected or start(["inspect"])
+        except ProgramTimeout as error:
+            if error.program != "inspect":
+                raise
+            raise BuildError(
+                f"The {kind} {entry!r} does not start in the page: importing it took more than {timeout:g} seconds. "
+                "A module must not run for ever when it is imported; where it only takes long, raise "
+                "tool.mcpframe.import_timeout."
+            ) from error
+        except ProgramFailed as error:
+            if error.program != "inspect":
+                raise
+            shown = error.output.strip()[-_MOST_SHOWN:]
+            raise BuildError(
+                visible(
+                    f"The {kind} {entry!r} ends Python when it is imported, or says too much of itself: "
+                    f"{str(error).rstrip('.')}." + (f"\n{shown}" if shown else "")
+                )
+            ) from error
+    found = _checked(outcome.result, entry, kind)
+    if found.error is not None:
+        shown = (found.traceback or "").replace(f"{SERVER_PATH}/", f"{origin}/").rstrip()
         raise BuildError(
-            f"The {kind} {entry!r} does not start in the page: {str(found['error']).rstrip('.')}."
-            + (f"\n{shown}" if shown else "")
+            visible(
+                f"The {kind} {entry!r} does not start in the page: {found.error.rstrip('.')}."
+                + (f"\n{shown}" if shown else "")
+            )
         )
     return layers, Inspected(
-        name=found["name"],
-        title=found["title"],
-        version=found["version"],
-        instructions=found["instructions"],
-        allowed_origins=tuple(found["allowed_origins"]),
-        tools=None if found["tools"] is None else tuple(found["tools"]),
-        modules=tuple(found["modules"]),
+        name=found.name,
+        title=found.title,
+        version=found.version,
+        instructions=found.instructions,
+        allowed_origins=tuple(found.allowed_origins),
+        tools=None if found.tools is None else tuple(found.tools),
+        modules=tuple(found.modules),
     )
+
+
+class _Found(BaseModel):
+    """What `in_pyodide/inspect.py` gives, or whatever the author's modules have put in its place."""
+
+    model_config = ConfigDict(strict=True)
+
+    error: _Text | None = None
+    traceback: _Text | None = None
+    name: _Text = ""
+    title: _Text | None = None
+    version: _Text | None = None
+    instructions: _Text | None = None
+    allowed_origins: Annotated[list[_Text], Field(max_length=_MOST)] = []
+    tools: Annotated[list[_Tool], Field(max_length=_MOST)] | None = None
+    modules: Annotated[list[_Text], Field(max_length=_MOST)] = []
+
+
+def _checked(result: object, entry: str, kind: str) -> _Found:
+    try:
+        return _Found.model_validate(result)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the whole"
+        raise BuildError(
+            f"The {kind} {entry!r} says something of itself that cannot be published ({place}: {first['msg']}): "
+            "its name, title, version, instructions and tools must be short texts and plain JSON."
+        ) from error

@@ -10,15 +10,15 @@ import base64
 import hashlib
 import re
 import tarfile
-import tempfile
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from mcpframe.kit.cache import cache_dir, writing
+from mcpframe.kit.cache import cache_dir, move_file, writing
 from mcpframe.kit.config import NpmConfig
 from mcpframe.kit.errors import BuildError, ConfigError, DownloadError, HashMismatch, ToolFailed
 from mcpframe.kit.node import find_node
+from mcpframe.kit.scratch import scratch
 
 _LICENCE = re.compile(r"(licen[cs]e|copying|notice)(\.\w+)?", re.IGNORECASE)
 _MAX_BYTES = 256 * 1024 * 1024
@@ -50,30 +50,28 @@ def _fetched(name: str, package: NpmConfig, file: str) -> Path:
     path = cache_dir() / "npm" / f"{key}.tgz"
     if path.is_file() and _integrity(path) == package.integrity:
         return path
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".download-", dir=path.parent) as scratch:
-            archive = _download(f"{name}@{package.version}", Path(scratch))
-            actual = _integrity(archive)
-            if actual != package.integrity:
-                raise HashMismatch(
-                    f"{file}: the npm package {name} {package.version} is not the pinned one: its integrity is "
-                    f"{actual}, tool.mcpframe.npm.{name} wants {package.integrity}; nothing of it was kept."
-                )
-            archive.replace(path)
+    with writing(path), scratch("download") as folder:
+        archive = _download(f"{name}@{package.version}", folder)
+        actual = _integrity(archive)
+        if actual != package.integrity:
+            raise HashMismatch(
+                f"{file}: the npm package {name} {package.version} is not the pinned one: its integrity is "
+                f"{actual}, tool.mcpframe.npm.{name} wants {package.integrity}; nothing of it was kept."
+            )
+        move_file(archive, path)
     return path
 
 
-def _download(package: str, scratch: Path) -> Path:
+def _download(package: str, folder: Path) -> Path:
     node = find_node()
     try:
-        node.npm("pack", package, "--ignore-scripts", "--loglevel=error", cwd=scratch)
+        node.npm("pack", package, "--ignore-scripts", "--loglevel=error", cwd=folder)
     except ToolFailed as error:
         raise DownloadError(
             f"The npm package {package} could not be fetched ({str(error).rstrip('.')}): "
             "check the network, the name and the version."
         ) from error
-    archive = next(scratch.glob("*.tgz"), None)
+    archive = next(folder.glob("*.tgz"), None)
     if archive is None:
         raise DownloadError(f"npm reported success for {package} but left no archive.")
     return archive

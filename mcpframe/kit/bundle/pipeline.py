@@ -31,6 +31,7 @@ from mcpframe.kit.errors import ConfigError
 from mcpframe.kit.progress import Progress, silent
 from mcpframe.kit.project import Project, find_project, with_origins
 from mcpframe.kit.runtime import VERSION, ensure_runtime
+from mcpframe.kit.scratch import clear_cache
 
 _KIT = Path(__file__).resolve().parent.parent
 _STATIC = (
@@ -79,6 +80,7 @@ def build(
         KitError: Something the build needs is missing or fails.
     """
     out = out.absolute()
+    clear_cache()
     snapshot = os.environ.get("MCPFRAME_SNAPSHOT") != "0" if snapshot is None else snapshot
     project = find_project(path)
     if allowed_origins is not None:
@@ -109,7 +111,13 @@ def build(
         if not draft and project.config.inspect:
             with progress("Importing the server in Pyodide"):
                 layers, inspected = compile_and_inspect(
-                    project.entry, pyodide_runtime, layers, origin=project.source, kind=project.config.kind
+                    project.entry,
+                    pyodide_runtime,
+                    layers,
+                    origin=project.source,
+                    kind=project.config.kind,
+                    timeout=project.config.import_timeout,
+                    evaluates=project.config.csp.unsafe_eval,
                 )
         origins = _origins(project, inspected)
         parts = (project, lock, wheels, layers, inspected, origins, pyodide_runtime, for_page)

@@ -1,9 +1,12 @@
-"""Runs Python programs inside Pyodide under Node, with folders and archives of ours in it."""
+"""Runs Python programs inside Pyodide under Node, confined, with folders and archives of ours in it."""
 
 from __future__ import annotations
 
 import json
-import tempfile
+import math
+import os
+import struct
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -11,8 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from mcpframe.kit.data import static_dir
+from mcpframe.kit.errors import ToolFailed, ToolTimeout
 from mcpframe.kit.node import find_node
+from mcpframe.kit.programs import Running, running
 from mcpframe.kit.runtime import Runtime
+
+OUTPUT = "/out"
+"""The folder in Python's file system that the files which a program gives are in."""
+
+_PATIENCE = 300.0  # seconds
+_CORES = 4  # that a Pyodide may keep busy: JavaScript compiles and frees memory in threads of its own
+_MOST_HEAD = 64 * 1024 * 1024
+_MOST_BODY = 512 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -35,6 +48,45 @@ def program_text(name: str) -> str:
     return (files("mcpframe.kit.bundle.in_pyodide") / f"{name}.py").read_text("utf-8")
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a program.
+
+    Attributes:
+        result: What its `main` has returned, by way of JSON.
+        files: What it has written to `OUTPUT`, by name.
+    """
+
+    result: Any
+    files: Mapping[str, bytes]
+
+
+class ProgramTimeout(ToolTimeout):
+    """One of the programs took too long.
+
+    Args:
+        program: Its name.
+        seconds: How long it may take.
+    """
+
+    def __init__(self, program: str, seconds: float) -> None:
+        super().__init__(f"The program {program!r} in Pyodide took more than {seconds:g} seconds and was stopped.")
+        self.program = program
+
+
+class ProgramFailed(ToolFailed):
+    """One of the programs raised, ended Python, or gave something that no program should.
+
+    Args:
+        program: Its name.
+        error: What was wrong.
+    """
+
+    def __init__(self, program: str, error: ToolFailed) -> None:
+        super().__init__(f"The program {program!r} in Pyodide fails: {error}", error.output)
+        self.program = program
+
+
 def run_in_pyodide(
     programs: Sequence[str],
     runtime: Runtime,
@@ -43,38 +95,83 @@ def run_in_pyodide(
     archives: Sequence[Mounted] = (),
     stdlib: Path | None = None,
     env: Mapping[str, str] | None = None,
-    timeout: float = 300,
-) -> list[Any]:
-    """Run programs of `in_pyodide`, one after another, and return what the `main` of each returned, by way of JSON.
+    timeouts: Mapping[str, float] | None = None,
+    evaluates: bool = False,
+) -> list[Outcome]:
+    """Run programs of `in_pyodide`, one after another, and return the outcome of each.
+
+    They run under Node, which has no environment of this process, may read nothing but what is given here, and may
+    write no file, start no program and use no network (see `static/node-python.mjs`). What an earlier program has
+    given cannot be changed by a later one.
 
     Args:
         programs: Their names, without `.py`.
         runtime: The runtime.
-        folders: Folders of this machine by the path where the programs find them.
+        folders: Folders of this machine by the path where the programs find them, to be read.
         archives: What is unpacked before.
         stdlib: A compiled standard library, which starts faster than the runtime's own.
         env: Environment variables of the programs.
-        timeout: The longest they may take, in seconds.
+        timeouts: The longest that programs may take, in seconds, by name; others have 300.
+        evaluates: Whether JavaScript may be run from text.
 
     Raises:
-        ToolFailed: A program raised, or they took too long; its `output` has the traceback.
+        ProgramTimeout: A program took too long.
+        ProgramFailed: A program raised, or gave more than any should; its `output` has the traceback.
+        ToolFailed: Node does not start.
         NodeMissing: There is no Node.js.
     """
-    with tempfile.TemporaryDirectory(prefix="mcpframe-job-") as scratch:
-        scripts = [Path(scratch) / f"{program}.py" for program in programs]
-        for script in scripts:
-            script.write_text(program_text(script.stem), "utf-8")
-        job = {
-            "pyodide": str(runtime.folder),
-            "stdlib": str(stdlib) if stdlib else None,
-            "env": dict(env or {}),
-            "mounts": {path: str(folder) for path, folder in (folders or {}).items()},
-            "archives": [{"file": str(item.file), "to": item.to, "libraries": item.libraries} for item in archives],
-            "programs": [str(script) for script in scripts],
-            "result": str(Path(scratch) / "result.json"),
-        }
-        description = Path(scratch) / "job.json"
-        description.write_text(json.dumps(job), "utf-8")
-        find_node().run(str(static_dir() / "node-python.mjs"), str(description), timeout=timeout)
-        results: list[Any] = json.loads((Path(scratch) / "result.json").read_text("utf-8"))
-        return results
+    job = {
+        "pyodide": str(runtime.folder.resolve()),
+        "stdlib": str(stdlib.resolve()) if stdlib else None,
+        "env": dict(env or {}),
+        "mounts": {path: str(folder.resolve()) for path, folder in (folders or {}).items()},
+        "output": OUTPUT,
+        "archives": [
+            {"file": str(item.file.resolve()), "to": item.to, "libraries": item.libraries} for item in archives
+        ],
+        "programs": [{"name": f"{program}.py", "source": program_text(program)} for program in programs],
+    }
+    readable = [runtime.folder, *(folders or {}).values(), *(item.file for item in archives)]
+    command = find_node().confined(
+        static_dir() / "node-python.mjs", readable=[*readable, *([stdlib] if stdlib else [])], evaluates=evaluates
+    )
+    limits = [("start", _PATIENCE), *((name, (timeouts or {}).get(name, _PATIENCE)) for name in programs)]
+    outcomes = []
+    with running(
+        command,
+        "node",
+        data=json.dumps(job).encode(),
+        environment=_environment(),
+        processor_seconds=math.ceil(_CORES * sum(seconds for _, seconds in limits)),
+    ) as node:
+        for name, seconds in limits:
+            try:
+                outcomes.append(_frame(node, time.monotonic() + seconds))
+            except ToolTimeout as error:
+                raise ProgramTimeout(name, seconds) from error
+            except ToolFailed as error:
+                raise ProgramFailed(name, error) from error
+    return outcomes[1:]
+
+
+def _environment() -> dict[str, str]:
+    """Nothing of this process's: what is in it would be there for the modules that are imported, too."""
+    return {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}  # Windows starts nothing without
+
+
+def _frame(node: Running, deadline: float) -> Outcome:
+    """Read one frame of static/node-python.mjs. It may be forged where untrusted modules have been imported."""
+    head_size, body_size = struct.unpack("<II", node.read(8, deadline))
+    if head_size > _MOST_HEAD or body_size > _MOST_BODY:
+        raise ToolFailed("Pyodide gave more than any program of the build should.")
+    try:
+        head = json.loads(node.read(head_size, deadline))
+        result, listed = head["result"], [(str(name), int(size)) for name, size in head["files"]]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ToolFailed("Pyodide gave something else than the build expects.") from error
+    body = node.read(body_size, deadline)
+    files, at = {}, 0
+    for name, size in listed:
+        files[name] = body[at : at + size]
+        at += size
+    return Outcome(result, files)

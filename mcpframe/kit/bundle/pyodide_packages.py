@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import shutil
-import tempfile
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
@@ -16,9 +15,10 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from mcpframe.kit.cache import sha256_of, writing
+from mcpframe.kit.cache import move_file, sha256_of, writing
 from mcpframe.kit.errors import BuildError, DownloadError, HashMismatch
 from mcpframe.kit.runtime import VERSION, Runtime
+from mcpframe.kit.scratch import scratch
 
 CDN = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"
 
@@ -80,25 +80,23 @@ class PyodidePackages:
             HashMismatch: The file has another hash.
             StorageError: It cannot be written.
         """
-        with writing(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=".download-", dir=target.parent) as scratch:
-                file = Path(scratch) / filename
-                if self._folder is not None:
-                    if not (self._folder / filename).is_file():
-                        raise BuildError(
-                            f"{self._folder} does not have {filename}: put it there, or unset "
-                            "MCPFRAME_PYODIDE_PACKAGES to have it fetched."
-                        )
-                    shutil.copyfile(self._folder / filename, file)
-                else:
-                    _download(CDN + filename, file)
-                if sha256_of(file) != sha256:
-                    raise HashMismatch(
-                        f"{filename} from {self._folder or CDN} is not the file of Pyodide {VERSION}: "
-                        "its SHA-256 differs; nothing of it was kept."
+        with writing(target), scratch("download") as folder:
+            file = folder / filename
+            if self._folder is not None:
+                if not (self._folder / filename).is_file():
+                    raise BuildError(
+                        f"{self._folder} does not have {filename}: put it there, or unset "
+                        "MCPFRAME_PYODIDE_PACKAGES to have it fetched."
                     )
-                file.replace(target)
+                shutil.copyfile(self._folder / filename, file)
+            else:
+                _download(CDN + filename, file)
+            if sha256_of(file) != sha256:
+                raise HashMismatch(
+                    f"{filename} from {self._folder or CDN} is not the file of Pyodide {VERSION}: "
+                    "its SHA-256 differs; nothing of it was kept."
+                )
+            move_file(file, target)
 
 
 def _download(url: str, file: Path) -> None:

@@ -12,10 +12,8 @@ SDK wants is kept.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -28,6 +26,7 @@ from mcpframe.kit.bundle.wheels import NoWheel, download
 from mcpframe.kit.errors import BuildError, DownloadError, ToolFailed
 from mcpframe.kit.programs import run_tool
 from mcpframe.kit.runtime import PYTHON_VERSION
+from mcpframe.kit.scratch import scratch
 
 #: What every bundle needs: the official SDK.
 BASE = ("mcp>=2.3,<3",)
@@ -147,8 +146,7 @@ def _take_what_pyodide_needs(
 
 
 def _compile(roots: list[str], constraints: Mapping[str, str], preferred: Mapping[str, str]) -> dict[str, _Pin]:
-    with tempfile.TemporaryDirectory(prefix="mcpframe-resolve-") as scratch:
-        folder = Path(scratch)
+    with scratch("resolve") as folder:
         (folder / f"{SERVER}.in").write_text("\n".join(roots) + "\n")
         (folder / f"{OWN}.in").write_text("\n".join((*BASE, *INSTALLER)) + "\n")
         (folder / "constraints.txt").write_text("\n".join(constraints.values()) + "\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,10 +11,11 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 
 from mcpframe.kit.bundle.lock import Locked
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
-from mcpframe.kit.cache import cache_dir, sha256_of, writing
+from mcpframe.kit.cache import cache_dir, move_file, sha256_of, writing
 from mcpframe.kit.errors import BuildError, DownloadError, HashMismatch, ToolFailed
 from mcpframe.kit.programs import run_tool
 from mcpframe.kit.runtime import ABI, PYTHON_VERSION
+from mcpframe.kit.scratch import scratch
 
 _TAGS = (
     "--only-binary=:all:",
@@ -109,14 +109,14 @@ def download(pins: dict[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple[st
     store = cache_dir() / "wheels"
     with writing(store):
         store.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".download-", dir=store) as scratch:
-            wanted = Path(scratch) / "requirements.txt"
+        with scratch("download") as folder:
+            wanted = folder / "requirements.txt"
             lines = [
                 f"{name}=={version} " + " ".join(f"--hash=sha256:{digest}" for digest in hashes)
                 for name, (version, hashes) in sorted(pins.items())
             ]
             wanted.write_text("\n".join(lines))
-            into = Path(scratch) / "wheels"
+            into = folder / "wheels"
             command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
             command += ["--no-deps", "--require-hashes", *_TAGS, "--dest", str(into), "--requirement", str(wanted)]
             try:
@@ -146,8 +146,7 @@ def _keep(wheel: Path, store: Path) -> tuple[str, tuple[str, str, str]]:
     name, version = wheel_name(wheel.name)
     digest = sha256_of(wheel)
     target = store / digest / wheel.name
-    target.parent.mkdir(exist_ok=True)
-    wheel.replace(target)
+    move_file(wheel, target)
     return name, (version, wheel.name, digest)
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.errors import ToolFailed
-from mcpframe.kit.programs import run_tool
+from mcpframe.kit.data import checkout_dir
+from mcpframe.kit.errors import ToolFailed, ToolTimeout
+from mcpframe.kit.programs import run_tool, running
 
 PYTHON = [sys.executable, "-c"]
 
@@ -49,5 +55,90 @@ def test_a_program_that_is_not_there() -> None:
 
 
 def test_a_program_that_does_not_end() -> None:
-    with pytest.raises(ToolFailed, match="more than"):
+    with pytest.raises(ToolTimeout, match="more than"):
         run_tool([*PYTHON, "input() if False else __import__('threading').Event().wait()"], "it", timeout=0.3)
+
+
+# Starts a program that ends by itself only after a long time, and says its number.
+PARENT = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import threading; threading.Event().wait(600)"])
+open(sys.argv[1], "w").write(str(child.pid))
+child.wait()
+"""
+SOON = 10.0
+only_linux = pytest.mark.skipif("not sys.platform.startswith('linux')", reason="only Linux has pidfd_open")
+
+
+def number_in(file: Path) -> int:
+    """The number that a program writes into a file, once it does."""
+    deadline = time.monotonic() + SOON
+    while not (file.exists() and file.read_text()):
+        assert time.monotonic() < deadline
+        os.sched_yield()
+    return int(file.read_text())
+
+
+def has_ended(number: int) -> bool:
+    try:
+        program = os.pidfd_open(number)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([program], [], [], SOON)[0])
+    finally:
+        os.close(program)
+
+
+@only_linux
+def test_what_a_program_has_started_ends_with_it(tmp_path: Path) -> None:
+    with pytest.raises(ToolTimeout):
+        run_tool([*PYTHON, PARENT, str(tmp_path / "number")], "it", timeout=2)
+    assert has_ended(number_in(tmp_path / "number"))
+
+
+@only_linux
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_ends_what_was_started(tmp_path: Path, name: str) -> None:
+    number = getattr(signal, name)
+    program = "import sys\nfrom mcpframe.kit.programs import end_on_signals, run_tool\nend_on_signals()\n"
+    program += f"run_tool([sys.executable, '-c', {PARENT!r}, sys.argv[1]], 'it')"
+    file = tmp_path / "number"
+    process = subprocess.Popen([*PYTHON, program, str(file)], env={**os.environ, "PYTHONPATH": str(checkout_dir())})
+    child = number_in(file)
+    process.send_signal(number)
+    assert process.wait(SOON) == 128 + number
+    assert has_ended(child)
+
+
+def test_a_running_program_is_read_piece_by_piece() -> None:
+    echo = "import sys; sys.stdout.write('before' + sys.stdin.read() + 'after')"
+    with running([*PYTHON, echo], "it", data=b"-", environment={}, processor_seconds=60) as program:
+        deadline = time.monotonic() + SOON
+        assert [program.read(size, deadline) for size in (6, 1, 5)] == [b"before", b"-", b"after"]
+        with pytest.raises(ToolFailed, match="status 0"):
+            program.read(1, deadline)
+
+
+def test_a_running_program_has_deadlines() -> None:
+    endless = "print('x', end='', flush=True)\nwhile True: pass"
+    with running([*PYTHON, endless], "it", data=b"", environment={}, processor_seconds=60) as program:
+        assert program.read(1, time.monotonic() + SOON) == b"x"
+        with pytest.raises(ToolTimeout):
+            program.read(1, time.monotonic() + 0.1)
+
+
+@pytest.mark.skipif("os.name != 'posix'", reason="Windows has no such limit")
+def test_a_running_program_ends_without_anybody_who_ends_it() -> None:
+    endless = [*PYTHON, "while True: pass"]
+    with (
+        running(endless, "it", data=b"", environment={}, processor_seconds=1) as program,
+        pytest.raises(ToolFailed, match="status -"),
+    ):
+        program.read(1, time.monotonic() + 60)
+
+
+def test_a_running_program_may_print_more_than_anybody_reads() -> None:
+    flood = "import sys\nwhile True: sys.stdout.write('x' * 65536); sys.stderr.write('y' * 65536)"
+    with running([*PYTHON, flood], "it", data=b"z" * 1_000_000, environment={}, processor_seconds=60) as program:
+        assert program.read(3, time.monotonic() + SOON) == b"xxx"

@@ -71,7 +71,9 @@ def use_npm(monkeypatch: pytest.MonkeyPatch, archive: bytes | None) -> FakeNode:
 
 
 def leftovers(cache: Path) -> list[str]:
-    return sorted(path.name for path in cache.iterdir() if path.name != "locks") if cache.exists() else []
+    return (
+        sorted(path.name for path in cache.iterdir() if path.name not in ("locks", "scratch")) if cache.exists() else []
+    )
 
 
 def assert_complete(folder: Path) -> None:
