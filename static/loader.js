@@ -234,12 +234,13 @@ class Arrivals {
 }
 
 /** Starts Python without a snapshot: from the files of its library. */
-async function startPython(arrivals, more, begun) {
+async function startPython(arrivals, more, begun, isBuild = false) {
   page.progress("Loading");
   page.expect([...files.archives, ...(files.cold.early ? [files.cold] : [])]);
   const archives = files.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
   const early = files.cold.early ? arrivals.watched(bytes(files.cold)) : null;
   const cold = new Cold(absolute(files.cold.url), files.cold);
+  if (isBuild) await Promise.all([early, ...archives.map(({ zip }) => zip)]);
   const fsInit = async (FS) => {
     performance.mark("mcpframe:wasm");
     for (const { zip, to } of archives) unpack(FS, await zip, to, cold);
@@ -316,7 +317,7 @@ async function memoryAtStart(env) {
     memory = module.HEAPU8.slice();
     throw enough;
   };
-  const arrivals = new Arrivals();
+  const arrivals = await gathered();
   const more = { env, _loadSnapshot: new Uint8Array(1) }; // Pyodide doesn't look at it before
   await arrivals.start({ fsInit: () => {}, more, finish }).catch((error) => {
     if (error !== enough) throw error;
@@ -324,10 +325,17 @@ async function memoryAtStart(env) {
   return memory;
 }
 
+/** What a start needs once it is all there: so what is in memory does not depend on what comes when. */
+async function gathered() {
+  const arrivals = new Arrivals();
+  await Promise.all([arrivals.wasm, arrivals.scripts, ...arrivals.linked.map(({ library }) => library)]);
+  return arrivals;
+}
+
 // What the build starts Python with; no published page has a `maker`.
 const builder = {
   memoryAtStart,
-  startPython: (more, begun) => startPython(new Arrivals(), more, begun),
+  startPython: async (more, begun) => startPython(await gathered(), more, begun, true),
   restorePython,
 };
 

@@ -11,8 +11,19 @@ function noticed(what) {
   watch.asked?.(what);
 }
 
-/** No chance, no clock and no network: what a snapshot holds is the same for everybody, and nobody's secret. */
+const later = globalThis.setTimeout;
+const LISTING = 30_000; // milliseconds that the server's tools may take to be listed
+
+/**
+ * No chance, no clock and no network: what a snapshot holds is the same for everybody, and nobody's secret. On a slow
+ * machine timers would come that do not on others, and JavaScript would collect what Python has given it, at any time.
+ */
 function isolate() {
+  globalThis.setTimeout = globalThis.setInterval = () => 0;
+  globalThis.FinalizationRegistry = class {
+    register() {}
+    unregister() {}
+  };
   let state = 0x9e3779b9;
   const next = () => {
     state ^= state << 13;
@@ -152,7 +163,9 @@ async function take(job, { startPython }) {
     pyodide.runPython(`load(${JSON.stringify(job.entry)}, ${JSON.stringify(job.kind)})`);
     watch.asked = null;
   }
-  const found = JSON.parse(await pyodide.runPythonAsync("await finish()"));
+  const listed = pyodide.runPythonAsync("await finish()");
+  const found = JSON.parse(await Promise.race([listed, new Promise((resolve) => later(resolve, LISTING, "null"))]));
+  if (!found) return { found: { waits: true } };
   asked.destroy();
   const isUsed = own.some((at, index) => module.HEAPU32[at >>> 2] !== drawn[index]);
   if (watch.draws || isUsed) found.asked ??= { what: "randomness" };

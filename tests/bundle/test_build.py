@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import itertools
 import json
 import re
 import shutil
@@ -12,8 +14,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page
+from starlette.types import Receive, Scope, Send
 
-from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle import build, pyodide_job, snapshot_page
 from mcpframe.kit.bundle.lock import read_lock
 from mcpframe.kit.bundle.write import read_manifests
 from mcpframe.kit.errors import BuildError, ConfigError, HashMismatch
@@ -50,7 +54,27 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_same_inputs_give_the_same_bytes(adder: Adder, tmp_path: Path, empty_cache: Path) -> None:
+@pytest.fixture
+def slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A browser that computes slowly, and whose files come late and in another order: a snapshot is the same in it."""
+    opened, answer = snapshot_page.Chromium._opened, snapshot_page._Page.__call__
+    delays = itertools.cycle([0.0, 0.3, 0.0, 0.1, 0.2])
+
+    def slow(chromium: snapshot_page.Chromium) -> Page:
+        page = opened(chromium)
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
+        return page
+
+    async def late(page: snapshot_page._Page, scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.sleep(next(delays))
+        await answer(page, scope, receive, send)
+
+    monkeypatch.setattr(snapshot_page.Chromium, "_opened", slow)
+    monkeypatch.setattr(snapshot_page._Page, "__call__", late)
+
+
+@pytest.mark.usefixtures("empty_cache", "slow_machine")
+def test_the_same_inputs_give_the_same_bytes(adder: Adder, tmp_path: Path) -> None:
     project = Path(shutil.copytree(adder[0], tmp_path / "elsewhere" / "another-name"))
     build(project, tmp_path / "out")
     assert contents(tmp_path / "out") == contents(adder[1])
@@ -65,6 +89,7 @@ def without_node() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Node, "run", refuse)
+        patched.setattr(pyodide_job, "running", refuse)
         yield
 
 
@@ -320,3 +345,43 @@ def test_a_requirement_without_a_wheel_for_browsers_is_named(tmp_path: Path) -> 
     with pytest.raises(BuildError, match=r"psutil .* has no wheel that runs in Pyodide.*the server itself wants it"):
         build(project, tmp_path / "out")
     assert not (project / "mcpframe.lock").exists()
+
+
+def test_a_module_that_never_returns_is_named_with_the_limit(adder: Adder, tmp_path: Path) -> None:
+    endless = write_project(tmp_path / "p", "import_timeout = 1", f"{SERVER}\nwhile True: pass\n", lock=adder.lock)
+    with pytest.raises(BuildError, match=r"'server:server'.*more than 1 seconds.*tool\.mcpframe\.import_timeout"):
+        build(endless, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_a_module_says_is_printed_without_escapes(adder: Adder, tmp_path: Path) -> None:
+    loud = write_project(tmp_path / "p", server="raise ValueError('\\x1b]0;title\\x07 \\x9b31m')", lock=adder.lock)
+    with pytest.raises(BuildError) as caught:
+        build(loud, tmp_path / "out")
+    assert r"ValueError: \x1b]0;title\x07 \x9b31m" in str(caught.value)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", str(caught.value))
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "FrameServer.name = property(lambda self: 'x' * 2_000_000)",
+        "FrameServer.instructions = property(lambda self: {})",
+        "FrameServer.list_tools = lambda self: later([])",
+        "import os; os._exit(1)",
+        "import js; js.fetch('http://127.0.0.1/'); raise SystemExit",
+    ],
+)
+def test_what_a_module_says_of_itself_is_checked_and_how_it_ends_is_told(
+    adder: Adder, tmp_path: Path, lie: str
+) -> None:
+    deep = "class Deep:\n    def model_dump(self, **_):\n        value = {}\n"
+    deep += (
+        "        for _ in range(2000):\n            value = {'x': value}\n        return {'name': 'x', 'y': value}\n"
+    )
+    later = f"{deep}async def later(found):\n    return [Deep()]\n"
+    project = write_project(tmp_path / "p", server=f"{SERVER}\n{later}\n{lie}\n", lock=adder.lock)
+    with pytest.raises(BuildError) as caught:
+        build(project, tmp_path / "out", snapshot=False)
+    assert "'server:server'" in str(caught.value)
+    assert len(str(caught.value)) < 5000

@@ -16,7 +16,7 @@ import pytest
 import zstandard
 from playwright.sync_api import Browser, Page, expect
 
-from mcpframe.kit.bundle import BuildResult, build
+from mcpframe.kit.bundle import BuildResult, build, snapshot_page
 from mcpframe.kit.cache import cache_dir
 from mcpframe.kit.data import checkout_dir
 from tests.bundle.conftest import Adder, write_project
@@ -359,6 +359,45 @@ def test_a_browser_that_crashes_is_tried_again_now_and_by_the_next_build(
     assert not again.unchanged
     assert again.manifest["start"] == "starts from a snapshot with the server imported"
     assert built(adder, tmp_path, changed).unchanged
+
+
+def test_the_browser_reaches_nothing_but_its_page(adder: Adder, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        table = f'csp.connect_src = ["{address}"]\ncsp.img_src = ["{address}"]'
+        reaching = f"""
+import js
+try:
+    js.fetch("{address}/fetched")
+    js.navigator.sendBeacon("{address}/beacon", "x")
+    js.document.createElement("img").src = "{address}/image"
+    js.window.open("{address}/window")
+except AttributeError:  # there is no page in Node
+    pass
+"""
+        project = write_project(tmp_path / "project", table, f"{SERVER}\n{reaching}", lock=adder.lock)
+        told = build(project, tmp_path / "out").manifest["start"]
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+    assert "asks for the browser (js.fetch) when it is imported" in told
+
+
+ENDLESS_IN_A_PAGE = """
+import js
+if hasattr(js, "document"):
+    while True:
+        pass
+"""
+
+
+def test_a_module_that_never_returns_in_the_browser_only(
+    adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshot_page, "_PATIENCE", 20.0)
+    told = built(adder, tmp_path, f"{SERVER}\n{ENDLESS_IN_A_PAGE}").manifest["start"]
+    assert told.startswith("starts from a snapshot of the SDK")
+    assert "the page for it fails (it does not answer in 20 seconds)" in told
 
 
 def test_nothing_of_the_machine_is_in_it(adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ from mcpframe.kit.bundle.scripts import MAKER
 from mcpframe.kit.bundle.snapshot_page import Chromium, NoBrowser, NoOutcome, Opened
 from mcpframe.kit.cache import write_file
 from mcpframe.kit.data import static_dir
+from mcpframe.kit.terminal import visible
 
 AUTHOR = "author"
 """The layer of a snapshot with the author's module in it."""
@@ -32,7 +33,8 @@ SDK = "sdk"
 
 _Made = tuple[dict[str, Any], bytes]
 
-_FORMAT = "7"
+_FORMAT = "8"
+_MOST_SHOWN = 500  # characters
 _ENV = {"PYTHONHASHSEED": "0"}
 
 
@@ -233,29 +235,32 @@ def _reason(outcome: Mapping[str, Any]) -> str:
     if failure := _failure(outcome):
         return failure
     found = outcome["found"]
+    if "waits" in found:
+        return "it waits for time to pass before it lists its tools"
     if error := found["error"]:
-        return f"its import raises {error['what']} there"
+        return f"its import raises {_first_line(error['what'])} there"
     if asked := found["asked"]:
-        where = f"{asked['file']}, line {asked['line']}, " if "file" in asked else "it "
+        where = f"{_first_line(asked['file'])}, line {asked['line']}, " if "file" in asked else "it "
         return f"{where}asks for {_described(asked['what'])} when it is imported"
     if found["tasks"]:
         return "it starts tasks when it is imported"
     if found["written"]:
-        return f"it writes {found['written'][0]} when it is imported"
+        return f"it writes {_first_line(found['written'][0])} when it is imported"
     if found["opened"]:
-        return f"it keeps {found['opened'][0]} open"
+        return f"it keeps {_first_line(found['opened'][0])} open"
     if "held" in found:
         return "it holds JavaScript objects when it is imported"
     return ""
 
 
 def _described(what: str) -> str:
+    what = _first_line(what)
     return f"the browser ({what})" if what.startswith("js.") else what
 
 
 def _first_line(text: str) -> str:
     lines = [line.strip() for line in str(text).splitlines() if line.strip()]
-    return (lines or ["it says nothing"])[0].rstrip(".")
+    return visible((lines or ["it says nothing"])[0].rstrip("."))[:_MOST_SHOWN]
 
 
 def _pack(made: tuple[dict[str, Any], bytes]) -> bytes:

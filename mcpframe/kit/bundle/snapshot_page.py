@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from functools import cached_property
@@ -18,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 from mcpframe.kit.bundle.assets import integrity
 from mcpframe.kit.bundle.memory import DECODER
 from mcpframe.kit.bundle.scripts import maker_script
+from mcpframe.kit.bundle.snapshot_outcome import MOST_BYTES, check_memory, checked
 from mcpframe.kit.chromium import find_chromium, launch_options
 from mcpframe.kit.data import static_dir
 from mcpframe.kit.errors import ChromiumMissing
@@ -27,6 +29,16 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright
 
 _PATIENCE = 120.0  # seconds
+_SENT = ("start", "memory")
+_MOST_HEARD = 10_000
+_FAILED = "mcpframe: the page has failed"
+_SAY_FAILURE = f"""
+addEventListener("DOMContentLoaded", () => {{
+  const page = document.getElementById("mcpframe-page");
+  const look = () => page.dataset.state === "failed" && console.log({_FAILED!r});
+  if (page) new MutationObserver(look).observe(page, {{ attributes: true }});
+}});
+"""
 _AGENT = "a build of mcpframe"
 _BOOT = re.compile(rb'(<script type="application/json" id="mcpframe-boot">)(.*?)(</script>)', re.DOTALL)
 _BEFORE_PYTHON = ("pyodide", "asm", "wasm", "libraries", "env", "lock")
@@ -45,7 +57,7 @@ class NoBrowser(Exception):
 
 
 class NoOutcome(Exception):
-    """The browser crashed, or the page did not start or not answer in time: what may be otherwise the next time."""
+    """Transient: the browser crashed, or the page did not start, did not answer in time, or answered nonsense."""
 
 
 class Stopped(Exception):
@@ -99,7 +111,9 @@ class Chromium:
 
         program = self.program
         try:
-            browser = self._playwright.chromium.launch(**launch_options(program))
+            options = launch_options(program)
+            options["args"] += _only(self._site.origin)
+            browser = self._playwright.chromium.launch(**options)
         except Error as error:
             raise NoBrowser(f"{program} does not start ({str(error).splitlines()[0]})") from error
         self._stack.callback(browser.close)
@@ -135,6 +149,7 @@ class Chromium:
         context = self.browser.new_context(
             locale="en-US", timezone_id="UTC", user_agent=_AGENT, viewport={"width": 800, "height": 600}
         )
+        context.add_init_script(_SAY_FAILURE)
         return context.new_page()
 
     @cached_property
@@ -211,31 +226,32 @@ class Opened:
         app = _Page(self.bundle, self.name, job, own=own, snapshot=snapshot)
         origin = self.chromium.show(app)
         heard: list[str] = []
+        has_failed = False
 
-        def hear(message: ConsoleMessage) -> None:  # Playwright takes no method of a list
-            heard.append(message.text)
+        def hear(message: ConsoleMessage) -> None:
+            nonlocal has_failed
+            has_failed = has_failed or message.text == _FAILED
+            if message.text != _FAILED:
+                heard[:] = [*heard[-9:], message.text[:_MOST_HEARD]]
 
         try:
             page = self.chromium.page()
             page.on("console", hear)
             page.goto(f"{origin}/{self.name}/index.html")
-            state = "() => document.getElementById('mcpframe-page').dataset.state === 'failed'"
-            for look in range(int(_PATIENCE / 0.04)):
-                if app.done.wait(0.02):
-                    break
+            deadline = time.monotonic() + _PATIENCE
+            while not app.done.wait(0.02):
                 if self.chromium.is_stopped.is_set():
                     raise Stopped
-                page.wait_for_timeout(20)
-                # Not each time: it is the page's own time that this takes.
-                if look % 10 == 0 and page.evaluate(state):
+                page.wait_for_timeout(20)  # nothing is asked of the page itself, which may be busy for ever
+                if has_failed:
                     raise NoOutcome(heard[-1] if heard else "it says nothing")
-            else:
-                raise NoOutcome(f"it does not answer in {_PATIENCE:.0f} seconds")
+                if time.monotonic() > deadline:
+                    raise NoOutcome(f"it does not answer in {_PATIENCE:.0f} seconds")
             page.remove_listener("console", hear)
+            return app.said(), app.sent
         except (Error, NoOutcome) as error:
             self.chromium.forget()
             raise NoOutcome(str(error)) from error
-        return app.outcome, app.sent
 
 
 class _Site:
@@ -267,7 +283,7 @@ class _Page:
         snapshot: tuple[bytes, Mapping[str, Any]] | None,
     ) -> None:
         self.done = threading.Event()
-        self.outcome: dict[str, Any] = {}
+        self._outcome = b""
         self.sent: dict[str, bytes] = {}
         maker = self._maker(bundle)
         files: dict[str, Any] = {"maker": _told("maker.js", maker)}
@@ -297,20 +313,55 @@ class _Page:
         if request.method == "POST" and not _is_from_its_page(request):
             response = Response(status_code=403)
         elif request.method == "POST":
-            body = await request.body()
-            response = Response(status_code=204)
-            name = path.rpartition("/")[2]
-            if name == "outcome":
-                self.outcome = json.loads(body)
-                self.done.set()
-            else:
-                self.sent[name] = body
+            response = Response(status_code=await self._take(path.rpartition("/")[2], request))
         elif path in self._files:
             kind = _TYPES.get(path.rpartition(".")[2], "application/octet-stream")
             response = Response(self._files[path], media_type=kind)
         else:
             response = Response(status_code=404)
         await response(scope, receive, send)
+
+    async def _take(self, name: str, request: Request) -> int:
+        """Keep what the page sends, until it has said its outcome; gives the HTTP status of the answer."""
+        body = bytearray()
+        async for part in request.stream():
+            body += part
+            if len(body) > MOST_BYTES:
+                return 413
+        if self.done.is_set() or name not in ("outcome", *_SENT):
+            return 409
+        if name == "outcome":
+            self._outcome = bytes(body)
+            self.done.set()
+        else:
+            self.sent[name] = bytes(body)
+        return 204
+
+    def said(self) -> dict[str, Any]:
+        """What the page has said, once it is done.
+
+        Raises:
+            NoOutcome: It is something else than static/maker.js says.
+        """
+        try:
+            outcome = checked(json.loads(self._outcome))
+            for memory in self.sent.values():
+                check_memory(memory)
+        except (ValueError, RecursionError) as error:
+            raise NoOutcome(str(error)) from error
+        return outcome
+
+
+def _only(origin: str) -> list[str]:
+    """Chromium's arguments for a browser that reaches one origin and nothing else.
+
+    The page is the author's: everything but its own server goes to a proxy that nobody listens on, names included.
+    """
+    return [
+        "--proxy-server=http://127.0.0.1:9",  # the port `discard`, which no browser connects to
+        f"--proxy-bypass-list=<-loopback>;{origin.partition('://')[2]}",
+        "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    ]
 
 
 def _is_from_its_page(request: Request) -> bool:

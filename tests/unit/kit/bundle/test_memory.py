@@ -51,7 +51,7 @@ def test_what_is_written_comes_back(
 ) -> None:
     memory = joined(parts, rest)
     before = (memory[:shared] + joined(earlier, 0))[: len(memory)]
-    own = {4 * word for word in words if 4 * word < len(before)}
+    own = {4 * word for word in words if 4 * word + 4 <= len(before)}
     data, unpacked = sparse(memory, before, {"table": 7}, own=own)
     there, meta, check = restored(data, before)
     expected = bytearray(memory)
