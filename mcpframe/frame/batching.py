@@ -3,7 +3,10 @@
 Pyodide's event loop gives every ready callback a task of the browser, and a `tools/call` is ten of them: in Chromium
 that costs more than the call. Here a trip runs whatever is ready, in order, for a few milliseconds at most; then the
 browser has its turn, so that messages come in and the page stays alive. A trip is itself a callback of Pyodide's loop,
-which so keeps its duties: the running loop, asynchronous generators, `SystemExit` and `KeyboardInterrupt`.
+which so keeps its duties: the running loop and asynchronous generators.
+
+A task or callback that raises SystemExit or KeyboardInterrupt would leave the loop with it; there is no process to end,
+and so it is reported as any other exception that nobody has caught. Who awaits such a task still gets the exception.
 
 A timer for a time that is just past is due at once, as with asyncio's own loops: Pyodide's raises ValueError, which
 would break a timeout (anyio's, asyncio's) whose deadline passes while it is being set.
@@ -44,6 +47,15 @@ def batch_callbacks(loop: asyncio.AbstractEventLoop, *, clock: Callable[[], floa
             coming = True
             loop.call_later(0, trip)
 
+    def run(handle: asyncio.Handle) -> None:
+        try:
+            handle._run()
+        except (SystemExit, KeyboardInterrupt) as error:
+            report(f"{type(error).__name__} in {handle!r}: a page has no process to end", error)
+
+    def report(message: str, error: BaseException | None = None) -> None:
+        loop.call_exception_handler({"message": message} | ({"exception": error} if error else {}))
+
     def trip() -> None:
         nonlocal coming
         coming = False
@@ -54,7 +66,7 @@ def batch_callbacks(loop: asyncio.AbstractEventLoop, *, clock: Callable[[], floa
                 # Before it runs: it may be suspended in the middle (`run_sync`), or raise SystemExit.
                 come_back()
             if not handle.cancelled():
-                handle._run()
+                run(handle)
             if clock() >= until:
                 break
         if ready:
@@ -65,5 +77,8 @@ def batch_callbacks(loop: asyncio.AbstractEventLoop, *, clock: Callable[[], floa
     ) -> asyncio.Handle:
         return loop.call_later(max(0.0, when - loop.time()), callback, *args, context=context)
 
+    if hasattr(loop, "_system_exit_handler"):  # Pyodide's, for timers
+        loop._system_exit_handler = lambda code: report(f"A timer raised SystemExit({code!r})")
+        loop._keyboard_interrupt_handler = lambda: report("A timer raised KeyboardInterrupt")  # type: ignore[attr-defined]
     loop.call_soon = call_soon  # type: ignore[method-assign, assignment]
     loop.call_at = call_at  # type: ignore[method-assign, assignment]

@@ -20,6 +20,7 @@ from mcpframe.frame.connection import AllowedOrigins, Connection, Options, parse
 from mcpframe.frame.errors import McpFrameError, SessionError
 from mcpframe.frame.events import Closed, Event, Opened, Refused, SetupResult, SetupStarted, Visibility, Window
 from mcpframe.frame.origins import ANY, OPAQUE
+from mcpframe.frame.process import outlive_exits
 from mcpframe.frame.protocols import sep
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ async def _run(config: BootConfig, page: Page) -> None:
     sdk.prepare()
     if sdk.in_pyodide():
         batch_callbacks(asyncio.get_running_loop())
+        outlive_exits()
     load.configure(config.lazy)
     from mcpframe.frame import server as servers  # imports the SDK, which sdk.prepare() has to come before
     from mcpframe.frame import window
@@ -173,7 +175,7 @@ async def _run(config: BootConfig, page: Page) -> None:
         target: Any = (servers.load_entry if config.kind == "server" else entries.load_main)(config.entry)
     except McpFrameError:
         raise
-    except Exception as error:  # noqa: BLE001  whatever the author's module raises is shown
+    except BaseException as error:  # noqa: BLE001  whatever the author's module raises is shown, `sys.exit()` included
         from mcpframe.frame import hints
 
         await hints.explain(error)
@@ -209,7 +211,12 @@ async def _serve(target: ServerObject, allowed: AllowedOrigins, host: Window, co
                 tasks.append(asyncio.create_task(_run_ui(target, target.ui_function, page)))
         try:
             experimental = {BOOT_CAPABILITY: json.loads(page.timing())}
-            await servers.serve(target, *session.streams, experimental=experimental)
+            await servers.serve(
+                target,
+                *session.streams,
+                experimental=experimental,
+                on_problem=lambda title, error: page.problem(title, "".join(traceback.format_exception(error))),
+            )
             closed = await session.ended()
         finally:
             await _end(target, tasks)
@@ -277,7 +284,11 @@ async def _run_page(main: Callable[[AuthorPage], Any], config: BootConfig, page:
 async def _run_ui(server: FrameServer[Any], function: UiFunction, page: Page) -> None:
     try:
         await function(server.session)
-    except Exception as error:  # noqa: BLE001  whatever the author's function raises is shown, and the tools go on
+    except BaseException as error:
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
+            raise  # the session is over
+        # Whatever else the author's function raises is shown, and the tools go on.
         from mcpframe.frame import hints
 
         await hints.explain(error)

@@ -25,12 +25,14 @@ from mcp.server.connection import allowed_log_levels
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
+from mcp.server.runner import serve_dual_era_loop
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import TypeVar
 
 from mcpframe.frame import entries
 from mcpframe.frame.errors import EntryError, StateError
 from mcpframe.frame.failures import contain_failures
+from mcpframe.frame.lifespan import log_problem, own_lifespan, refuse
 from mcpframe.frame.origins import parse_allowed_origins
 from mcpframe.frame.printing import PrintedLines, captured, printing_to
 from mcpframe.frame.sdk import (
@@ -232,8 +234,11 @@ async def serve(
     write: WriteStream[SessionMessage],
     *,
     experimental: dict[str, dict[str, Any]] | None = None,
+    on_problem: Callable[[str, BaseException], None] = log_problem,
 ) -> None:
     """Serve one connection with everything a frame adds, until its read stream ends.
+
+    What the server's lifespan raises ends nothing else: see `lifespan`.
 
     Args:
         server: A FrameServer, an MCPServer or a lowlevel Server. One object may be served again, and more than once
@@ -241,6 +246,7 @@ async def serve(
         read: The messages of the client.
         write: The messages to the client. Closed at the end.
         experimental: Experimental capabilities to tell the client of, in either era.
+        on_problem: Called with a sentence and what the lifespan raised; by default that is logged.
 
     Raises:
         EntryError: `server` is no server object.
@@ -249,8 +255,13 @@ async def serve(
     changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
     if experimental:
         _tell_who_discovers(target, experimental)
+    options = target.create_initialization_options(changes, experimental)
     with captured():
-        await target.run(read, write, target.create_initialization_options(changes, experimental))
+        async with own_lifespan(lambda: target.lifespan(target), on_problem) as begun:
+            if begun.error is not None:
+                await refuse(read, write, begun.error)
+            else:
+                await serve_dual_era_loop(target, read, write, lifespan_state=begun.state, init_options=options)
 
 
 def _tell_who_discovers(target: Server[Any], experimental: dict[str, dict[str, Any]]) -> None:

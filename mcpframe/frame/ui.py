@@ -260,17 +260,20 @@ class Page:
         """Call an event handler, and let it go on where it is asynchronous; what it raises is reported."""
         try:
             result = act()
-        except Exception as error:  # noqa: BLE001  an author's handler may raise anything
+        except BaseException as error:  # noqa: BLE001  an author's handler may raise anything
             self._report(error, what)
             return
         if isinstance(result, Awaitable):
-            task = asyncio.ensure_future(result)
+            task = asyncio.ensure_future(self._awaited(result, what))
             self._tasks.add(task)
-            task.add_done_callback(lambda done: self._finish(done, what))
+            task.add_done_callback(self._tasks.discard)
 
-    def _finish(self, task: asyncio.Future[Any], what: str) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()):
+    async def _awaited(self, result: Awaitable[Any], what: str) -> None:
+        try:
+            await result
+        except asyncio.CancelledError:
+            raise  # by `close`, or the handler's own
+        except BaseException as error:  # noqa: BLE001  not left to the task: that hands SystemExit to the event loop
             self._report(error, what)
 
     def _report(self, error: BaseException, what: str) -> None:

@@ -67,3 +67,40 @@ def test_pyodides_loop_with_batches(selenium):
     assert order.index("c0") < order.index("resumed") < order.index("timed out")
     assert order[-2:] == ["timed out", "1"]
     assert total == 2000
+
+
+EXITS = """
+import asyncio, json
+from mcpframe.frame.batching import batch_callbacks
+
+loop = asyncio.get_running_loop()
+batch_callbacks(loop)
+reported, awaited = [], []
+loop.set_exception_handler(lambda _, context: reported.append(context["message"]))
+
+async def leave(error):
+    raise error(1)
+
+def stop(error):
+    raise error(1)
+
+for error in (SystemExit, KeyboardInterrupt):
+    task = asyncio.create_task(leave(error))
+    loop.call_soon(stop, error)
+    timer = loop.create_future()
+    loop.call_later(0.001, stop, error)
+    loop.call_later(0.002, timer.set_result, None)
+    await asyncio.wait([task])
+    await timer
+    awaited.append(type(task.exception()).__name__)
+loop.set_exception_handler(None)
+json.dumps([awaited, reported])
+"""
+
+
+def test_what_would_end_the_process_is_reported_and_the_loop_goes_on(selenium):
+    """In CPython a task's SystemExit ends the program, as asyncio has it; a page has none to end."""
+    awaited, reported = selenium.python(EXITS)
+    assert awaited == ["SystemExit", "KeyboardInterrupt"]
+    for name in awaited:
+        assert len([message for message in reported if name in message]) == 3

@@ -7,6 +7,8 @@ import pytest
 SUITES = {
     "tests/in_pyodide/inside/test_sdk.py": 30,
     "tests/unit/frame/test_failures.py": 200,
+    "tests/unit/frame/test_lifespan.py": 30,
+    "tests/unit/frame/test_process.py": 10,
     "tests/unit/frame/test_features.py": 14,
     "tests/unit/frame/test_serving.py": 30,
     "tests/unit/frame/test_uninitialized.py": 20,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import anyio
@@ -11,6 +12,7 @@ import mcp_types as types
 from mcp import Client
 from mcp.shared.memory import create_client_server_memory_streams
 
+from mcpframe.frame.lifespan import log_problem
 from mcpframe.frame.server import serve
 
 ERAS = {"2025": "legacy", "2026": "auto"}
@@ -18,7 +20,9 @@ ERAS = {"2025": "legacy", "2026": "auto"}
 
 
 @asynccontextmanager
-async def connected(server: object, era: str, **options: Any) -> AsyncIterator[Client]:
+async def connected(
+    server: object, era: str, *, on_problem: Callable[[str, BaseException], None] = log_problem, **options: Any
+) -> AsyncIterator[Client]:
     """A client of `server` that speaks one era. A test that hangs in here fails after ten seconds."""
     with anyio.fail_after(10):
         async with create_client_server_memory_streams() as (client_streams, server_streams):
@@ -28,7 +32,7 @@ async def connected(server: object, era: str, **options: Any) -> AsyncIterator[C
                 yield client_streams
 
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(serve, server, *server_streams)
+                tasks.start_soon(partial(serve, on_problem=on_problem), server, *server_streams)
                 async with Client(transport(), mode=ERAS[era], **options) as client:
                     yield client
                 tasks.cancel_scope.cancel()

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[2] / "mcpframe"
 FRAME = sorted((PACKAGE / "frame").rglob("*.py"))
 BROWSER = {"js", "pyodide", "pyodide_js"}
 BROWSER_USERS = {"window.py", "dom.py", "browser_storage.py", "frames.py"}
-SDK_USERS = {"failures.py", "session.py", "server.py", "sdk.py", "updates.py"}
+SDK_USERS = {"failures.py", "lifespan.py", "session.py", "server.py", "sdk.py", "updates.py"}
 KIT_ONLY = {"playwright", "typer", "rich", "starlette", "uvicorn", "jinja2", "uv", "watchfiles"}
 
 

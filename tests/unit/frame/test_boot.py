@@ -15,10 +15,12 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
 
 from mcpframe.frame import boot
 from mcpframe.frame.connection import Connection, Options, parse_allowed_origins
-from mcpframe.frame.events import SetupResult, Visibility
+from mcpframe.frame.events import Departure, SetupResult, Visibility
 from mcpframe.frame.protocols import sep
 from mcpframe.frame.session import open_session, transport
 from mcpframe.frame.storage import MemoryRecords
@@ -206,6 +208,7 @@ async def test_opened_by_itself_it_says_what_it_is(rig: Rig) -> None:
     ("source", "entry", "said", "in_detail"),
     [
         ("raise KeyError('no such key')", "authored_bad1:server", "the server's module raised", "no such key"),
+        ("import sys; sys.exit(7)", "authored_bad0:server", "the server's module raised", "SystemExit: 7"),
         ("x = (", "authored_bad2:server", "the server's module raised", "SyntaxError"),
         ("import not_there_at_all", "authored_bad3:server", "not_there_at_all", "Traceback"),
         ("server = 7", "authored_bad4:server", "int", "EntryError"),
@@ -231,7 +234,7 @@ async def test_nobody_allowed_is_an_error_that_says_so(rig: Rig) -> None:
     assert "allowed_origins" in rig.page.last[1]
 
 
-async def test_a_server_that_crashes_is_shown_and_raised(rig: Rig) -> None:
+async def test_a_lifespan_that_cannot_begin_is_shown_and_told(rig: Rig) -> None:
     rig.write(
         """
         from contextlib import asynccontextmanager
@@ -239,7 +242,7 @@ async def test_a_server_that_crashes_is_shown_and_raised(rig: Rig) -> None:
 
         @asynccontextmanager
         async def lifespan(server):
-            raise RuntimeError("no database")
+            raise SystemExit("no database")
             yield
 
         server = FrameServer("test", allowed_origins=["https://chat.example"], lifespan=lifespan)
@@ -247,6 +250,26 @@ async def test_a_server_that_crashes_is_shown_and_raised(rig: Rig) -> None:
         "authored_eight",
     )
     task = rig.start("authored_eight:server")
+    async with open_session(rig.outer_connection(), rig.outer) as session:
+        read, write = session.streams
+        request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        await write.send(SessionMessage(jsonrpc_message_adapter.validate_python(request)))
+        answer = await read.receive()
+        assert answer.message.error.message == "The server could not begin: SystemExit: no database"
+        kind, title, detail = rig.page.last
+        assert (kind, title) == ("problem", "The server's lifespan could not begin: SystemExit: no database")
+        assert "Traceback" in detail
+    rig.inner.peer_departs(Departure.REMOVED)
+    await task
+
+
+async def test_a_server_that_crashes_is_shown_and_raised(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def crash(*args: Any, **options: Any) -> None:
+        raise RuntimeError("no database")
+
+    monkeypatch.setattr("mcpframe.frame.server.serve", crash)
+    rig.write(SERVER, "authored_nine")
+    task = rig.start("authored_nine:server")
     async with open_session(rig.outer_connection(), rig.outer):
         await asyncio.wait([task])
     with pytest.raises(RuntimeError, match="no database"):

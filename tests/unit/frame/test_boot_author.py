@@ -194,6 +194,20 @@ async def test_ui_that_fails_is_shown_and_the_tools_go_on(rig: Rig) -> None:
     await asyncio.wait([task])
 
 
+@pytest.mark.parametrize("raised", ["SystemExit(3)", "asyncio.CancelledError()", "BaseException()"])
+async def test_whatever_ui_raises_is_shown_and_the_tools_go_on(rig: Rig, raised: str) -> None:
+    name = f"authored_h{len(raised)}"
+    rig.write(SERVER.replace("await session.closed.wait()", f"raise {raised}"), name)
+    task = rig.start(f"{name}:server", assets=ASSETS)
+    await rig.records.set(SESSION, "name", '"kept"')
+    async with Client(transport(rig.outer_connection(), rig.outer)) as client:
+        assert (await client.call_tool("name", {})).structured_content == {"result": "kept"}
+    [problem] = [call for call in rig.page.calls if call[0] == "problem"]
+    assert raised.partition("(")[0].rpartition(".")[2] in problem[1]
+    task.cancel()
+    await asyncio.wait([task])
+
+
 async def test_a_server_that_asks_for_no_session_gets_none(rig: Rig) -> None:
     source = SERVER.partition("@server.setup")[0] + "@server.tool()\n    def one() -> int:\n        return 1\n"
     rig.write(source, "authored_g")

@@ -182,10 +182,13 @@ async def test_handlers_get_the_event_where_they_want_it(rig: Rig) -> None:
     assert (nothing, default, last) == ("nothing", "default", ("later", "click"))
 
 
+@pytest.mark.parametrize("raised", [LookupError, SystemExit, KeyboardInterrupt])
 @pytest.mark.parametrize("asynchronous", [False, True])
-async def test_what_a_handler_raises_is_told_and_the_next_event_is_heard(rig: Rig, asynchronous: bool) -> None:
+async def test_what_a_handler_raises_is_told_and_the_next_event_is_heard(
+    rig: Rig, asynchronous: bool, raised: type[BaseException]
+) -> None:
     def fails() -> None:
-        raise LookupError("no such thing")
+        raise raised("no such thing")
 
     async def fails_later() -> None:
         fails()
@@ -196,7 +199,7 @@ async def test_what_a_handler_raises_is_told_and_the_next_event_is_heard(rig: Ri
         await settled()
         assert len(rig.errors) == count
     title, detail = rig.errors[0]
-    assert title == "The page's handler of 'click' raised LookupError: no such thing"
+    assert title == f"The page's handler of 'click' raised {raised.__name__}: no such thing"
     assert "Traceback" in detail
 
 

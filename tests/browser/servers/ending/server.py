@@ -1,7 +1,7 @@
 """A server whose tools end Python, or never return."""
 
 import ctypes
-import os
+import posix  # what `os` has of it raises SystemExit in a page
 import sys
 
 import js
@@ -15,7 +15,7 @@ server = FrameServer("ending", allowed_origins=["http://host.localhost:1"])
 @server.setup(visible=False)
 async def setup(session):
     """End in the middle of it."""
-    os._exit(4)
+    posix._exit(4)
 
 
 @server.tool()
@@ -29,9 +29,9 @@ def end(how: str) -> str:
     """End Python."""
     match how:
         case "exit":
-            os._exit(3)
+            posix._exit(3)
         case "abort":
-            os.abort()
+            posix.abort()
         case "read":
             return str(ctypes.string_at(0xFFFFFFF0, 64))
         case "stack":
@@ -40,7 +40,7 @@ def end(how: str) -> str:
                 deep = [deep]
             return repr(deep)
         case "callback":
-            js.Array.of(1).map(create_proxy(lambda *_: os.abort()))
+            js.Array.of(1).map(create_proxy(lambda *_: posix.abort()))
         case "memory":
             sys.setrecursionlimit(10**9)
             return str(_recursed(0))

@@ -1,0 +1,84 @@
+"""What a program does with its process and its terminal, in a page, which has neither: it raises, and Python lives on.
+
+`os._exit`, `os.abort` and a deadly signal to itself would end the page's Python for all tools; here they raise
+SystemExit, as `sys.exit` does. `breakpoint()`, `pdb`, `input()` and reading `sys.stdin` wait for a person who cannot
+answer; here they raise an error that says what to do instead. The functions of `posix` are as they were.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+_NO_TERMINAL = (
+    "A page has no terminal: take what the server needs to know as a tool's argument, or ask the user with "
+    "elicitation or an element of the page."
+)
+_NO_DEBUGGER = (
+    "A page has no terminal for a debugger: print what you want to see, or run the server in plain CPython, "
+    "for example in a test with mcp.Client(server)."
+)
+_HARMLESS = frozenset({"SIGCHLD", "SIGCONT", "SIGURG", "SIGWINCH"})
+"""Signals that by default end nothing (POSIX, signal.h)."""
+
+
+def outlive_exits() -> None:
+    """Replace what would end Python or wait for a terminal. To be called in Pyodide, before the author's code runs."""
+    os._exit = _exit
+    os.abort = _abort
+    if signal.raise_signal is not _raise_signal:
+        global _really_raise
+        _really_raise = signal.raise_signal
+        signal.raise_signal = _raise_signal
+    os.kill = _kill
+    sys.breakpointhook = _no_debugger
+    sys.stdin = _NoTerminal()
+
+
+def _exit(status: int) -> NoReturn:
+    raise SystemExit(status)
+
+
+def _abort() -> NoReturn:
+    raise SystemExit("os.abort() was called")
+
+
+def _kill(pid: int, number: int, /) -> None:
+    if pid not in (os.getpid(), 0, -1):
+        raise ProcessLookupError(f"There are no other processes in a page: there is none of the number {pid}.")
+    if number:
+        _raise_signal(number)
+
+
+_really_raise: Callable[[int], None] = signal.raise_signal
+
+
+def _raise_signal(number: int, /) -> None:
+    handler = signal.getsignal(number)
+    if callable(handler):
+        _really_raise(number)
+        return
+    name = signal.Signals(number).name
+    if handler is not signal.SIG_IGN and name not in _HARMLESS:
+        raise SystemExit(f"{name} was raised")
+
+
+def _no_debugger(*_: Any, **__: Any) -> NoReturn:
+    raise RuntimeError(_NO_DEBUGGER)
+
+
+class _NoTerminal(io.TextIOBase):
+    """A standard input that nobody writes to."""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1, /) -> NoReturn:
+        raise io.UnsupportedOperation(_NO_TERMINAL)
+
+    def readline(self, size: int = -1, /) -> NoReturn:  # type: ignore[override]
+        raise io.UnsupportedOperation(_NO_TERMINAL)
