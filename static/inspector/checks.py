@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
+from patterns import matches
+
 if TYPE_CHECKING:
     from fields import Field
-
-MAX_MATCHED = 128
-"""How long a text may be for its pattern to be tried: a stranger's pattern may take for ever."""
 
 
 class _Missing:
@@ -182,7 +181,7 @@ def _text(field: Field, value: Any) -> str | None:
     if wrong := _count(schema, len(value), "minLength", "maxLength", ("character", "characters")):
         return wrong
     pattern = schema.get("pattern")
-    if isinstance(pattern, str) and not _matches(pattern, value):
+    if isinstance(pattern, str) and matches(pattern, value) is False:  # what is not tried, the server checks
         return f"must match the pattern {pattern}"
     if field.kind == "file":
         return None if _is_base64(value) else "must be base64, as a chosen file gives it"
@@ -198,50 +197,6 @@ def _is_base64(text: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     return True
-
-
-def _matches(pattern: str, text: str) -> bool:
-    """Whether a text matches; also where that is not tried, as the server checks it as well."""
-    if len(text) > MAX_MATCHED or not is_quick(pattern):
-        return True
-    translated = re.sub(r"\(\?<(?![=!])", "(?P<", pattern)
-    if translated.endswith("$") and not translated.endswith("\\$"):
-        translated = translated[:-1] + r"\Z"
-    try:
-        return re.search(translated, text, re.ASCII) is not None
-    except (re.error, OverflowError, RecursionError):  # ECMAScript has what Python has not
-        return True
-
-
-_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()|]|[*+?]|\{\d*(?:,\d*)?\}|.", re.DOTALL)
-
-
-def is_quick(pattern: str) -> bool:
-    """Whether trying a pattern surely ends soon: nothing is repeated that can itself match in several ways."""
-    if len(pattern) > 500:
-        return False
-    repeats = 0
-    varied: list[bool] = [False]  # for every open group: whether it can match in several ways
-    closed = False  # whether the last piece was a group that can
-    for piece in _PIECE.findall(pattern):
-        if piece == "(":
-            varied.append(False)
-        elif piece == ")":
-            closed = varied.pop() if len(varied) > 1 else False
-            varied[-1] = varied[-1] or closed
-            continue
-        elif piece == "|":
-            varied[-1] = True
-        elif piece in ("*", "+", "?") or (piece[0] == "{" and len(piece) > 2):
-            if piece != "?":
-                if closed:
-                    return False
-                repeats += 1
-            varied[-1] = True
-        elif re.fullmatch(r"\\[1-9k]", piece):
-            return False
-        closed = False
-    return repeats <= 4
 
 
 _TIME = r"([01]\d|2[0-3]):[0-5]\d(:([0-5]\d|60)(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)?"

@@ -13,6 +13,7 @@ from mcpframe.frame.elements import Element
 from panels.calling import Calling, Read
 from panels.listing import Item, Listing
 from panels.paging import all_pages
+from result_schemas import limit_patterns
 from results import json_tree
 from telling import wire
 
@@ -65,6 +66,8 @@ class Tools:
 
         async def call(arguments: Any, progress: ProgressFnT) -> dict[str, Any]:
             connection = self._connection
+            if tool.get("outputSchema"):
+                limit_patterns()
             result = await connection.ready.call_tool(
                 item.name, arguments, progress_callback=progress, meta=connection.request_meta
             )
