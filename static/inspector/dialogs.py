@@ -35,7 +35,8 @@ class Dialog:
         self._element = page.element("#insp-dialogs").add(
             "dialog", class_=f"insp-dialog {kind}".strip(), aria_labelledby=heading
         )
-        self._element.add("h2", title, id=heading)
+        self._head = self._element.add("div", class_="insp-dialog-head")
+        self._head.add("h2", title, id=heading)
         self.body = self._element.add("div", class_="insp-dialog-body")
         self._buttons = self._element.add("div", class_="insp-dialog-buttons")
         self._answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -51,6 +52,15 @@ class Dialog:
         """
         act = answer if callable(answer) else lambda: self.answer_with(str(answer))
         self._buttons.add("button", text, type="button", class_="main" if main else None).on("click", act)
+
+    def closer(self, name: str) -> None:
+        """Add a cross beside the heading, which answers as Escape does: where a page in it has buttons of its own.
+
+        Args:
+            name: what it does, for people who cannot see it, and as its tooltip.
+        """
+        button = self._head.add("button", "✕", type="button", class_="plain", aria_label=name, title=name)
+        button.on("click", lambda: self.answer_with(CANCEL))
 
     def answer_with(self, answer: str) -> None:
         """Answer, unless that happened already."""

@@ -74,8 +74,12 @@ class Field:
     @property
     def is_free(self) -> bool:
         """Whether a person may add properties to this object."""
-        more = self.schema.get("additionalProperties", self.schema.get("patternProperties"))
-        return self.more is not None and (more not in (None, False) or not self.members)
+        return self.more is not None and (self.says_more or not self.members)
+
+    @property
+    def says_more(self) -> bool:
+        """Whether the schema says itself that this object may have further properties."""
+        return self.schema.get("additionalProperties", self.schema.get("patternProperties")) not in (None, False)
 
 
 def initial(field: Field) -> Any:

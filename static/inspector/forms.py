@@ -163,7 +163,7 @@ class Form:
         self._widget = make_widget(maker, self.field, self._body, self._label, value)
         if isinstance(self._widget, ObjectGroup):
             self._widget.become_root()
-            if not self.field.members and not self.field.is_free:
+            if not self.field.members and not self._widget.rows and not self.field.says_more:
                 self._body.add("p", "Nothing to fill in.", class_="quiet")
         for name in self._completions:
             self._attach(name)

@@ -7,8 +7,9 @@ address becomes a link only where it is http or https; what can't be shown is of
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from checks import same
@@ -22,6 +23,7 @@ Read = Callable[[str], Awaitable[dict[str, Any]]]
 """Reads a resource: given its URI, gives the result in the form of the wire."""
 
 LONG_TEXT = 50_000
+_RULED = re.compile(r" \| |\|.*\||-\+-|[│┃║]|\t")
 MAX_PARTS = 100
 MAX_JSON_TEXT = 1_000_000
 
@@ -128,7 +130,8 @@ class _View:
 
     def text(self, place: Element, text: str, structured: Any = None) -> None:
         """Show a text; where it is JSON, also as a tree, unless that is shown anyway."""
-        shown = place.add("pre", text[:LONG_TEXT], class_="result-text", tabindex="0")
+        kind = "result-text result-table" if is_table(text[:LONG_TEXT]) else "result-text"
+        shown = place.add("pre", text[:LONG_TEXT], class_=kind, tabindex="0")
         line = place.add("div", class_="result-buttons")
         if len(text) > LONG_TEXT:
             button = line.add("button", f"Show all ({len(text):,} characters)", type="button", class_="small")
@@ -250,3 +253,9 @@ def _as_json(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def is_table(text: str) -> bool:
+    """Whether a text has a table drawn with characters: lines that would be of no use if they were wrapped."""
+    ruled = [bool(_RULED.search(line)) for line in islice(text.splitlines(), 1000)]
+    return any(one and other for one, other in pairwise(ruled))

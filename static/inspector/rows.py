@@ -200,10 +200,16 @@ class ObjectGroup(_Rows):
             self._button(self.own_buttons, "Add property", "Add property to {}", self._append)
 
     def become_root(self) -> None:
-        """Take away the frame: this is the whole form, which says its own name."""
+        """Take away the frame: this is the whole form, which says its own name.
+
+        A schema without properties is mostly that of a tool without arguments: only where it says so they can be added.
+        """
         self.box.classes.add("root")
         self.legend.hidden = True
         self.box.set("role", "presentation")
+        if not self.field.says_more:
+            for button, name in self._buttons:
+                button.hidden = button.hidden or name == "Add property to {}"
 
     def _row_field(self) -> Field:
         return replace(super()._row_field(), title="")

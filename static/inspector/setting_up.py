@@ -34,7 +34,7 @@ async def set_up(page: Page, outer: OuterFrame, server: Server) -> SetupResult:
     popup = server.place == "popup"
     with Dialog(page, f"Set up {server.name}", "insp-setup") as dialog:
         place = dialog.body.add("div", class_="insp-setup-place")
-        dialog.button("Cancel setup", "cancel")
+        dialog.closer("Cancel setup")
         async with outer.setup(POPUP if popup else place) as setup:
             if popup:
                 dialog.body.add("p", "The setup is in a window of its own.")

@@ -35,7 +35,7 @@ class Listing:
         Args:
             place: where to.
             label: what is listed.
-            nothing: what to say where there is nothing.
+            nothing: what to say where the server has nothing.
             show: shows the details of an item in an element that is empty.
         """
         self._show = show
@@ -45,13 +45,15 @@ class Listing:
         side = self._root.add("nav", aria_label=label)
         self._list = side.add("ul")
         self._list.on("keydown", self._on_key)
-        self._nothing = side.add("p", nothing, class_="quiet")
+        self._no_items = nothing
+        self._nothing = side.add("p", "Not known before the server is connected.", class_="quiet")
         self._detail = self._root.add("div", class_="insp-detail")
 
     def fill(self, items: Sequence[Item]) -> None:
         """Show these items, in place of those before. What was chosen stays so where it is still there."""
         before = self._items.get(self._chosen)
         self._items = {item.key: item for item in items}
+        self._nothing.text = self._no_items
         self._nothing.hidden = bool(items)
         self._list.clear()
         for item in items:

@@ -458,3 +458,26 @@ def test_a_form_gives_what_the_schema_allows(made: Any, data: st.DataObject) -> 
     assert same(person.form.value(), value)
     person.form.raw = False
     assert exact(person.form.draft()) == exact(value)
+
+
+def shown_buttons(person: Person) -> list[str]:
+    return [button.textContent for button in person.all("button") if seen(button)]
+
+
+@pytest.mark.parametrize(
+    "schema", [{}, {"properties": {}}, {"properties": {}, "title": "nowArguments", "required": []}]
+)
+def test_a_tool_without_arguments_asks_for_none(schema: dict[str, Any]) -> None:
+    person = Person({"type": "object", **schema})
+    assert shown_buttons(person) == ["Raw JSON"]
+    assert "Nothing to fill in." in person.form.box.js.textContent
+    assert person.form.value() == {}
+    person.form.fill({"further": 1})
+    assert person.form.value() == {"further": 1}
+    assert "Nothing to fill in." not in person.form.box.js.textContent
+
+
+def test_properties_are_added_where_the_schema_says_so_or_another_object_holds_it() -> None:
+    assert "Add property" in shown_buttons(Person({"type": "object", "additionalProperties": {"type": "string"}}))
+    nested = {"type": "object", "properties": {"headers": {"type": "object"}}, "required": ["headers"]}
+    assert "Add property" in shown_buttons(Person(nested))

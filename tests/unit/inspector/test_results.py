@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mcpframe.frame.storage import Storage
 from mcpframe.frame.ui import Page
 from media import data_url, decoded, file_name, media_type, shown_as, size_text, web_address
-from results import show_result
+from results import is_table, show_result
 from tests.support.fake_page import FakeBrowser, FakeElement
 from tests.unit.inspector.schemas import JSON
 from tree import STEP, json_tree, preview
@@ -193,3 +193,20 @@ def test_many_parts_are_shown_by_and_by() -> None:
     place, _ = shown({"content": [{"type": "text", "text": "x"}] * 1000})
     assert len(place.querySelectorAll("pre")) == 100
     assert "Show more (900 left)" in place.textContent
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("region | sum\n-------+----\nnorth  |   3", True),
+        ("Found:\n| a | b |\n|---|---|\n| 1 | 2 |", True),
+        ("┌───┐\n│ a │\n│ b │\n└───┘", True),
+        ("a\tb\n1\t2", True),
+        ("", False),
+        ("a | b", False),
+        ("One | two\nand no more.", False),
+        ("A long line of words.\nAnother one.", False),
+    ],
+)
+def test_what_is_a_table(text: str, expected: bool) -> None:
+    assert is_table(text) is expected

@@ -1,0 +1,77 @@
+"""The inspector's layout, measured: nothing is cut or overflows, on a phone's width as on a desk's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.async_api import Page, expect
+
+from tests.browser.inspecting import BOOT, InspectorPage
+
+SIZES = ((390, 844), (768, 1024), (1280, 800))
+TABS = ("Tools", "Resources", "Prompts", "Logs", "Wire", "Timeline", "About")
+TABLE = "\n".join(["region | " + "sum of all that was sold " * 5, "-------+-----", "north | 3"])
+
+# What is wider than its own box or than the window, of what can be seen.
+OVERFLOWS = """() => {
+  const width = document.documentElement.clientWidth;
+  const name = (element) => `${element.tagName}.${element.className}`;
+  const seen = [...document.querySelectorAll("#insp *")].filter(
+    (element) => element.checkVisibility() && !element.closest(".insp-hidden, .wire-table thead"));
+  const cut = seen.filter((element) => {
+    const box = element.getBoundingClientRect();
+    return box.width && box.height && (box.right > width + 1 || box.left < -1);
+  });
+  const scrolled = [document.documentElement, ...seen.filter((element) => element.matches(
+    "#insp-side, .insp-tabs, .insp-panel, .wire-area, .insp-dialog-body"))]
+    .filter((element) => element.scrollWidth > element.clientWidth);
+  return [...cut, ...scrolled].map(name);
+}"""
+
+
+async def fits(page: Page) -> None:
+    """Check that nothing overflows, at any size."""
+    for width, height in SIZES:
+        await page.set_viewport_size({"width": width, "height": height})
+        overflowing: list[Any] = await page.evaluate(OVERFLOWS)
+        assert overflowing == [], width
+
+
+async def test_an_empty_inspector_fits_its_window(inspector: InspectorPage) -> None:
+    for width, height in SIZES:
+        await inspector.page.set_viewport_size({"width": width, "height": height})
+        root = inspector.page.locator("html")
+        assert await root.evaluate("root => root.scrollHeight <= root.clientHeight"), width
+    await fits(inspector.page)
+
+
+async def test_every_panel_fits_and_says_what_is_there(inspector: InspectorPage) -> None:
+    page = inspector.page
+    await inspector.add(inspector.site.servers["everything"])
+    view = page.locator(".insp-server")
+    await expect(view.get_by_role("tabpanel", name="Tools")).to_contain_text("Not known before")
+    server = await inspector.server("Everything")
+    await server.call("echo", text=TABLE)
+    await server.answers("north | 3")
+    for tab in TABS:
+        await server.tab(tab)
+        await fits(page)
+    await server.tab("Wire")
+    await page.set_viewport_size({"width": 390, "height": 844})
+    await server.view.get_by_role("button", name="tools/call").last.click()
+    await fits(page)
+    await server.tab("Tools")
+    table = server.result.locator("pre")  # its lines stay whole, and it scrolls by itself
+    assert await table.evaluate("pre => pre.scrollWidth > pre.clientWidth")
+    await server.choose("Tools", "image")
+    await expect(server.view.get_by_text("Nothing to fill in.")).to_be_visible()
+    await expect(server.view.get_by_role("button", name="Add property")).to_have_count(0)
+
+
+async def test_a_setup_fits_and_has_one_cancel_the_pages_own(inspector: InspectorPage) -> None:
+    await inspector.button("JSON analyzer").click()
+    await inspector.dialog_frame.locator("#file").wait_for(timeout=BOOT)
+    await fits(inspector.page)
+    await expect(inspector.dialog.get_by_text("Cancel")).to_have_count(0)
+    await inspector.button("Cancel setup").click()
+    await expect(inspector.page.get_by_text("The setup was cancelled.")).to_be_visible()
