@@ -41,6 +41,7 @@ async def test_a_file_is_chosen_and_answers_come_from_it(host: Host, people: Pat
         assert await frame.is_disabled("#use")
         await frame.set_input_files("#file", people)
         await frame.wait_for_selector("#preview >> text=$.people[*].name: string, 2 times")
+        assert not await frame.locator("html").evaluate("html => html.scrollWidth > html.clientWidth")
         await chosen(frame, "people.json")
         assert await setting_up.result() == {
             "title": "JSON analyzer: people.json",

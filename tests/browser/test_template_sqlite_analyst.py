@@ -185,6 +185,14 @@ async def test_the_page_shows_queries_and_takes_the_persons(host: Host, troubles
         await frame.click("#run")
         await frame.wait_for_selector("#rows td >> text=<b>bold</b>")
 
+        columns = ", ".join(f"'a long value of this column' AS column_{number}" for number in range(20))
+        await frame.fill("#sql", f"SELECT {columns}")
+        await frame.click("#run")
+        await frame.wait_for_selector("#rows th >> text=column_19")
+        overflows = "element => element.scrollWidth > element.clientWidth"
+        assert await frame.locator("#rows").evaluate(overflows)  # it scrolls by itself
+        assert not await frame.locator("html").evaluate(overflows)
+
 
 async def test_files_that_hold_no_tables_are_said(host: Host, files: list[Path], tmp_path: Path) -> None:
     bad = tmp_path / "bad.db"
