@@ -7,6 +7,7 @@ own. So a bundle is served alone, on an origin of its own, with the shared runti
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -26,22 +27,23 @@ class BundleSite(Site):
     Args:
         root: The folder that has the bundle and the shared files in it.
         name: The bundle's folder in it; it need not be there yet.
+        readers: As for `Site`.
 
     Raises:
         ServeError: The root is not there, or its `_headers` cannot be read.
     """
 
-    def __init__(self, root: Path, name: str) -> None:
-        super().__init__(root)
+    def __init__(self, root: Path, name: str, *, readers: Collection[str] | None = None) -> None:
+        super().__init__(root, readers=readers)
         self.name = name
         self._listed: dict[str, bool] = {}
         self._stamp = -1
 
     @classmethod
-    def of(cls, bundle: Path) -> BundleSite:
+    def of(cls, bundle: Path, *, readers: Collection[str] | None = None) -> BundleSite:
         """The site of a bundle's folder."""
         folder = bundle.resolve()
-        return cls(folder.parent, folder.name)
+        return cls(folder.parent, folder.name, readers=readers)
 
     def _find(self, path: str) -> Path | None:
         self._read_manifest()

@@ -117,14 +117,17 @@ class Rig:
         Raises:
             KitError: It cannot be built.
         """
-        from mcpframe.kit.serve import serve_folder
+        from mcpframe.kit.serve import serve_app
+        from mcpframe.kit.site import Site
 
         key = (project.absolute(), snapshot)
         if key not in self._served:
             built, folder = build_for_tests(project, snapshot=snapshot, progress=progress)
-            served = self._stack.enter_context(serve_folder(folder))
-            named = [origin for origin in built.manifest["allowed_origins"] if origin != OPAQUE]
-            host = next((origin for origin in named if origin != ANY), _ANY_HOST)
+            allowed = built.manifest["allowed_origins"]
+            host = next((origin for origin in allowed if origin not in (ANY, OPAQUE)), _ANY_HOST)
+            # A page of opaque origin loads its own files as any other page's.
+            readers = [OPAQUE] if OPAQUE in allowed else []
+            served = self._stack.enter_context(serve_app(Site(folder, readers=readers)))
             self._served[key] = ServedBundle(f"{served.origin}/{built.url_path}", served.origin, host)
         return self._served[key]
 

@@ -83,7 +83,7 @@ def _serve_built(path: Path) -> Iterator[Target]:
     check_built(path, HOST_ORIGIN)
     name = host_name(path)
     folder = path.resolve()
-    with serve_app(BundleSite.of(folder)) as served:
+    with serve_app(BundleSite.of(folder, readers=())) as served:
         yield Target(str(path), {name: served.port}, lambda: f"http://{name}/{quote(folder.name)}/")
 
 
@@ -109,7 +109,7 @@ def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
         from mcpframe.kit.bundle import build
 
         result = build(path, out, allowed_origins=[HOST_ORIGIN], progress=progress)
-        sites[:] = [BundleSite.of(result.folder)]
+        sites[:] = [BundleSite.of(result.folder, readers=())]
         return f"http://{name}/{quote(result.url_path.lstrip('/'))}"
 
     with serve_app(built) as served:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, cast
@@ -17,6 +17,7 @@ import shell
 from mcpframe.frame.storage import Storage
 from mcpframe.frame.ui import Page
 from mcpframe.kit.data import static_dir
+from rebuilds import Rebuilt
 from servers import Server, Servers
 from tests.support.fake_page import FakeBrowser
 
@@ -127,6 +128,33 @@ async def test_what_the_command_named_is_added_first_without_a_question(
 async def test_a_link_to_no_server_adds_none(monkeypatch: pytest.MonkeyPatch, fragment: str) -> None:
     made = await opened(monkeypatch, fragment, agrees=True)
     assert (made.asked, made.servers, made.troubles) == ([], [], [])
+
+
+async def test_a_project_that_does_not_build_yet_is_told_of_and_added_first_once_it_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    project = "http://localhost:8721/adder/"
+    is_mended = asyncio.Event()
+
+    async def news(fetch: Any, find: Any) -> AsyncIterator[Rebuilt]:
+        assert await find() == "rebuilds?token=1&"
+        yield Rebuilt("", is_new=False, error="server.py, line 3", running="")
+        await is_mended.wait()
+        yield Rebuilt(project, is_new=True, error="", running="")
+
+    monkeypatch.setattr(shell, "news", news)
+    made = await opened(monkeypatch, "", remembered=["https://mine.example/"], rebuilds="rebuilds?token=1&")
+    made.shell._servers.selected = next(iter(made.shell._servers)).session_id
+    await anyio.wait_all_tasks_blocked()
+    page = made.shell._page
+    assert page.element("#insp-broken-text").text == "server.py, line 3"
+    assert not page.element("#insp-broken").hidden
+    assert not page.element("#insp-welcome").hidden
+    is_mended.set()
+    await anyio.wait_all_tasks_blocked()
+    assert page.element("#insp-broken").hidden
+    assert (made.servers, made.troubles) == ([project, "https://mine.example/"], [])
+    assert made.shell._servers.selected == next(iter(made.shell._servers)).session_id
 
 
 async def test_a_server_that_is_added_while_the_list_is_read_is_added_to_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,3 +129,11 @@ def test_a_check_serves_each_bundle_alone(downloads: Path) -> None:
         assert fetch(pi).body == b"pi/index.html"
         for url in (f"{pi}../passwords.txt", f"{pi}../other/", f"{other}../pi/", f"{pi}../_mcpframe/other.js"):
             assert fetch(url).status == 404
+
+
+def test_who_may_read_it_can_be_limited(downloads: Path) -> None:
+    (downloads / "_headers").write_text("/*\n  Access-Control-Allow-Origin: *\n")
+    for readers, allowed in ((None, "*"), ((), None)):
+        served = TestClient(BundleSite.of(downloads / "pi", readers=readers))
+        answer = served.get("/pi/", headers={"Origin": "https://other.example"})
+        assert (answer.status_code, answer.headers.get("access-control-allow-origin")) == (200, allowed)
