@@ -93,7 +93,7 @@ def serve_inspector(
     for project in projects:
         if find_project(project).config.kind == "page":
             raise ConfigError(f"{project} is a page and no server: build it, and open it with mcpframe serve.")
-    bundles = cache_dir() / "inspector"
+    bundles = _kept("inspector", str(static_dir()))  # another installation's page may be another one
     page = build(static_dir() / "inspector", bundles, progress=progress)
     examples: list[dict[str, str]] = []
     with ExitStack() as stack:
@@ -110,7 +110,8 @@ def serve_inspector(
         if projects:
             # What is built for a port that was just free is of no use to the next run.
             kept = served.port in (port, _PAGE_PORT)
-            folder = _folder(projects, served.origin) if kept else stack.enter_context(scratch("inspected"))
+            paths = [str(path.resolve()) for path in projects]
+            folder = _kept("inspected", served.origin, *paths) if kept else stack.enter_context(scratch("inspected"))
             built = [build(item, folder, allowed_origins=[served.origin], progress=progress) for item in projects]
             theirs = _serve(stack, Site(folder, readers=[served.origin]), 0, _SERVERS_PORT, FRAMED_HOST)
             for result in built:
@@ -119,10 +120,9 @@ def serve_inspector(
         yield Inspecting(served.origin, f"{served.origin}/{page.url_path}", servers, named)
 
 
-def _folder(projects: Sequence[Path], origin: str) -> Path:
-    """Where these projects are built for an inspector of this origin: bundles of one name can be of many projects."""
-    names = "\n".join([origin, *(str(path.resolve()) for path in projects)])
-    return cache_dir() / "inspected" / hashlib.sha256(names.encode()).hexdigest()[:16]
+def _kept(kind: str, *inputs: str) -> Path:
+    """Where bundles that depend on these inputs are built, apart from others of the same names."""
+    return cache_dir() / kind / hashlib.sha256("\n".join(inputs).encode()).hexdigest()[:16]
 
 
 def _serve(stack: ExitStack, app: ASGIApp, port: int, usual: int, host: str = "127.0.0.1") -> Served:

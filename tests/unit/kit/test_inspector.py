@@ -96,6 +96,16 @@ def test_projects_of_the_same_name_are_kept_apart(built: list[tuple[str, Path, A
     assert here.exists()
 
 
+def test_two_installations_do_not_build_over_each_others_page(
+    built: list[tuple[str, Path, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        monkeypatch.setattr(inspector, "static_dir", lambda name=name: tmp_path / name)
+        with serve_inspector():
+            pass
+    assert len({out for _, out, _ in built}) == 2
+
+
 def test_what_is_built_for_a_port_that_was_just_free_is_not_kept(
     built: list[tuple[str, Path, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
