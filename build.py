@@ -8,6 +8,7 @@
     python3 build.py conformance [ARGS]  run the official conformance suite against the bridge
     python3 build.py docs [--check]      write the generated parts of docs/ (or only compare them), and build its site
     python3 build.py screenshots         take the README's pictures anew
+    python3 build.py host                pack the npm package @mcpframe/host into dist/
     python3 build.py lock                renew the lock files
 
 It needs Python 3.11 or newer and nothing else: the first run makes the environment .venv from the locks, later ones
@@ -58,6 +59,7 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("screenshots", help="the README's pictures, in docs/images/")
     docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
     docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
+    verbs.add_parser("host", help="pack the npm package @mcpframe/host into dist/")
     verbs.add_parser("lock", help="renew the lock files")
     # Everything after these belongs to what they run, options included.
     verbs.add_parser("test", help="run the tests", add_help=False)
@@ -86,6 +88,11 @@ def main(arguments: Sequence[str]) -> int:
             return docs(check=options.check)
         elif options.verb == "lock":
             lock()
+        elif options.verb == "host":
+            from mcpframe.kit.host_package import pack_host_package
+            from mcpframe.kit.node import install_locked
+
+            print(pack_host_package(ROOT / "dist", install_locked(ROOT, progress=step)).relative_to(ROOT))
         else:
             build()
     except KitError as error:

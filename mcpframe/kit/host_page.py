@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,7 +48,9 @@ def bundle_client(modules: Path, *, progress: Progress = silent) -> Path:
     return target
 
 
-def bundle_module(entry: str, target: Path, modules: Path, *, external: Sequence[str] = ()) -> None:
+def bundle_module(
+    entry: str, target: Path, modules: Path, *, external: Sequence[str] = (), record: Path | None = None
+) -> None:
     """Make one ES module of a module and everything that it imports.
 
     Args:
@@ -55,6 +58,7 @@ def bundle_module(entry: str, target: Path, modules: Path, *, external: Sequence
         target: The file to write.
         modules: A `node_modules` folder with esbuild.
         external: What is imported as it is written.
+        record: A file for esbuild's account of what went into the module.
 
     Raises:
         ToolMissing: esbuild has no program for this machine in `modules`.
@@ -70,7 +74,11 @@ def bundle_module(entry: str, target: Path, modules: Path, *, external: Sequence
         )
     options = ["--bundle", "--format=esm", "--platform=browser", "--target=es2022", "--minify", "--log-level=warning"]
     options += [f"--external:{name}" for name in external]
-    run_tool([str(program), entry, *options, f"--outfile={target}"], "esbuild", cwd=modules.parent, timeout=120)
+    options += [f"--metafile={record}"] if record else []
+    # Modules of this package are found from wherever they are.
+    environment = {**os.environ, "NODE_PATH": str(modules)}
+    command = [str(program), entry, *options, f"--outfile={target}"]
+    run_tool(command, "esbuild", cwd=modules.parent, timeout=120, environment=environment)
 
 
 def write_host_page(folder: Path, frame_url: str, client: Path) -> None:

@@ -17,8 +17,8 @@ from mcpframe.frame.events import SetupErrorCode
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.roles import Options
 from mcpframe.kit.bundle import build
-from mcpframe.kit.data import checkout_dir, static_dir
-from mcpframe.kit.host_page import HOST_MODULES, bundle_client
+from mcpframe.kit.data import checkout_dir
+from mcpframe.kit.host_package import stage_host_package
 from mcpframe.kit.node import install_locked
 from mcpframe.kit.playwright_window import PlaywrightPlace, PlaywrightWindow
 from mcpframe.kit.serve import serve_folder
@@ -52,12 +52,13 @@ async def publish(context: BrowserContext, request: pytest.FixtureRequest) -> Pu
 
 @pytest.fixture
 def host_folder(tmp_path: Path) -> Path:
-    """The host in ten lines, with host.js and the official client beside it."""
-    folder = tmp_path / "host"
-    shutil.copytree(EXAMPLES / "host", folder)
-    for module in HOST_MODULES:
-        shutil.copy(static_dir() / module, folder)
-    shutil.copy(bundle_client(install_locked(checkout_dir())), folder / "mcp-client.js")
+    """The host in one HTML file, with the one module of the npm package beside it."""
+    folder, staged = tmp_path / "host", tmp_path / "package"
+    folder.mkdir()
+    staged.mkdir()
+    stage_host_package(staged, install_locked(checkout_dir()))
+    shutil.copy(EXAMPLES / "host" / "index.html", folder)
+    shutil.copy(staged / "bundled.js", folder)
     return folder
 
 

@@ -1,5 +1,5 @@
 import { Client } from "@modelcontextprotocol/client";
-import { FrameError, FrameTransport, type PermissionRequest, type SetupResult, type Visibility } from "./host.js";
+import { FrameError, FrameTransport, type PermissionRequest, type SetupResult, type Visibility } from "@mcpframe/host";
 
 /** What a host remembers of a server that its user has added. */
 interface Added {

@@ -1,5 +1,5 @@
 import { Client } from "@modelcontextprotocol/client";
-import { FrameTransport } from "./host.js";
+import { FrameTransport } from "@mcpframe/host";
 
 const iframe = document.body.appendChild(document.createElement("iframe"));
 const client = new Client({ name: "my-host", version: "1.0.0" });

@@ -1,0 +1,139 @@
+"""The npm package @mcpframe/host: packed as it would be published, installed in an empty folder, and used there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from mcpframe.kit.data import checkout_dir, static_dir
+from mcpframe.kit.errors import ToolFailed
+from mcpframe.kit.host_package import pack_host_package
+from mcpframe.kit.host_page import HOST_MODULES, bundle_module
+from mcpframe.kit.node import find_node, install_locked
+
+ROOT = checkout_dir()
+
+USE = """
+import { Client } from "@modelcontextprotocol/client";
+import { FrameError, FrameTransport, PROTOCOL_VERSION, SANDBOX } from "@mcpframe/host";
+
+const client = new Client({ name: "test", version: "1" });
+// The transport's first look at a page: there is none in Node, so that connecting fails with what it says of that.
+const unframed = () => new FrameTransport({ iframe: null, url: "ftp://tools.example/" });
+let refused;
+try { await client.connect(unframed()); } catch (error) { refused = error instanceof Error; }
+const { start, send, close } = FrameTransport.prototype;
+console.log(JSON.stringify({
+  client: typeof client.connect,
+  transport: [typeof start, typeof send, typeof close],
+  version: PROTOCOL_VERSION,
+  sandbox: Object.keys(SANDBOX),
+  error: new FrameError("StateError", "why").name,
+  refused,
+}));
+"""
+TYPED = """
+import { Client } from "@modelcontextprotocol/client";
+import { FrameTransport, type FrameTransportOptions } from "@mcpframe/host";
+import { Client as SameClient, FrameTransport as SameTransport } from "@mcpframe/host/bundled";
+
+export async function connected(options: FrameTransportOptions): Promise<Client> {
+  const client: Client = new SameClient({ name: "test", version: "1" });
+  await client.connect(new FrameTransport(options));
+  await client.connect(new SameTransport(options));
+  // @ts-expect-error: there is no such option
+  new FrameTransport({ ...options, nothing: 1 }).nothing;
+  return client;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with nothing but the package in its node_modules, which npm has put there from the archive."""
+    archive = pack_host_package(tmp_path_factory.mktemp("packed"), install_locked(ROOT))
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "package.json").write_text('{"name": "a-host", "private": true, "type": "module"}')
+    find_node().npm("install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", str(archive), cwd=folder)
+    assert sorted(path.name for path in (folder / "node_modules").iterdir() if path.name[0] != ".") == ["@mcpframe"]
+    return folder
+
+
+def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
+    package = installed / "node_modules" / "@mcpframe" / "host"
+    assert {path.name for path in package.iterdir()} == {
+        *("package.json", "README.md", "LICENSE", "host.d.ts", "bundled.d.ts", "bundled.js", "bundled.licenses.txt"),
+        *HOST_MODULES,
+    }
+    for name in (*HOST_MODULES, "host.d.ts"):
+        assert (package / name).read_bytes() == (static_dir() / name).read_bytes()
+    assert "@modelcontextprotocol/client" in (package / "bundled.licenses.txt").read_text()
+    metadata = json.loads((package / "package.json").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert (metadata["version"], metadata["license"]) == (project["version"], project["license"])
+    locked = json.loads((ROOT / "package.json").read_text())["dependencies"]["@modelcontextprotocol/client"]
+    assert metadata["peerDependencies"]["@modelcontextprotocol/client"] == f"^{locked}"
+
+
+def used(installed: Path, source: str, modules: Path) -> dict[str, object]:
+    (installed / "use.js").write_text(source)
+    bundle_module(str(installed / "use.js"), installed / "out.mjs", modules)
+    said: dict[str, object] = json.loads(find_node().run(str(installed / "out.mjs")))
+    return said
+
+
+def test_a_bundler_takes_it_together_with_the_sdk(installed: Path) -> None:
+    modules = install_locked(ROOT)
+    expected = {
+        "client": "function",
+        "transport": ["function"] * 3,
+        "version": "1.0",
+        "sandbox": ["standard", "popups", "strict"],
+        "error": "StateError",
+        "refused": True,
+    }
+    assert used(installed, USE, modules) == expected
+    one = USE.replace('import { Client } from "@modelcontextprotocol/client";\n', "").replace(
+        '{ FrameError, FrameTransport, PROTOCOL_VERSION, SANDBOX } from "@mcpframe/host"',
+        '{ Client, FrameError, FrameTransport, PROTOCOL_VERSION, SANDBOX } from "@mcpframe/host/bundled"',
+    )
+    assert used(installed, one, modules) == expected
+
+
+def test_the_example_of_the_documentation_is_bundled(installed: Path) -> None:
+    shutil.copy(ROOT / "docs" / "examples" / "host" / "main.js", installed)
+    bundle_module(str(installed / "main.js"), installed / "main.mjs", install_locked(ROOT))
+    assert "tools.example/adder" in (installed / "main.mjs").read_text()
+
+
+def test_the_bundled_file_imports_nothing(installed: Path) -> None:
+    package = installed / "node_modules" / "@mcpframe" / "host"
+    alone = installed / "alone"
+    alone.mkdir()
+    shutil.copy(package / "bundled.js", alone / "bundled.mjs")  # out of reach of any node_modules
+    (alone / "use.mjs").write_text(
+        'import { Client, FrameTransport } from "./bundled.mjs"; console.log(typeof Client, typeof FrameTransport);'
+    )
+    assert find_node().run(str(alone / "use.mjs")).strip() == "function function"
+
+
+def test_typescript_finds_its_types(installed: Path, tmp_path: Path) -> None:
+    modules = install_locked(ROOT)
+    (tmp_path / "node_modules" / "@mcpframe").mkdir(parents=True)
+    shutil.copytree(installed / "node_modules" / "@mcpframe" / "host", tmp_path / "node_modules" / "@mcpframe" / "host")
+    for name in ("@modelcontextprotocol", "@types", "zod", "undici-types"):
+        if (modules / name).exists():
+            (tmp_path / "node_modules" / name).symlink_to(modules / name, target_is_directory=True)
+    (tmp_path / "typed.ts").write_text(TYPED)
+    options = json.loads((ROOT / "tests" / "types" / "tsconfig.json").read_text())
+    del options["compilerOptions"]["paths"]
+    (tmp_path / "tsconfig.json").write_text(json.dumps({**options, "files": ["typed.ts"]}))
+    try:
+        said = find_node().run(str(modules / "typescript" / "lib" / "tsc.js"), "--project", str(tmp_path), timeout=300)
+    except ToolFailed as error:
+        said = error.output
+    assert said == ""
