@@ -6,6 +6,7 @@
     python3 build.py check               lint and type checks
     python3 build.py bench [ARGUMENTS]   run the benchmark
     python3 build.py conformance [ARGS]  run the official conformance suite against the bridge
+    python3 build.py soak [ARGUMENTS]    call the bridge 20,000 times, with clients that leave, cancel and lie
     python3 build.py docs [--check]      write the generated parts of docs/ (or only compare them), and build its site
     python3 build.py screenshots         take the README's pictures anew
     python3 build.py host                pack the npm package @mcpframe/host into dist/
@@ -65,8 +66,9 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("test", help="run the tests", add_help=False)
     verbs.add_parser("bench", help="run the benchmark", add_help=False)
     verbs.add_parser("conformance", help="run the official conformance suite against the bridge", add_help=False)
+    verbs.add_parser("soak", help="call the bridge by the thousand, and count what is left", add_help=False)
     options, rest = parser.parse_known_args(arguments)
-    if rest and options.verb not in ("test", "bench", "conformance"):
+    if rest and options.verb not in ("test", "bench", "conformance", "soak"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         ensure_environment()
@@ -80,6 +82,8 @@ def main(arguments: Sequence[str]) -> int:
             return bench(rest)
         elif options.verb == "conformance":
             return conformance(rest)
+        elif options.verb == "soak":
+            return soak(rest)
         elif options.verb == "check":
             return check()
         elif options.verb == "screenshots":
@@ -195,6 +199,10 @@ def bench(arguments: Sequence[str]) -> int:
 
 def conformance(arguments: Sequence[str]) -> int:
     return subprocess.call([sys.executable, "-m", "tests.conformance", *arguments], cwd=ROOT, env=set_up())
+
+
+def soak(arguments: Sequence[str]) -> int:
+    return subprocess.call([sys.executable, "-m", "tests.soak", *arguments], cwd=ROOT, env=set_up())
 
 
 def check() -> int:

@@ -123,7 +123,7 @@ async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[s
     origins = list(parse_allowed_origins(allowed_origins)) if allowed_origins else []
     with bind(_HOST, port) as listener:
         port = listener.getsockname()[1]
-        spare = Spare(_complete(open_page))
+        spare = Spare(complete(open_page))
         app, sessions, requests = make_app(spare, port, origins)
         server = _Server(http_settings(app))
         async with contextlib.AsyncExitStack() as stack:
@@ -141,7 +141,7 @@ async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[s
                 await asyncio.wait([serving])
 
 
-def _complete(open_page: OpenPage) -> OpenPage:
+def complete(open_page: OpenPage) -> OpenPage:
     """Open complete pages: clients over HTTP give a request less time than those over stdio, the first one included."""
 
     async def open_complete(link: Link) -> HostPage:

@@ -77,6 +77,11 @@ class Requests:
         self._numbers = itertools.count(1)
 
     @property
+    def link(self) -> Link | None:
+        """The link to the frame, from the first request on."""
+        return self._link
+
+    @property
     def pending(self) -> int:
         """How many requests wait for an answer."""
         return len(self._waiting)

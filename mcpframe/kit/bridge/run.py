@@ -60,7 +60,7 @@ def bridge_stdio(options: BridgeOptions) -> None:
         if not (options.setup and sys.stdin.isatty()):
             await serve_stdio(pages.open)
 
-    _run(options, serve)
+    run_bridge(options, serve)
 
 
 def bridge_http(options: BridgeOptions, port: int, allowed_origins: Sequence[str] = ()) -> None:
@@ -77,10 +77,19 @@ def bridge_http(options: BridgeOptions, port: int, allowed_origins: Sequence[str
     """
     from mcpframe.kit.bridge.http import serve_http
 
-    _run(options, lambda pages: serve_http(pages.open, port, allowed_origins))
+    run_bridge(options, lambda pages: serve_http(pages.open, port, allowed_origins))
 
 
-def _run(options: BridgeOptions, serve: Callable[[Pages], Awaitable[None]]) -> None:
+def run_bridge(options: BridgeOptions, serve: Callable[[Pages], Awaitable[None]]) -> None:
+    """Open the server and a browser, and serve until that ends.
+
+    Args:
+        options: as for `bridge_stdio`.
+        serve: is given where pages with the server come from.
+
+    Raises:
+        KitError: the server could not be opened.
+    """
     chromium = ensure_chromium()
     with ExitStack() as stack:
         target = stack.enter_context(open_target(options.where, progress=options.progress))

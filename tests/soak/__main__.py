@@ -1,0 +1,87 @@
+"""The command line of the soak."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from mcpframe.kit.bridge.http import complete
+from mcpframe.kit.bridge.pages import Pages
+from mcpframe.kit.bridge.run import BridgeOptions, run_bridge
+from mcpframe.kit.data import checkout_dir
+from mcpframe.kit.errors import KitError
+from mcpframe.kit.progress import step
+from tests import soak
+from tests.soak.tally import Tally
+from tests.soak.workload import Bounds
+from tests.soak.workload import soak as run_soak
+from tests.support.bridged import http_bridge
+
+SERVER = checkout_dir() / "tests" / "browser" / "servers" / "everything"
+_START_SECONDS = 300.0
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Soak the bridge, and print what came of it.
+
+    Returns:
+        1 where an answer was lost or anything was left.
+    """
+    options = _options(arguments)
+    tallies: list[Tally] = []
+    try:
+        with tempfile.TemporaryDirectory(prefix="mcpframe-soak-", ignore_cleanup_errors=True) as folder:
+            _run(options, Path(folder), tallies)
+    except KitError as error:
+        print(f"soak: {error}", file=sys.stderr)
+        return 1
+    [tally] = tallies
+    print(tally.table())
+    for problem in tally.problems:
+        print(problem)
+    return int(bool(tally.problems))
+
+
+def _run(options: argparse.Namespace, folder: Path, tallies: list[Tally]) -> None:
+    stdio = [sys.executable, "-m", "mcpframe", "bridge", str(SERVER), "--timeout", str(_START_SECONDS)]
+    stdio += ["--profile", str(folder / "stdio")]
+
+    async def serve(pages: Pages) -> None:
+        bounds = Bounds(options.calls, options.minutes * 60)
+        async with http_bridge(complete(pages.open)) as bridge:
+            tally = await run_soak(bridge, stdio, folder, bounds, options.seed, _tell)
+        tally.left["tabs"] = len(await _tabs(pages))
+        tallies.append(tally)
+
+    run_bridge(BridgeOptions(str(SERVER), profile=folder / "http", patience=_START_SECONDS, progress=step), serve)
+
+
+async def _tabs(pages: Pages) -> list[str]:
+    """The addresses of the browser's tabs with a server's page in them; an empty one is always open."""
+    browser = pages._browser
+    if browser is None:
+        return []
+    targets = (await browser.devtools.command("Target.getTargets"))["targetInfos"]
+    return [each["url"] for each in targets if each["type"] == "page" and each["url"].startswith("http")]
+
+
+def _tell(tally: Tally) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{tally.calls:,} calls, {len(tally.lost)} lost", end="", file=sys.stderr, flush=True)
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="build.py soak", description=soak.__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--calls", type=int, default=20_000, help="how many calls are made (20000)")
+    parser.add_argument("--minutes", type=float, default=30, help="how long it may take at most (30)")
+    parser.add_argument("--seed", type=int, default=1, help="of what happens by chance (1)")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
