@@ -53,7 +53,9 @@ def _run(options: argparse.Namespace, folder: Path, tallies: list[Tally]) -> Non
         bounds = Bounds(options.calls, options.minutes * 60)
         async with http_bridge(complete(pages.open)) as bridge:
             tally = await run_soak(bridge, stdio, folder, bounds, options.seed, _tell)
-        tally.left["tabs"] = len(await _tabs(pages))
+        tabs = await _tabs(pages)
+        tally.left["tabs"] = len(tabs)
+        tally.failures.extend(f"a tab is left: {url}" for url in tabs)
         tallies.append(tally)
 
     run_bridge(BridgeOptions(str(SERVER), profile=folder / "http", patience=_START_SECONDS, progress=step), serve)

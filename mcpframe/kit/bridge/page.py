@@ -115,7 +115,7 @@ class HostPage:
             PageFailed: the host page did not start.
         """
         devtools = self._devtools
-        self._target = await self._browser.new_tab()
+        self._target = await self._new_tab()
         attached = await devtools.command("Target.attachToTarget", targetId=self._target, flatten=True)
         self._session = session = attached["sessionId"]
         devtools.handle(session, self._on_event)
@@ -133,6 +133,18 @@ class HostPage:
                     await self._next("hello")
                     return
         raise PageFailed("The bridge's own page did not start in Chromium: reinstall mcpframe.")
+
+    async def _new_tab(self) -> str:
+        opening = asyncio.ensure_future(self._browser.new_tab())
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(self._close_tab)  # it is on its way, and nobody else knows its id
+            raise
+
+    def _close_tab(self, opened: asyncio.Future[str]) -> None:
+        if not opened.cancelled() and not opened.exception():
+            self._devtools.post("Target.closeTarget", targetId=opened.result())
 
     async def open(self, framed: Framed) -> None:
         """Frame a server and shake hands with it.
