@@ -56,13 +56,27 @@ export function outlineOf(data) {
   };
 }
 
-/** The text of `outlineOf` as a message: for a reader that gets text, in place of one that cannot be written. */
-export function outlineText(data) {
+/** The outline as the text of a message. */
+function outlineText(data) {
   const { type, kind, id, method } = outlineOf(data);
   const body = kind === "other" ? {} : { jsonrpc: "2.0", id: typeof id === "bigint" ? null : id };
   if (kind === "request") body.method = typeof method === "string" ? method : "";
   if (kind === "response") body.result = {};
   return JSON.stringify({ type, payload: body });
+}
+
+/**
+ * What was posted, for a reader in another language.
+ * @param data a structured clone
+ * @returns {string | null | [name: string, message: string, outline: string]} its JSON text; null where it is nothing in
+ *   JSON; or why there is none, and who waits for it all the same, as `outlineText` has it
+ */
+export function textOrReason(data) {
+  try {
+    return jsonOf(data) ?? null;
+  } catch (error) {
+    return [error.name, error.message, outlineText(data)];
+  }
 }
 
 const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -78,73 +92,130 @@ const isIndex = (key) => String(key >>> 0) === key && key !== "4294967295";
 
 /** Throw where the JSON text would be too large or too deep, or there is none. Sizes are the least that it can be. */
 function measure(root, maxBytes, maxNesting) {
-  let real = 0; // of what was posted, every object once
-  const known = new Map(); // by object: its size as JSON, and how many levels it has; null while it is measured
-  const add = (bytes) => {
-    real += bytes;
-    if (real > maxBytes) throw tooLarge(maxBytes);
-    return bytes;
-  };
+  if (!new Measure(maxBytes, maxNesting).isTree(root)) new Measure(maxBytes, maxNesting).checkGrowth(root);
+}
 
-  /** The size of a value as JSON; `levels` is told how deep it is. */
-  const sizeOf = (value, depth, levels) => {
-    if (typeof value === "string") return add(value.length + 2);
-    if (typeof value === "bigint") throw new Unwritable("MalformedMessage", "A BigInt is not JSON data.");
-    if (typeof value !== "object" || value === null) return add(1);
-    if (isBoxed(value) || value instanceof Date) return add(value instanceof String ? value.length + 2 : 1);
-    let found = known.get(value);
-    if (found === null) throw new Unwritable("MalformedMessage", "The message holds itself, which JSON cannot carry.");
-    if (depth > maxNesting || (found && depth + found.levels - 1 > maxNesting)) {
-      throw new Unwritable("MessageTooDeep", `The message is nested deeper than ${maxNesting} levels (maxNesting).`);
-    }
-    if (!found) {
-      known.set(value, null);
-      found = { size: 0, levels: 1 };
-      const inner = { deepest: 0 };
-      found.size = add(2) + insideOf(value, depth + 1, inner);
-      found.levels = 1 + inner.deepest;
-      known.set(value, found);
-    }
-    levels.deepest = Math.max(levels.deepest, found.levels);
-    return found.size;
-  };
+class Measure {
+  /** Of what was posted, every object once. */
+  #real = 0;
+  /** Objects that were met: all at first, then each with its size as JSON and its levels, or null while it is measured. */
+  #met = new Set();
+  #known = new Map();
+  #levels = 0;
 
-  const insideOf = (value, depth, levels) => {
-    if (ArrayBuffer.isView(value)) return add((value.length ?? 0) * 6); // an object with a member for each item
-    let size = 0;
+  constructor(maxBytes, maxNesting) {
+    this.maxBytes = maxBytes;
+    this.maxNesting = maxNesting;
+  }
+
+  /** Whether nothing in it stands in several places, and no array has holes: it is as large as JSON as it was posted. */
+  isTree(value, depth = 1) {
+    const leaf = this.#leaf(value);
+    if (leaf) return this.#add(leaf);
+    if (this.#met.has(value)) return false;
+    this.#met.add(value);
+    if (depth > this.maxNesting) throw this.#tooDeep();
+    this.#add(2);
+    if (ArrayBuffer.isView(value)) return this.#add((value.length ?? 0) * 6); // an object with a member for each item
     if (Array.isArray(value)) {
-      let index = 0;
-      for (; index < value.length; index++) {
+      for (let index = 0; index < value.length; index++) {
         const item = value[index];
-        if (item === undefined && !Object.hasOwn(value, index)) break;
-        size += 1 + sizeOf(item, depth, levels);
+        if (item === undefined && !Object.hasOwn(value, index)) return false;
+        if (!this.isTree(item, depth + 1)) return false;
+        this.#real += 1;
       }
-      if (index === value.length) return size;
-      // It has holes, each of which is `null`. Names that are no index are nothing in JSON.
-      let holes = value.length - index;
-      for (const key of Object.keys(value)) {
-        if (!isIndex(key)) continue;
-        if (Number(key) < index) continue;
-        holes -= 1;
-        size += 1 + sizeOf(value[key], depth, levels);
-      }
-      return size + holes * 5;
+      return true;
     }
-    for (const key of Object.keys(value)) {
-      if (value[key] === undefined) continue;
-      size += add(key.length + 4) + sizeOf(value[key], depth, levels);
+    for (const key in value) {
+      const item = value[key];
+      if (item === undefined) continue;
+      this.#add(key.length + 4);
+      if (!this.isTree(item, depth + 1)) return false;
     }
-    return size;
-  };
+    return true;
+  }
 
-  const size = sizeOf(root, 1, { deepest: 0 });
-  if (size > maxBytes) throw tooLarge(maxBytes);
-  if (size > FREE_GROWTH + real * MOST_GROWTH) {
+  /** Throw where the text would be out of proportion, or deeper than it looks at first. */
+  checkGrowth(root) {
+    const size = this.#sizeOf(root, 1);
+    if (size > this.maxBytes) throw tooLarge(this.maxBytes);
+    if (size <= FREE_GROWTH + this.#real * MOST_GROWTH) return;
     throw new Unwritable(
       "MessageTooLarge",
       "The message is much larger as JSON than it was posted: it has holes, or parts that stand in many places.",
     );
   }
+
+  /** The size of a value as JSON; `#levels` is how deep it is, afterwards. */
+  #sizeOf(value, depth) {
+    this.#levels = 0;
+    const leaf = this.#leaf(value);
+    if (leaf) return this.#add(leaf) && leaf;
+    let found = this.#known.get(value);
+    if (found === null) throw new Unwritable("MalformedMessage", "The message holds itself, which JSON cannot carry.");
+    if (depth > this.maxNesting || (found && depth + found.levels - 1 > this.maxNesting)) throw this.#tooDeep();
+    if (!found) {
+      this.#known.set(value, null);
+      this.#add(2);
+      const size = 2 + this.#insideOf(value, depth + 1);
+      found = { size, levels: this.#levels + 1 };
+      this.#known.set(value, found);
+    }
+    this.#levels = found.levels;
+    return found.size;
+  }
+
+  #insideOf(value, depth) {
+    if (ArrayBuffer.isView(value)) {
+      const size = (value.length ?? 0) * 6;
+      this.#add(size);
+      return size;
+    }
+    const isArray = Array.isArray(value);
+    let [size, deepest, items] = [0, 0, 0];
+    const keys = isArray && isDense(value) ? value.keys() : Object.keys(value);
+    for (const key of keys) {
+      if (isArray && typeof key === "string" && !isIndex(key)) continue; // a name that is nothing in JSON
+      const item = value[key];
+      if (!isArray) {
+        if (item === undefined) continue;
+        this.#add(key.length + 4);
+        size += key.length + 4;
+      }
+      size += 1 + this.#sizeOf(item, depth);
+      items += 1;
+      deepest = Math.max(deepest, this.#levels);
+    }
+    this.#levels = deepest;
+    return isArray ? size + (value.length - items) * 5 : size; // a hole is `null`
+  }
+
+  /** The size of what holds nothing; 0 for what may. */
+  #leaf(value) {
+    if (typeof value === "string") return value.length + 2;
+    if (typeof value === "bigint") throw new Unwritable("MalformedMessage", "A BigInt is not JSON data.");
+    if (typeof value !== "object" || value === null) return 1;
+    if (value instanceof String) return value.length + 2;
+    return isBoxed(value) || value instanceof Date ? 1 : 0;
+  }
+
+  #add(bytes) {
+    this.#real += bytes;
+    if (this.#real > this.maxBytes) throw tooLarge(this.maxBytes);
+    return true;
+  }
+
+  #tooDeep() {
+    return new Unwritable("MessageTooDeep", `The message is nested deeper than ${this.maxNesting} levels (maxNesting).`);
+  }
+}
+
+/** Whether an array has no holes; the first one ends the search. */
+function isDense(list) {
+  for (let index = 0; index < list.length; index++) {
+    if (list[index] === undefined && !Object.hasOwn(list, index)) return false;
+  }
+  return true;
 }
 
 function checkBytes(text, maxBytes) {

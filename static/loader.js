@@ -2,11 +2,14 @@
 // It knows nothing of MCP. What a person sees until the server runs, and when it cannot, is in page.js.
 import { Cold } from "./cold.js";
 import { Ending } from "./ending.js";
+import { textOrReason } from "./host-json.js";
 import { Late } from "./late.js";
 import { asWasm, emptyModule, headOf } from "./linking.js";
 import { page } from "./page.js";
 import { Snapshot, fetchForNextTime, isChosen, unused, verify } from "./restore.js";
 import { settle, unpack } from "./unzip.js";
+
+globalThis.mcpframeText = textOrReason; // mcpframe.frame.window reads messages with it
 
 const config = JSON.parse(document.getElementById("mcpframe-boot").textContent);
 const files = config.files;

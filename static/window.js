@@ -1,7 +1,7 @@
 /**
  * The browser's half of mcpframe.kit.playwright_window: one iframe in this page or one popup, its message events as data.
  *
- * Playwright evaluates this file in the outer page and keeps the object it gives. Nothing is left where the framed page
+ * Playwright evaluates this file, after host-json.js, in the outer page and keeps the object it gives. Nothing is left where the framed page
  * or a script of the outer page could reach it. There is no protocol here: what is heard is passed on.
  */
 ({ url, name, iframe: wanted, size: [width, height] }) => {
@@ -41,14 +41,7 @@
   const isThere = () => (iframe ? iframe.contentWindow === peer : !peer.closed);
   const onMessage = (event) => {
     const fromPeer = event.source !== null && event.source === peer && isThere();
-    note({ origin: event.origin, fromPeer, text: fromPeer ? textOf(event.data) : null });
-  };
-  const textOf = (data) => {
-    try {
-      return JSON.stringify(data) ?? null;
-    } catch {
-      return null; // cyclic, or a BigInt: nothing that JSON can carry
-    }
+    note({ origin: event.origin, fromPeer, text: fromPeer ? textOrReason(event.data) : null });
   };
   const onLoad = () => {
     loads += 1;

@@ -29,7 +29,7 @@ from mcpframe.frame.errors import (
     UnexpectedMessage,
     UnexpectedOrigin,
 )
-from mcpframe.frame.events import Closed, Departure, Inbound, Output, Received, Refused, Send, Wire
+from mcpframe.frame.events import Closed, Departure, Inbound, Output, Received, Refused, Send, Unreadable, Wire
 from mcpframe.frame.origins import ANY, OPAQUE, AllowedOrigins, parse_allowed_origins
 from mcpframe.frame.outline import Outline, outline, outline_of
 from mcpframe.frame.roles import Local, Message, Options, Role, Rule, State
@@ -121,7 +121,9 @@ class Connection:
             return self._seen(self._refuse_origin(origin), None, origin, _OTHER_ORIGIN)
         try:
             text = inbound.read()
-        except ValueError:  # cyclic, or a BigInt in it: no message of a protocol that is JSON
+        except Unreadable as unread:  # cyclic, a BigInt in it, endless: the sender may wait for it all the same
+            return self._refuse(unread.error, outline(unread.outline, envelope=True), None, origin, now)
+        except ValueError:
             return self._seen(self._drop("noise"), None, origin, _NOT_JSON)
         return self._take(text, origin, now)
 
@@ -267,7 +269,7 @@ class Connection:
             return self._refuse(error, outline_of(data, envelope=True), text, origin, now)
         return self._seen(self._follow(rule, message), text, origin)
 
-    def _refuse(self, error: MessageError, found: Outline, text: str, origin: str, now: float) -> list[Output]:
+    def _refuse(self, error: MessageError, found: Outline, text: str | None, origin: str, now: float) -> list[Output]:
         """Refuse a message of the peer, so that nobody waits for what cannot come any more."""
         if not (found.type or "").startswith(self.role.claims):
             return self._seen(self._drop("noise"), text, origin, _NOISE)

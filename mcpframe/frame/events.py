@@ -10,7 +10,29 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
-from mcpframe.frame.errors import MessageError, SessionError
+from mcpframe.frame.errors import MalformedMessage, MessageError, MessageTooDeep, MessageTooLarge, SessionError
+
+
+class Unreadable(ValueError):
+    """A message has no JSON text, or one that is out of all proportion to what was posted.
+
+    Attributes:
+        error: why not.
+        outline: JSON text of a message that has the `type` of this one, and the `id` and kind of the `payload` in it.
+    """
+
+    def __init__(self, name: str, message: str, outline: str) -> None:
+        """Say why, and who waits.
+
+        Args:
+            name: the name of a `MessageError`; any other stands for `MalformedMessage`.
+            message: a sentence.
+            outline: see the class.
+        """
+        super().__init__(message)
+        kinds = {kind.__name__: kind for kind in (MessageTooLarge, MessageTooDeep)}
+        self.error: MessageError = kinds.get(name, MalformedMessage)(message)
+        self.outline = outline
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +43,8 @@ class Inbound:
         origin: `event.origin`, as the browser reports it; `"null"` for an opaque origin.
         from_peer: whether `event.source` is the one window this connection talks to.
         read: gives the JSON text of `event.data`. It is called only once source and origin have passed, so what a
-            stranger posts is never serialized. Raises `ValueError` where the data has no JSON form.
+            stranger posts is never serialized. Raises `Unreadable` where the data has no JSON form, or a plain
+            `ValueError` where nobody can wait for it.
     """
 
     origin: str

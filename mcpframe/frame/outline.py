@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from array import array
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -55,9 +54,9 @@ def nesting(text: str) -> tuple[int, int]:
     return max(accumulate(steps, initial=0)), sum(steps)
 
 
-def _steps(text: str) -> array[int]:
+def _steps(text: str) -> memoryview[int]:
     brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
-    return array("b", brackets.encode("ascii").translate(_STEPS))
+    return memoryview(brackets.encode("ascii").translate(_STEPS)).cast("b")
 
 
 class _Broken(Exception):

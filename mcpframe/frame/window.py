@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import js
-from pyodide.ffi import JsException, create_proxy
+from pyodide.ffi import JsException, JsProxy, create_proxy
 
 if TYPE_CHECKING:
     from mcpframe.frame.events import Departure
-from mcpframe.frame.events import Inbound
+from mcpframe.frame.events import Inbound, Unreadable
 
 _parse = js.JSON.parse
 _stringify = js.JSON.stringify
@@ -43,12 +43,13 @@ class HostWindow:
         # Not at import: a snapshot keeps of the browser only what can be found by its name.
         source = js.Object.getOwnPropertyDescriptor(js.MessageEvent.prototype, "source").get
         one = js.Array.of(0)
+        read = getattr(js, "mcpframeText", _stringify)  # of the page's script; other pages have none
 
         def on_message(event: Any) -> None:
             # `event.source == peer`, without bringing the source into Python: to wrap a window of another origin costs
             # half a millisecond, and every message a stranger posts would pay it. This costs six microseconds.
             from_peer = _map(one, source, event).includes(peer)
-            deliver(Inbound(event.origin, from_peer, lambda: text_of(event.data)))
+            deliver(Inbound(event.origin, from_peer, lambda: text_of(event.data, read)))
 
         listener = create_proxy(on_message)
         js.addEventListener("message", listener)
@@ -75,19 +76,26 @@ def host_window() -> HostWindow | None:
     return HostWindow(js.opener) if js.Boolean(js.opener) else None
 
 
-def text_of(data: Any) -> str:
-    """Give the JSON text of `event.data`.
+def text_of(data: Any, read: Any = _stringify) -> str:
+    """Return the JSON text of `event.data`.
+
+    Args:
+        data: what was posted.
+        read: `JSON.stringify`, or `textOrReason` of host-json.js, which bounds what it costs.
 
     Raises:
-        ValueError: where it has none, as `undefined`, a cycle or a `BigInt`.
+        Unreadable: where it has none, or one out of all proportion.
+        ValueError: where it is nothing in JSON, as `undefined`.
     """
     try:
-        text = _stringify(data)
+        text = read(data)
     except JsException as error:
         raise ValueError(str(error)) from None
-    if not isinstance(text, str):
-        raise ValueError("not JSON")
-    return text
+    if isinstance(text, str):
+        return text
+    if isinstance(text, JsProxy):
+        raise Unreadable(*text)
+    raise ValueError("not JSON")
 
 
 def fragment() -> str:

@@ -7,8 +7,9 @@ there:
     async with Client(outer.connect(PlaywrightPlace(page))) as client:
         ...
 
-The page's half is `static/window.js`. CPython asks it for what was heard, rather than exposing a function to the page:
-Playwright's bindings are visible in every frame, and so to the framed page, which could then forge message events.
+The page's half is `static/window.js`, with `static/host-json.js`. CPython asks it for what was heard, rather than
+exposing a function to the page: Playwright's bindings are visible in every frame, and so to the framed page, which
+could then forge message events.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ import asyncio
 import logging
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import anyio
 from playwright.async_api import Error, Frame, JSHandle, Page
 
 from mcpframe.frame.errors import PopupBlocked, StateError
-from mcpframe.frame.events import Departure, Inbound
+from mcpframe.frame.events import Departure, Inbound, Unreadable
 from mcpframe.frame.places import POPUP_SIZE, Framing
 from mcpframe.kit.data import static_dir
 
@@ -125,7 +126,7 @@ class PlaywrightWindow:
             PopupBlocked: where the browser opens no popup.
             StateError: where there is no such element to put the iframe into.
         """
-        script = (static_dir() / "window.js").read_text("utf-8")
+        script = _script()
         if self._options["iframe"] is None:
             self._popup = asyncio.get_running_loop().create_future()
             self._page.once("popup", self._on_popup)
@@ -246,8 +247,7 @@ class PlaywrightWindow:
         if "gone" in item:
             gone(Departure(item["gone"]))
             return
-        text = item["text"]
-        deliver(Inbound(item["origin"], item["fromPeer"], _no_json if text is None else lambda: text))
+        deliver(Inbound(item["origin"], item["fromPeer"], lambda: _text(item["text"])))
 
     async def _write(self, adapter: JSHandle) -> None:
         while self._outbox:
@@ -258,5 +258,16 @@ class PlaywrightWindow:
                 logger.debug("Messages are lost, as the page is gone: %s", error)
 
 
-def _no_json() -> NoReturn:
-    raise ValueError("The message has no JSON form.")
+def _script() -> str:
+    """Return the page's half, with what it reads messages by."""
+    reading, window = ((static_dir() / name).read_text("utf-8") for name in ("host-json.js", "window.js"))
+    reading, window = reading.replace("export function", "function"), window.rstrip().rstrip(";")
+    return f"(() => {{\n{reading}\nreturn (\n{window}\n);\n}})()"
+
+
+def _text(read: str | list[str] | None) -> str:
+    if isinstance(read, str):
+        return read
+    if read is None:
+        raise ValueError("The message is nothing in JSON.")
+    raise Unreadable(*read)

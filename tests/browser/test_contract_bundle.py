@@ -15,6 +15,7 @@ from playwright.async_api import Browser, BrowserContext, Page
 from mcpframe.kit.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles, new_profile, watched
+from tests.browser.test_contract_messages import UNSPELLABLE
 
 REPLY = {"type": "MCP_TRANSPORT_HANDSHAKE_REPLY", "sessionId": "the host's", "protocolVersion": "1.0"}
 ACCEPTED = {"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": "the host's"}
@@ -273,6 +274,21 @@ async def test_bad_messages_in_an_open_session_leave_it_open(host: Host, trouble
     assert payloads[-1] == {"jsonrpc": "2.0", "id": "last", "result": {}}
     (refused,) = [payload for payload in payloads if payload["id"] == "poisoned"]
     assert "__proto__" in refused["error"]["message"]
+    await troubles.said("Refused a message")
+
+
+async def test_a_request_that_no_json_can_spell_is_answered_with_an_error(host: Host, troubles: Troubles) -> None:
+    await host.works()
+    said = len(await host.hears("MCP_MESSAGE"))
+    for name in UNSPELLABLE:
+        await host.page.evaluate(
+            "([name, origin]) => frames[0].postMessage(oddities[name](), origin)", [name, host.bundle.origin]
+        )
+        said += 1
+        answer = (await host.hears("MCP_MESSAGE", said))[-1]["payload"]
+        assert (answer["id"], answer["error"]["code"]) == (name, -32600)
+    await host.say(mcp({"jsonrpc": "2.0", "id": "last", "method": "ping"}))
+    assert (await host.hears("MCP_MESSAGE", said + 1))[-1]["payload"]["result"] == {}
     await troubles.said("Refused a message")
 
 

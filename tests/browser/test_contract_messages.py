@@ -138,6 +138,29 @@ async def test_a_message_that_no_json_can_spell_reaches_nobody(outer: Outer, ori
     assert "received" not in await outer.rest()
 
 
+UNSPELLABLE = {
+    "sparse": "MessageTooLarge",
+    "endless": "MessageTooLarge",
+    "self": "MalformedMessage",
+    "number": "MalformedMessage",
+    "surrogate": "MalformedMessage",
+}
+
+
+async def test_a_request_that_no_json_can_spell_is_answered_with_an_error(outer: Outer, origins: Origins) -> None:
+    await outer.open(f"{origins.bundle}/page.html?inner")
+    frame = await outer.inner()
+    count = len(await frame.evaluate("heard"))
+    for name, error in UNSPELLABLE.items():
+        await frame.evaluate("name => parent.postMessage(oddities[name](), '*')", name)
+        assert (await outer.next("refused"))["error"] == error
+        count += 1
+        answer = (await heard(frame, count))[-1]["data"]["payload"]
+        assert (answer["id"], answer["error"]["code"]) == (name, -32600)
+    assert (await outer.call(still="here"))["result"] == {"still": "here"}
+    assert await outer.rest() == []
+
+
 async def test_limits_of_one_message_hold_both_ways(outer: Outer, origins: Origins) -> None:
     await outer.open(f"{origins.bundle}/page.html?inner", limits={"max_message_bytes": 1000, "max_nesting": 20})
     frame = await outer.inner()

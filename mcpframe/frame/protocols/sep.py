@@ -49,6 +49,7 @@ from mcpframe.frame.protocols.sep_messages import (
     VERSION,
     Handshake,
     address_for,
+    fitting,
     phase_of,
 )
 from mcpframe.frame.roles import Local, Message, Role, Rule, State
@@ -118,7 +119,7 @@ def _call(connection: Connection, message: Message) -> Iterable[Output]:
             "maxProtocolVersion": VERSION,
             "requiresVisibleSetup": bool(connection.facts.get("requires_visible_setup", False)),
             "requestedPermissions": [
-                {"name": p.name, "phase": list(p.phase), "required": p.required, "purpose": p.purpose}
+                {"name": p.name, "phase": list(p.phase), "required": p.required, "purpose": fitting(p.purpose)}
                 for p in connection.facts.get("permissions", ())
             ],
         }
@@ -147,22 +148,21 @@ def _complete_setup(connection: Connection, message: Message) -> Iterable[Output
 
 
 def _setup_complete(result: SetupResult) -> dict[str, Any]:
+    title = fitting(result.title)
     complete: dict[str, Any] = {
         "type": SETUP_COMPLETE,
         "status": "success" if result.error_code is None else "error",
-        "serverTitle": result.title,
-        "displayName": result.title,
+        "serverTitle": title,
+        "displayName": title,
         "transportVisibility": {"requirement": result.visibility.value},
     }
     if result.visibility_message:
-        complete["transportVisibility"] |= {
-            "optionalMessage": result.visibility_message,
-            "description": result.visibility_message,
-        }
+        why = fitting(result.visibility_message)
+        complete["transportVisibility"] |= {"optionalMessage": why, "description": why}
     if result.ephemeral_message:
-        complete["ephemeralMessage"] = result.ephemeral_message
+        complete["ephemeralMessage"] = fitting(result.ephemeral_message)
     if result.error_code is not None:
-        complete["error"] = {"code": str(result.error_code), "message": result.error_message or ""}
+        complete["error"] = {"code": str(result.error_code), "message": fitting(result.error_message or "")}
     return complete
 
 
@@ -231,7 +231,7 @@ def _require_setup(connection: Connection, message: Message) -> Iterable[Output]
         {
             "type": SETUP_REQUIRED,
             "reason": wanted.reason.value,
-            "message": wanted.message,
+            "message": fitting(wanted.message),
             "canContinue": wanted.can_continue,
         }
     )

@@ -30,6 +30,7 @@ from mcpframe.frame.events import (
     SetupResult,
     Visibility,
 )
+from mcpframe.frame.payload import well_formed
 
 VERSION = "1.0"
 
@@ -112,6 +113,15 @@ def _is_long(text: str) -> bool:
 def _text(value: Any) -> str:
     """Return a text that is no longer than allowed, and an empty one for anything else."""
     return value if isinstance(value, str) and not _is_long(value) else ""
+
+
+def fitting(text: str) -> str:
+    """Return a text as the peer takes it: cut where it is too long, and well-formed."""
+    text = well_formed(text)
+    if not _is_long(text):
+        return text
+    cut = text[: _MAX_TEXT - 1]
+    return (text[: _MAX_TEXT // 2 - 1] if _is_long(cut + "…") else cut) + "…"
 
 
 def _first(data: Mapping[str, Any], *keys: str) -> Any:

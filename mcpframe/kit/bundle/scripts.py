@@ -18,6 +18,7 @@ SCRIPTS = (
     "linking.js",
     "ending.js",
     "page.js",
+    "host-json.js",
     "loader.js",
 )
 """The page's scripts: each after those it imports."""

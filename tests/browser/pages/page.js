@@ -33,6 +33,23 @@ const oddities = {
     for (let level = 0; level < 60; level++) params = { left: params, right: params };
     return { type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", method: "notifications/x", params } };
   },
+  sparse() {
+    const list = [];
+    list[4e9] = 1;
+    return { type: "MCP_MESSAGE", payload: { params: { list }, method: "ping", jsonrpc: "2.0", id: "sparse" } };
+  },
+  endless() {
+    let part = {};
+    for (let level = 0; level < 60; level++) part = { left: part, right: part };
+    return { payload: { jsonrpc: "2.0", id: "endless", method: "ping", params: part }, type: "MCP_MESSAGE" };
+  },
+  self() {
+    const params = {};
+    params.self = params;
+    return { type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", id: "self", method: "ping", params } };
+  },
+  number: () => ({ type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", id: "number", method: "ping", params: { n: 1n } } }),
+  surrogate: () => ({ type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", id: "surrogate", method: "\ud800" } }),
   map: () => ({ type: "MCP_MESSAGE", payload: new Map([["jsonrpc", "2.0"]]) }),
   bigint: () => ({ type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", method: "notifications/x", params: { n: 1n } } }),
 };

@@ -22,7 +22,18 @@ from mcpframe.frame.errors import (
     UnexpectedOrigin,
     VersionMismatch,
 )
-from mcpframe.frame.events import Closed, Departure, Inbound, Output, Received, Refused, Send, SetupResult, Wire
+from mcpframe.frame.events import (
+    Closed,
+    Departure,
+    Inbound,
+    Output,
+    Received,
+    Refused,
+    Send,
+    SetupResult,
+    Unreadable,
+    Wire,
+)
 from mcpframe.frame.protocols import sep
 from mcpframe.frame.roles import Local, Role, State
 from tests.support.fake_window import STRANGER, inbound
@@ -509,6 +520,24 @@ def test_what_has_no_json_form_is_noise() -> None:
 
     made = connection_in(sep.INNER_TRANSPORT, State.OPEN)
     assert made.receive(Inbound(HOST, True, read), 0.0) == []
+
+
+@pytest.mark.parametrize("role", TRANSPORT_ROLES, ids=lambda role: role.name)
+@pytest.mark.parametrize("name", ["MessageTooLarge", "MessageTooDeep", "MalformedMessage", "RangeError"])
+def test_whoever_waits_for_what_has_no_json_form_hears(role: Role, name: str) -> None:
+    def read() -> NoReturn:
+        outline = {"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "id": 7, "method": ""}}
+        raise Unreadable(name, "A BigInt is not JSON data.", json.dumps(outline))
+
+    made = connection_in(role, State.OPEN)
+    made.watched = True
+    wire, refused, answer = made.receive(Inbound(peer_of(role), True, read), 0.0)
+    assert isinstance(wire, Wire)
+    assert (wire.text, wire.refused) == (None, "A BigInt is not JSON data.")
+    assert isinstance(refused, Refused)
+    assert type(refused.error).__name__ == name.replace("RangeError", "MalformedMessage")
+    assert isinstance(answer, Send)
+    assert json.loads(answer.text)["payload"]["id"] == 7
 
 
 WRONG: list[Any] = [None, True, 7, "", "x" * 5000, [], {}, {"a": 1}]

@@ -123,6 +123,28 @@ def test_setup_result_reads_back(result: SetupResult) -> None:
     assert hear(outer, message)[0] == SetupCompleted(result)
 
 
+@pytest.mark.parametrize(
+    "long", ["x" * 4097, "\U0001f600" * 3000, "x" * 4095 + "\U0001f600\U0001f600", "\ud800" * 5000]
+)
+def test_texts_of_an_author_are_cut_to_what_a_host_takes(long: str) -> None:
+    """Else the host would take them for missing, and a wish for a new setup for malformed."""
+    failed = SetupResult(long, Visibility.OPTIONAL, long, long, SetupErrorCode.TIMEOUT, long)
+    message = sent(connection_in(sep.INNER_SETUP, State.SETTING_UP).complete_setup(failed, 0.0))
+    completed = hear(connection_in(sep.OUTER_SETUP, State.SETTING_UP), message)[0]
+    assert isinstance(completed, SetupCompleted)
+    result = completed.result
+    read = [result.title, result.visibility_message, result.ephemeral_message, result.error_message]
+    [text] = set(read)
+    assert text
+    assert text.endswith("…")
+    assert len(text) > 2000
+    wanted = SetupRequired(SetupReason.OTHER, long, can_continue=True)
+    message = sent(connection_in(sep.INNER_TRANSPORT, State.OPEN).require_setup(wanted, 0.0))
+    assert hear(connection_in(sep.OUTER_TRANSPORT, State.OPEN), message) == [
+        SetupRequired(SetupReason.OTHER, text, can_continue=True)
+    ]
+
+
 def test_setup_required_reads_back() -> None:
     wanted = SetupRequired(SetupReason.CONFIG_CHANGED, "Pick a file again", can_continue=True)
     message = sent(connection_in(sep.INNER_TRANSPORT, State.OPEN).require_setup(wanted, 0.0))
