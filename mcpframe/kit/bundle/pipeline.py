@@ -228,8 +228,8 @@ def _warnings(project: Project, manifest: Mapping[str, Any]) -> tuple[str, ...]:
     if project.config.csp.unsafe_eval:
         found.append("csp.unsafe_eval is set: the page may run JavaScript from text.")
     found += [
-        f"The tool {tool['name']!r} returns bytes, which arrive only where they are UTF-8 text: return an Image or Audio "
-        "of mcp.server.mcpserver, an EmbeddedResource of mcp.types, or base64 text."
+        f"The tool {tool['name']!r} returns bytes, which arrive only where they are UTF-8 text: return an Image or "
+        "Audio of mcp.server.mcpserver, an EmbeddedResource of mcp.types, or base64 text."
         for tool in manifest["tools"] or ()
         if _has_bytes(tool.get("outputSchema"))
     ]
