@@ -188,8 +188,8 @@ def _missing_file(error: BaseException) -> str | None:
             f"assets in {SETTINGS}."
         )
     return (
-        f"A bundle carries Python files and what is listed: add {relative!r} to assets in {SETTINGS} and build again. "
-        "A folder to write into is made with os.makedirs; what is written is gone with the page."
+        f"To read it, add {relative!r} to assets in {SETTINGS} and build again: a bundle carries Python files and what "
+        "is listed. To write it, make its folder first, with os.makedirs; what is written is gone with the page."
     )
 
 
