@@ -39,6 +39,14 @@ def bridge(
     session: Session = None,
     profile: Profile = None,
     timeout: Annotated[float, opts.duration("How long the server's page may take to start, in seconds.")] = 60.0,
+    busy_timeout: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help="How long a tool may compute without a pause, in seconds, before its page is ended and opened again; "
+            "0 for ever.",
+        ),
+    ] = 60.0,
 ) -> None:
     """Run a framed server in a headless Chromium, for any MCP client: over stdio, or over Streamable HTTP.
 
@@ -55,7 +63,7 @@ def bridge(
         raise BridgeError("The bridge runs on Linux and macOS: on Windows, run it in WSL.")
     from mcpframe.kit.bridge.run import BridgeOptions, bridge_http, bridge_stdio
 
-    options = BridgeOptions(where, session, profile, timeout, setup, step)
+    options = BridgeOptions(where, session, profile, timeout, busy_timeout, setup, step)
     if http:
         bridge_http(options, port, allow_origin or ())
     else:

@@ -91,6 +91,12 @@ class ServerPage:
         """Say a message to the client."""
         self.link.on_message(Said(json.dumps(message), message.get("id"), message.get("method")))
 
+    def await_answer(self, awaited: object) -> None:
+        pass  # it never computes for long
+
+    def answer_cancelled(self) -> None:
+        pass
+
     async def complete(self) -> None:
         """Nothing is left to fetch."""
 

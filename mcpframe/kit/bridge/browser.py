@@ -34,6 +34,9 @@ _ARGUMENTS = (
     "--mute-audio",
     "--password-store=basic",
     "--use-mock-keychain",
+    # Frames of one site share a process otherwise, also those of different tabs: a server that computes for ever would
+    # block the sessions of all clients.
+    "--enable-features=DisableProcessReuse",
     # A connection's tab is never in front, and must not be slowed down for it.
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",

@@ -81,10 +81,11 @@ class Link:
         elif "id" in message:
             self._asked[message["id"]] = None
         elif (cancelled := cancelled_id(message)) is not None:
-            self._asked.pop(cancelled, None)
+            self._cancel(cancelled)
         self._beginning.note(text, message)
         if self._page is not None:
             self._page.send(text)
+            self._watch()
         else:
             self._queue.append(text)
             self._start_opening()
@@ -137,6 +138,15 @@ class Link:
 
     # The machinery
 
+    def _watch(self) -> None:
+        if self._page is not None and self._asked:
+            self._page.await_answer(lambda: bool(self._asked))
+
+    def _cancel(self, id_: jsonrpc.RequestId) -> None:
+        self._asked.pop(id_, None)
+        if self._page is not None and not self._asked:
+            self._page.answer_cancelled()
+
     def _start_opening(self, before: HostPage | None = None) -> asyncio.Task[None]:
         if self._opening is None:
             self._opening = asyncio.get_running_loop().create_task(self._open(before))
@@ -164,6 +174,7 @@ class Link:
         queue, self._queue = self._queue, []
         for text in queue:
             page.send(text)
+        self._watch()
 
     def _opened(self, task: asyncio.Task[None]) -> None:
         self._opening = None

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from mcpframe.kit.bridge.browser import Browser
+from mcpframe.kit.bridge.watching import Watch
 from mcpframe.kit.errors import BridgeError, BrowserGone, PageFailed
 
 HOST_NAME = "mcpframe-bridge.localhost"
@@ -43,6 +44,7 @@ class Framed:
         visibility: what its setup said.
         permissions: the Permissions Policy features that were granted.
         patience: how long the server may take from its first byte to the end of the handshake, in seconds.
+        busy: how long the server may compute without a pause while a client waits, in seconds; 0 for ever.
     """
 
     url: str
@@ -50,6 +52,7 @@ class Framed:
     visibility: str = "hidden"
     permissions: list[str] = field(default_factory=list)
     patience: float = 60.0
+    busy: float = 60.0
 
     def options(self) -> dict[str, Any]:
         """What `bridge.js` takes."""
@@ -101,6 +104,8 @@ class HostPage:
         self._target = ""
         self._session = ""
         self._children: set[str] = set()
+        self._frame = ""  # the framed page's
+        self._watch: Watch | None = None
         self._context = 0
         self._pieces: list[str] = []
         self._documents: set[str] = set()
@@ -156,6 +161,7 @@ class HostPage:
         self._call("bridge.open", framed.options())
         await self._next("open")
         self._devtools.post("Network.disable", self._session)
+        self._watch = Watch(self._turn, self._on_blocked, framed.busy)
 
     async def complete(self) -> None:
         """Have the framed page fetch what a page fetches only when it is quiet: files of Python's library.
@@ -192,9 +198,21 @@ class HostPage:
             start += _PIECE
         self._call("bridge.send", text[start:])
 
+    def await_answer(self, awaited: Callable[[], bool]) -> None:
+        """End this page where it computes without a pause for too long, for as long as `awaited` returns true."""
+        if self._watch:
+            self._watch.start(awaited)
+
+    def answer_cancelled(self) -> None:
+        """Note that a client waits no more: a page that computes on is ended soon."""
+        if self._watch:
+            self._watch.cancelled()
+
     async def close(self) -> None:
         """Close the tab, and the framed page with it."""
         self._closing = True
+        if self._watch:
+            self._watch.stop()
         self._devtools.closed.remove_done_callback(self._on_browser_gone)
         self._devtools.handle(self._session, None)
         for child in self._children:
@@ -205,6 +223,14 @@ class HostPage:
                     await self._devtools.command("Target.closeTarget", targetId=self._target)
             except (BrowserGone, TimeoutError):
                 return  # the tab is gone already, or will be with its browser
+
+    def _turn(self) -> asyncio.Future[Any]:
+        return self._devtools.post("Runtime.evaluate", self._frame or self._session, expression="0")
+
+    def _on_blocked(self, seconds: float) -> None:
+        # Asked for by the browser's own thread, and in force in the middle of a loop.
+        self._devtools.post("Runtime.terminateExecution", self._frame or self._session)
+        self._end(PageFailed(f"The server's page computed for {seconds:.0f} s without a pause and was ended."))
 
     def _call(self, function: str, argument: object) -> None:
         self._devtools.post(
@@ -233,9 +259,13 @@ class HostPage:
                 self._on_binding(params["executionContextId"], params["payload"])
             case "Target.attachedToTarget":
                 self._children.add(params["sessionId"])
+                if params["targetInfo"]["type"] == "iframe":
+                    self._frame = params["sessionId"]
                 self._devtools.handle(params["sessionId"], self._on_event)
             case "Target.detachedFromTarget":
                 self._children.discard(params["sessionId"])
+                if params["sessionId"] == self._frame:
+                    self._frame = ""
                 self._devtools.handle(params["sessionId"], None)
             case "Inspector.targetCrashed":
                 self._end(PageFailed("The server's page has crashed."))

@@ -36,6 +36,7 @@ class BridgeOptions:
         session_id: the session to use; by default the one that is remembered.
         profile: the profile folder; by default one of the server's own.
         patience: how long the page may take to start, in seconds.
+        busy: how long a tool may compute without a pause, in seconds; 0 for ever.
         setup: run the server's setup first, in a visible window.
         progress: told about long steps.
     """
@@ -44,6 +45,7 @@ class BridgeOptions:
     session_id: str | None = None
     profile: Path | None = None
     patience: float = 60.0
+    busy: float = 60.0
     setup: bool = False
     progress: Progress = silent
 
@@ -120,7 +122,8 @@ class _Work:
         if not self.profile.is_copy:
             self.profile.remember(self.target.key, known)
         url = await asyncio.to_thread(self.target.find)
-        return Framed(url, known.session_id, known.visibility, known.permissions, self.options.patience)
+        options = self.options
+        return Framed(url, known.session_id, known.visibility, known.permissions, options.patience, options.busy)
 
 
 async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -22,7 +23,8 @@ class FakePage:
         self.link = link
         self.silent = silent
         self.heard: list[JSON] = []
-        self.closed = False
+        self.closed = self.cancelled = False
+        self.watched: Callable[[], bool] = lambda: False
 
     def send(self, text: str) -> None:
         message = json.loads(text)
@@ -32,6 +34,12 @@ class FakePage:
 
     def say(self, message: JSON) -> None:
         self.link.on_message(Said(json.dumps(message), message.get("id"), message.get("method")))
+
+    def await_answer(self, awaited: Callable[[], bool]) -> None:
+        self.watched = awaited
+
+    def answer_cancelled(self) -> None:
+        self.cancelled = True
 
     async def close(self) -> None:
         self.closed = True
@@ -226,3 +234,24 @@ async def test_a_closed_link_says_nothing_more(rig: Rig) -> None:
     rig.pages[0].say({"jsonrpc": "2.0", "id": 1, "result": {}})
     rig.link.on_gone("It has crashed.")
     assert (rig.got, rig.notes, len(rig.pages)) == ([], [], 1)
+
+
+async def test_a_page_is_watched_while_a_client_waits(rig: Rig) -> None:
+    rig.send(id=1, method="wait")
+    await rig.settle()
+    (page,) = rig.pages
+    assert page.watched()
+    rig.send(id=2, method="ping")
+    assert page.watched()
+    rig.send(method="notifications/cancelled", params={"requestId": 1})
+    assert not page.watched()
+    assert page.cancelled
+
+
+async def test_what_others_wait_for_is_not_cut_short_by_a_cancellation(rig: Rig) -> None:
+    rig.send(id=1, method="wait")
+    rig.send(id=2, method="wait")
+    await rig.settle()
+    rig.send(method="notifications/cancelled", params={"requestId": 1})
+    assert rig.pages[0].watched()
+    assert not rig.pages[0].cancelled
