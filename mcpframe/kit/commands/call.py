@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, ExitStack
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from mcpframe.kit.commands.listing import entries_of
-from mcpframe.kit.commands.options import AsJson, Enter, Era, Origin, Setup, Timeout, Where, is_folder
+from mcpframe.kit.commands.options import AsJson, Enter, Era, Origin, Setup, Timeout, Where, duration, is_folder
 from mcpframe.kit.commands.output import Meter, err, escape, out, silently, step
 from mcpframe.kit.commands.target import addressed
 from mcpframe.kit.terminal import visible
@@ -56,6 +56,7 @@ def call(
     origin: Origin = None,
     era: Era = "auto",
     timeout: Timeout = 30.0,
+    call_timeout: Annotated[float, duration("Seconds until the tool has to have answered.")] = 300.0,
     setup: Setup = False,
     enter: Enter = None,
     as_json: AsJson = False,
@@ -82,7 +83,7 @@ def call(
         session = one_session(
             address, origin=origin, era=era, patience=timeout, setup=entries, logs=_logs(log, meter.clear)
         )
-        result = asyncio.run(_called(session, tool, pairs or [], given, meter))
+        result = asyncio.run(_called(session, tool, pairs or [], given, meter, call_timeout))
     saved = save_files(result, save, tool) if save else {}
     if as_json:
         typer.echo(json.dumps(result, indent=2))
@@ -135,12 +136,28 @@ def _logs(level: Level, before: Callable[[], None]) -> Logs | None:
     return Logs(level, tell)
 
 
+@asynccontextmanager
+async def _until(deadline: float, late: Exception) -> AsyncIterator[None]:
+    """Raise `late` where the block takes longer than so many seconds."""
+    import asyncio
+
+    limit = asyncio.timeout(deadline)
+    try:
+        async with limit:
+            yield
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise late from None
+
+
 async def _called(
     session: AbstractAsyncContextManager[Client],
     name: str,
     pairs: list[str],
     given: dict[str, Any] | None,
     meter: Meter,
+    deadline: float,
 ) -> dict[str, Any]:
     from mcp.shared.exceptions import MCPError
 
@@ -148,7 +165,11 @@ async def _called(
     from mcpframe.kit.commands.listing import everything
     from mcpframe.kit.errors import CallError
 
-    async with session as client:
+    late = CallError(
+        f"{name} has not answered within {deadline:g} s: allow it more with --call-timeout, or see in the tool's code "
+        "what it waits for."
+    )
+    async with session as client, _until(deadline, late):
         tools = {tool["name"]: tool for tool in await everything(client.list_tools, "tools")}
         if name not in tools:
             raise CallError(f"The server has no tool {name!r}; it has: {', '.join(tools) or 'none'}.")

@@ -1,0 +1,109 @@
+"""Servers that end, and that compute for ever: the bridge goes on with a new page, other sessions with theirs."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+
+from tests.bridge.conftest import ROOT
+from tests.bridge.programs import INITIALIZE, PATIENCE, Program, environment, start
+
+SERVER = str(ROOT / "tests" / "browser" / "servers" / "ending")
+
+
+async def call(bridge: Program, id_: int, tool: str, **arguments: str) -> None:
+    await bridge.request(id_, "tools/call", name=tool, arguments=arguments)
+
+
+async def echoes(bridge: Program, id_: int) -> None:
+    await call(bridge, id_, "echo", text="again")
+    answer = await bridge.next()
+    assert (answer["id"], answer["result"]["content"][0]["text"]) == (id_, "again")
+
+
+async def test_the_end_of_python_and_a_tool_that_never_returns(tmp_path: Path) -> None:
+    async with start(SERVER, "--timeout", str(PATIENCE), "--busy-timeout", "3", profile=tmp_path) as bridge:
+        await bridge.request(0, "initialize", **INITIALIZE)
+        assert (await bridge.next())["id"] == 0
+        await bridge.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+        await call(bridge, 1, "end", how="exit")
+        failed = await bridge.next()
+        assert (failed["id"], failed["error"]["code"]) == (1, -32000)
+        await echoes(bridge, 2)
+
+        await call(bridge, 3, "spin")
+        failed = await bridge.next()
+        assert (failed["id"], failed["error"]["code"]) == (3, -32000)
+        assert "without a pause" in failed["error"]["message"]
+        await echoes(bridge, 4)
+
+        assert bridge.process.stdin
+        bridge.process.stdin.close()
+        status, told = await bridge.ended()
+        assert status == 0
+        assert told.count("It is opened again") == 2
+        assert "Traceback" not in told
+
+
+async def test_a_cancelled_call_that_never_returns(tmp_path: Path) -> None:
+    async with start(SERVER, "--timeout", str(PATIENCE), "--busy-timeout", "3600", profile=tmp_path) as bridge:
+        await bridge.request(0, "initialize", **INITIALIZE)
+        assert (await bridge.next())["id"] == 0
+        await call(bridge, 1, "spin")
+        await bridge.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+        # Read by a person: the page was ended, and nothing is said of the call that nobody waits for.
+        assert bridge.process.stderr
+        with anyio.fail_after(PATIENCE):
+            while "It is opened again" not in (line := (await bridge.process.stderr.readline()).decode()):
+                assert line
+        await echoes(bridge, 2)
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """A bridge over HTTP."""
+    arguments = [
+        "--http",
+        "--port",
+        "0",
+        "--busy-timeout",
+        "10",
+        "--timeout",
+        str(PATIENCE),
+        "--profile",
+        str(tmp_path),
+    ]
+    command = [sys.executable, "-m", "mcpframe", "bridge", SERVER, *arguments]
+    with (tmp_path / "stderr.txt").open("w") as errors:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=errors, text=True
+        )
+        assert process.stdout
+        yield process.stdout.readline().strip()
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+
+async def test_a_session_that_computes_for_ever_blocks_no_other_one(address: str) -> None:
+    with anyio.fail_after(PATIENCE):
+        async with Client(address, mode="legacy") as spinning, Client(address, mode="legacy") as other:
+            await spinning.call_tool("echo", {"text": "there"})
+            await other.call_tool("echo", {"text": "there"})
+            call = asyncio.create_task(spinning.call_tool("spin", {}))
+            answered = 0
+            while not call.done():
+                assert not (await other.call_tool("echo", {"text": "on"})).is_error
+                answered += 1
+            assert answered > 1
+            with pytest.raises(MCPError, match="without a pause"):
+                await call
+            assert not (await spinning.call_tool("echo", {"text": "again"})).is_error
