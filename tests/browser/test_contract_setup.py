@@ -94,7 +94,9 @@ async def test_every_dialect_is_understood(
     assert (done["title"], done["visibility"], done["visibilityMessage"]) == ("Pi", "optional", "See")
 
 
-@pytest.mark.parametrize("code", ["USER_CANCELLED", "AUTH_FAILED", "TIMEOUT", "CONFIG_ERROR", "VERSION_MISMATCH"])
+@pytest.mark.parametrize(
+    "code", ["USER_CANCELLED", "AUTH_FAILED", "TIMEOUT", "CONFIG_ERROR", "VERSION_MISMATCH", "NO_LICENCE"]
+)
 async def test_a_setup_that_fails_says_how(outer: Outer, origins: Origins, code: str) -> None:
     await outer.set_up(f"{origins.neighbour}/page.html")
     frame = await outer.framed()
@@ -102,6 +104,25 @@ async def test_a_setup_that_fails_says_how(outer: Outer, origins: Origins, code:
     await heard(frame, 1)
     await say(frame, {"type": "MCP_SETUP_COMPLETE", "status": "error", "error": {"code": code, "message": "Sorry"}})
     assert (await outer.next("set up"))["error"] == {"code": code, "message": "Sorry"}
+
+
+@pytest.mark.parametrize(
+    ("complete", "error"),
+    [({}, "MalformedMessage"), ({**COMPLETE, "more": [{"__proto__": {}}]}, "PrototypeKey")],
+    ids=["no status", "a prototype key"],
+)
+async def test_a_setup_whose_end_cannot_be_read_is_over(
+    outer: Outer, origins: Origins, complete: dict[str, Any], error: str
+) -> None:
+    """The page takes it for over, too: nobody waits, and a session can begin."""
+    await outer.set_up(f"{origins.neighbour}/page.html")
+    frame = await outer.framed()
+    await say(frame, HANDSHAKE)
+    await heard(frame, 1)
+    await say(frame, {"type": "MCP_SETUP_COMPLETE", **complete})
+    assert (await outer.next("refused"))["error"] == error
+    assert (await outer.next("set up"))["error"]["code"] == "CONFIG_ERROR"
+    assert await outer.rest() == []
 
 
 async def test_a_page_that_needs_to_be_seen_is_shown_for_its_setup_only(outer: Outer, origins: Origins) -> None:

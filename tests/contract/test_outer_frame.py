@@ -28,6 +28,7 @@ from tests.browser.test_contract_messages import (
 from tests.browser.test_contract_setup import (
     test_a_name_that_is_none_is_never_granted,
     test_a_setup_that_fails_says_how,
+    test_a_setup_whose_end_cannot_be_read_is_over,
     test_deadlines_of_a_setup,
     test_transport_messages_have_no_place_in_a_setup,
 )

@@ -16,7 +16,7 @@ from mcpframe.frame.roles import Local, Role, State
 from tests.support.fake_window import STRANGER, inbound
 from tests.support.sep import MESSAGES, connection, do, peer_of
 
-scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("\ud800")
 anything = st.recursive(
     scalars,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
@@ -55,7 +55,14 @@ events = st.lists(
     )
     | st.tuples(
         st.just("text"),
-        st.text(max_size=30) | st.just('{"type":"MCP_MESSAGE","payload":'),
+        st.text(max_size=30)
+        | st.sampled_from(
+            [
+                '{"type":"MCP_MESSAGE","payload":',
+                '{"type":"MCP_MESSAGE","payload":{"id":"\ud800","method":"m","jsonrpc":"2.0"}}',
+                '{"type":"MCP_\ud800"}',
+            ]
+        ),
         st.just("peer"),
         st.just(True),
     )
@@ -91,6 +98,7 @@ def test_any_sequence(role: Role, steps: list[tuple[str, Any, Any, Any]]) -> Non
         for output in outputs:
             if isinstance(output, Send):
                 json.loads(output.text)
+                output.text.encode()
                 assert output.target_origin == (peer if made.origin else "*")
                 assert made.origin or "HANDSHAKE" in output.text
             if isinstance(output, Refused):
