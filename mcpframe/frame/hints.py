@@ -12,6 +12,7 @@ import asyncio
 import errno
 import os
 import posixpath
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +27,9 @@ SETTINGS = "[tool.mcpframe] of pyproject.toml"
 
 JUST_NOW = 2.0
 """The age in seconds up to which a request that was blocked is one that an error is about, by default."""
+
+_CLOCK = 0.005
+"""How much less than Python's clock the browser's may show, in seconds: browsers round the time."""
 
 _TURNS = 10
 """How many turns of 10 ms a browser has, after a request has failed, to report that the policy has blocked it."""
@@ -52,12 +56,13 @@ async def explain(error: BaseException, seconds: float = JUST_NOW, browser: Brow
         browser: What is known about failed requests; None: this page's, and nothing outside of one.
     """
     browser = browser or _this_page()
+    began = time.monotonic() - seconds - _CLOCK
     if browser and any(map(_is_failed_request, _chain(error))):
         for _ in range(_TURNS):  # the browser reports a violation in a task of its own
-            if browser.blocked(seconds):
+            if browser.blocked(time.monotonic() - began):
                 break
             await asyncio.sleep(0.01)
-    explain_now(error, seconds, browser)
+    explain_now(error, time.monotonic() - began, browser)
 
 
 def explain_now(error: BaseException, seconds: float = JUST_NOW, browser: Browser | None = None) -> None:

@@ -29,9 +29,11 @@ class FakeRequests:
     def __init__(self, *blocked: str, after: int = 0) -> None:
         self._blocked = list(blocked)
         self._after = after
+        self._least = 0.0
 
     def blocked(self, seconds: float) -> list[str]:
-        assert seconds == hints.JUST_NOW
+        assert seconds > self._least
+        self._least = seconds  # what was blocked in the beginning is in it to the end
         self._after -= 1
         return self._blocked if self._after < 0 else []
 
