@@ -17,6 +17,7 @@ import pytest
 from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.write import find_current, read_manifests
 from mcpframe.kit.data import checkout_dir
+from mcpframe.kit.errors import StorageError
 from tests.bundle.conftest import SERVER, Adder
 from tests.bundle.test_build import contents, copied
 
@@ -144,8 +145,6 @@ def _file(tmp_path: Path) -> Path:
             "permission is denied",
             marks=pytest.mark.skipif("not sys.platform.startswith('linux')", reason="only Linux has /sys"),
         ),
-        (_file, "there is a file where a folder has to be"),
-        (lambda tmp_path: _file(tmp_path) / "dist", "there is a file where a folder has to be"),
     ],
 )
 def test_a_folder_that_cannot_be_written(
@@ -157,6 +156,17 @@ def test_a_folder_that_cannot_be_written(
     assert f"Cannot write {out}" in told
     assert f"{said}, or choose another folder" in told
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("place", [_file, lambda tmp_path: _file(tmp_path) / "dist"], ids=["file", "below"])
+def test_a_file_in_place_of_a_folder(changed: Path, tmp_path: Path, place: Callable[[Path], Path]) -> None:
+    out = place(tmp_path)
+    with pytest.raises(StorageError, match="there is a file where a folder has to be, or choose another folder"):
+        build(changed, out)
+    done = subprocess.run([*BUILD, str(changed), "--out", str(out)], env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.returncode == 2  # it is known before anything is done
+    assert str(tmp_path / "file") in done.stderr
+    assert (tmp_path / "file").read_text() == "mine"
 
 
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from mcpframe.frame.roles import MAX_NESTING
 from mcpframe.kit.bundle.archive import pack
 from mcpframe.kit.bundle.layers import SERVER_PATH, SITE_PACKAGES, Layer, Layers, compiled
 from mcpframe.kit.bundle.pyodide_job import Mounted, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
@@ -20,16 +19,17 @@ from mcpframe.kit.scratch import scratch
 from mcpframe.kit.terminal import visible
 
 _MOST = 10_000
+_MOST_LEVELS = 100  # as of a message, unless a server's options say otherwise
 _MOST_SHOWN = 2000  # characters
 
 
 def _is_tool(tool: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(tool.get("name"), str):
         raise ValueError("a tool without a name")
-    depth_left, level = MAX_NESTING, [tool]
+    depth_left, level = _MOST_LEVELS, [tool]
     while level:
         if depth_left == 0:
-            raise ValueError(f"more than {MAX_NESTING} levels")
+            raise ValueError(f"more than {_MOST_LEVELS} levels")
         depth_left -= 1
         level = [item for part in level for item in _parts(part)]
     return tool
