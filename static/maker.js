@@ -12,7 +12,7 @@ function noticed(what) {
 }
 
 const later = globalThis.setTimeout;
-const LISTING = 30_000; // milliseconds that the server's tools may take to be listed
+const LISTING = 60_000; // milliseconds that the server's tools may take to be listed
 
 /**
  * No chance, no clock and no network: what a snapshot holds is the same for everybody, and nobody's secret. On a slow

@@ -188,7 +188,7 @@ class McpframeConfig(_Section):
     options: OptionsConfig = OptionsConfig()
     boot_timeout: Seconds = 60.0
     inspect: bool = True
-    import_timeout: Seconds = 60.0
+    import_timeout: Seconds = 120.0
 
 
 def read_config(table: object, file: str) -> McpframeConfig:

@@ -75,7 +75,7 @@ def compile_and_inspect(
     *,
     origin: Path,
     kind: str,
-    timeout: float = 60.0,
+    timeout: float = 120.0,
     evaluates: bool = False,
 ) -> tuple[Layers, Inspected]:
     """Compile the author's files; then import the server, or the main function of a page, and say what it is.
