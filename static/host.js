@@ -16,7 +16,7 @@
  *     awaiting     MCP_SETUP_HANDSHAKE             ask for permissions, load the page anew     awaiting
  *     awaiting     MCP_SETUP_HANDSHAKE             post MCP_SETUP_HANDSHAKE_REPLY              setting up
  *     setting up   MCP_SETUP_HANDSHAKE             post the same reply again                   setting up
- *     setting up   MCP_SETUP_COMPLETE              setup() resolves                            idle
+ *     setting up   MCP_SETUP_COMPLETE              setup() resolves, also if it is malformed   idle
  *     awaiting     MCP_TRANSPORT_HANDSHAKE         post MCP_TRANSPORT_HANDSHAKE_REPLY          confirming
  *     confirming   MCP_TRANSPORT_HANDSHAKE         post the same reply again                   confirming
  *     confirming   MCP_TRANSPORT_ACCEPTED          start() resolves                            open

@@ -23,7 +23,7 @@ def host_folder(folder: Path) -> Path:
 
 
 def through_host_js(folder: Path, table: list[dict[str, Any]]) -> list[Any]:
-    """Return what comes of each case: its outcome, with the time where a case makes its message in JavaScript."""
+    """Return what comes of each case: its outcome, with its processor time where it has a `make`."""
     cases = folder / "cases.json"
     cases.write_text(json.dumps(table))
     written = folder / "outcomes.json"

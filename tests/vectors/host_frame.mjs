@@ -72,9 +72,9 @@ async function outcomeOf({ role, state, options = {}, asked, message, text, make
   for (const step of ENTRY[phase].slice(0, steps)) await say(step);
   for (const id of asked ?? []) await transport.send({ jsonrpc: "2.0", id, method: "ask" });
   posted.length = 0;
-  const begin = performance.now();
+  const begin = process.cpuUsage();
   await say(make ? new Function(`return (${make})`)() : text ? JSON.parse(text) : message);
-  const milliseconds = performance.now() - begin;
+  const { user, system } = process.cpuUsage(begin);
   const sent = posted.map((one) =>
     one.type === "MCP_MESSAGE" ? { answers: one.payload.id, code: one.payload.error?.code } : { sends: one.type },
   );
@@ -82,7 +82,7 @@ async function outcomeOf({ role, state, options = {}, asked, message, text, make
   transport.onerror = transport.onmessage = undefined;
   listeners.clear();
   await transport.close().catch(() => {});
-  return make ? { outcome, milliseconds } : outcome;
+  return make ? { outcome, milliseconds: (user + system) / 1000 } : outcome;
 }
 
 const outcomes = [];
