@@ -6,9 +6,10 @@ import re
 import shutil
 from pathlib import Path
 
-from mcpframe.kit.cache import new_folder
+from mcpframe.kit.cache import clear_leftovers, new_folder
 from mcpframe.kit.data import static_dir, templates_dir
 from mcpframe.kit.errors import ScaffoldError
+from mcpframe.kit.locking import locked
 
 DEFAULT = "minimal"
 """The template of who names none."""
@@ -48,6 +49,8 @@ def scaffold(name: str, *, template: str = DEFAULT, parent: Path | None = None) 
     folder = (parent or Path.cwd()) / name
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ScaffoldError(f"{folder} is there and is not empty: choose another name, or move it away.")
+    with locked(folder):
+        clear_leftovers(folder)
     with new_folder(folder) as made:
         shutil.copytree(templates_dir() / template, made, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*_LEFT_OUT))
         for source, target in _ADDED.items():

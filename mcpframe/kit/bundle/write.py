@@ -7,6 +7,7 @@ any more is removed.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -142,9 +143,18 @@ def _write(out: Path, target: Path, assets: Sequence[Asset], manifest: Mapping[s
 def _publish(path: Path, asset: Asset) -> None:
     """Write a file whose name says its content: when it is there, it is the same."""
     for file, data in ((path, asset.data), (path.with_name(path.name + ".gz"), asset.packed)):
-        if data is not None and not (file.is_file() and file.stat().st_size == len(data)):
-            make_public_folder(file.parent)
-            write_file(file, data, public=True)
+        if data is None or _is_there(file, len(data)):
+            continue
+        make_public_folder(file.parent)
+        write_file(file, data, public=True)
+
+
+def _is_there(file: Path, size: int) -> bool:
+    """Whether a file is whole, and everybody may read it: an earlier mcpframe kept to the umask."""
+    if not file.is_file():
+        return False
+    found = file.stat()
+    return found.st_size == size and (os.name != "posix" or found.st_mode & 0o444 == 0o444)
 
 
 def _put(path: Path, asset: Asset) -> None:

@@ -55,3 +55,9 @@ def test_an_empty_folder_is_filled_and_another_is_left_alone(tmp_path: Path) -> 
     with pytest.raises(ScaffoldError, match="is not empty"):
         scaffold("full", parent=tmp_path)
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["notes.txt"]
+
+
+def test_what_a_killed_one_has_left_is_removed(tmp_path: Path) -> None:
+    (tmp_path / ".mine.abcd_123" / "new").mkdir(parents=True)
+    scaffold("mine", parent=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]

@@ -160,3 +160,12 @@ def test_a_web_server_may_read_everything_whatever_the_umask_is(tmp_path: Path) 
     modes = {path: path.stat().st_mode & 0o777 for path in (tmp_path / "deep", *(tmp_path / "deep").rglob("*"))}
     assert {path: oct(mode) for path, mode in modes.items() if mode != (0o755 if path.is_dir() else 0o644)} == {}
     assert len(modes) > 10
+
+
+@pytest.mark.skipif("os.name != 'posix'", reason="only POSIX has modes")
+def test_shared_files_that_nobody_may_read_are_written_anew(tmp_path: Path) -> None:
+    assets, manifest = bundle("pi")
+    write_bundle(tmp_path, "pi", assets, manifest)
+    (tmp_path / assets[0].path).chmod(0o600)
+    write_bundle(tmp_path, "pi", assets, manifest)
+    assert (tmp_path / assets[0].path).stat().st_mode & 0o777 == 0o644
