@@ -15,8 +15,8 @@ The outer frame knows the inner one's origin from its URL and pins it with the f
 implementation it never replies to `*`. A handshake heard again before the acceptance is a repetition and is answered
 again; after it, it is another document, which cannot take over the session.
 
-A page that has sent MCP_SETUP_COMPLETE takes its setup for over. So one that is refused ends it for the outer frame, too,
-as failed: there is nothing else to wait for.
+A page that has sent MCP_SETUP_COMPLETE takes its setup for over. So one that is refused ends it for the outer frame,
+too, as failed.
 
 An outer frame that decides about permissions gets no further than the first setup handshake that asks for undecided
 ones: what a document may do is fixed when it is loaded, so the host decides, and loads the page anew.
