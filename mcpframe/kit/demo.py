@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import math
@@ -10,6 +11,7 @@ import signal
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mcpframe.kit.bundle import build
 from mcpframe.kit.chromium import ensure_chromium, launch_options
@@ -24,14 +26,17 @@ from mcpframe.kit.scratch import scratch
 from mcpframe.kit.serve import FRAMED_HOST, Served, serve_app
 from mcpframe.kit.site import Site
 
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
 #: What is asked: the tool, and its argument.
 TOOL = "calculate_pi"
 ITERATIONS = 100_000
 
 # Used when they are free and none are given, so that a second run finds the bundle it built for the same host origin.
 _BUNDLE_PORT, _PAGE_PORT = 8700, 8701
-_BOOT_TIMEOUT = 120.0
-_CALL_TIMEOUT = 60.0
+_PATIENCE = 180.0
+_CLOSE_TIMEOUT = 10.0
 
 
 @dataclass(frozen=True)
@@ -138,7 +143,14 @@ def _wait_for_the_end() -> None:
             pass
 
 
-def ask(page_url: str, chromium: Path, arguments: dict[str, object], screenshot: Path | None = None) -> Answer:
+def ask(
+    page_url: str,
+    chromium: Path,
+    arguments: dict[str, object],
+    screenshot: Path | None = None,
+    *,
+    patience: float = _PATIENCE,
+) -> Answer:
     """Open the host page, fill the form of `TOOL`, press its button and read the answer off the page.
 
     Args:
@@ -146,46 +158,84 @@ def ask(page_url: str, chromium: Path, arguments: dict[str, object], screenshot:
         chromium: The browser's program.
         arguments: Goes into the form's fields, by name.
         screenshot: Where to save a picture of the page with the answer.
+        patience: Seconds until the answer has to be there, the browser's start included: not all that Playwright waits
+            for has a deadline of its own.
 
     Raises:
         DemoError: The page could not connect or the tool failed; the message has what the page and its console say.
     """
-    from playwright.sync_api import Error, sync_playwright
+    return asyncio.run(_asked(page_url, chromium, arguments, screenshot, patience))
+
+
+async def _asked(
+    page_url: str, chromium: Path, arguments: dict[str, object], screenshot: Path | None, patience: float
+) -> Answer:
+    from playwright.async_api import Error, async_playwright
 
     complaints: list[str] = []
     try:
-        with (
-            sync_playwright() as playwright,
-            contextlib.closing(playwright.chromium.launch(**launch_options(chromium))) as browser,
-        ):
-            page = browser.new_page()
-            page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.on(
-                "response", lambda got: complaints.append(f"{got.status} for {got.url}") if got.status >= 400 else None
-            )
-            page.goto(page_url)
-            page.wait_for_selector('html:not([data-state="connecting"])', timeout=_BOOT_TIMEOUT * 1000)
-            if page.get_attribute("html", "data-state") != "ready":
-                raise DemoError(_with(complaints, page.inner_text("#status")))
-            tools = page.eval_on_selector_all("[data-tool]", "cards => cards.map(card => card.dataset.tool)")
-            card = page.locator(f'[data-tool="{TOOL}"]')
-            for name, value in arguments.items():
-                card.locator(f'[name="{name}"]').fill(str(value), timeout=_CALL_TIMEOUT * 1000)
-            card.get_by_role("button", name="Call").click(timeout=_CALL_TIMEOUT * 1000)
-            result = card.locator('.result[data-state="done"], .result[data-state="error"]')
-            result.wait_for(timeout=_CALL_TIMEOUT * 1000)
-            structured = result.locator(".structured").all_text_contents()
-            text = "\n".join(result.locator("> pre").all_text_contents())
-            if result.get_attribute("data-state") == "error":
-                raise DemoError(_with(complaints, f"{TOOL} failed: {text}"))
-            if screenshot is not None:
-                page.screenshot(path=screenshot, full_page=True)
-            return Answer(tools, text, json.loads(structured[0]) if structured else None)
+        async with asyncio.timeout(patience), async_playwright() as playwright:
+            browser = await playwright.chromium.launch(**launch_options(chromium), timeout=patience * 1000)
+            try:
+                page = await browser.new_page()
+                page.set_default_timeout(patience * 1000)
+                return await _read_off(page, page_url, arguments, screenshot, complaints)
+            finally:
+                with contextlib.suppress(TimeoutError, Error):
+                    async with asyncio.timeout(_CLOSE_TIMEOUT):  # else its driver ends it
+                        await browser.close()
+    except TimeoutError:
+        raise DemoError(
+            _with(complaints, f"The host page did not answer within {patience:g} seconds: is this machine very busy?")
+        ) from None
     except Error as error:
         raise DemoError(
             _with(complaints, f"The host page did not answer: {error.message.splitlines()[0].rstrip('.')}.")
         ) from error
+
+
+async def _read_off(
+    page: Page, page_url: str, arguments: dict[str, object], screenshot: Path | None, complaints: list[str]
+) -> Answer:
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("response", lambda got: complaints.append(f"{got.status} for {got.url}") if got.status >= 400 else None)
+    crashed = asyncio.Event()
+    page.on("crash", lambda _: crashed.set())
+    crash = asyncio.ensure_future(crashed.wait())
+    reading = asyncio.ensure_future(_read(page, page_url, arguments, screenshot, complaints))
+    try:
+        await asyncio.wait({reading, crash}, return_when=asyncio.FIRST_COMPLETED)
+        if not reading.done():  # Playwright goes on waiting in a page that is gone
+            raise DemoError(_with(complaints, "The host page has crashed: is there enough memory?"))
+        return reading.result()
+    finally:
+        for task in (reading, crash):
+            task.cancel()
+        await asyncio.wait({reading, crash}, timeout=_CLOSE_TIMEOUT)
+
+
+async def _read(
+    page: Page, page_url: str, arguments: dict[str, object], screenshot: Path | None, complaints: list[str]
+) -> Answer:
+    await page.goto(page_url)
+    await page.wait_for_selector('html:not([data-state="connecting"])')
+    if await page.get_attribute("html", "data-state") != "ready":
+        raise DemoError(_with(complaints, await page.inner_text("#status")))
+    tools = await page.eval_on_selector_all("[data-tool]", "cards => cards.map(card => card.dataset.tool)")
+    card = page.locator(f'[data-tool="{TOOL}"]')
+    for name, value in arguments.items():
+        await card.locator(f'[name="{name}"]').fill(str(value))
+    await card.get_by_role("button", name="Call").click()
+    result = card.locator('.result[data-state="done"], .result[data-state="error"]')
+    await result.wait_for()
+    structured = await result.locator(".structured").all_text_contents()
+    text = "\n".join(await result.locator("> pre").all_text_contents())
+    if await result.get_attribute("data-state") == "error":
+        raise DemoError(_with(complaints, f"{TOOL} failed: {text}"))
+    if screenshot is not None:
+        await page.screenshot(path=screenshot, full_page=True)
+    return Answer(tools, text, json.loads(structured[0]) if structured else None)
 
 
 def _with(complaints: list[str], message: str) -> str:

@@ -28,8 +28,9 @@ def test_once() -> None:
     assert done.returncode == 0, done.stderr
     assert "tools: calculate_pi, reset" in done.stdout
     assert re.search(r"calculate_pi\(iterations=100000\) answers: .*3\.1", done.stdout)
-    page, server = re.findall(r"http://127\.0\.0\.1:\d+", done.stdout)
-    assert page != server
+    page, server = re.findall(r"http://(127\.0\.0\.1|localhost):(\d+)", done.stdout)
+    assert page[0] != server[0]  # another site
+    assert page[1] != server[1]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no way to send Ctrl-C to one process")
@@ -80,3 +81,14 @@ def test_a_host_page_that_is_not_there_is_one_error(tmp_path: Path) -> None:
         gone = served.origin
     with pytest.raises(DemoError, match="did not answer"):
         ask(f"{gone}/", ensure_chromium(), {})
+
+
+def test_a_host_page_that_blocks_itself_is_waited_for_no_longer_than_allowed(tmp_path: Path) -> None:
+    """Playwright reads the tools off a page without a deadline of its own."""
+    (tmp_path / "index.html").write_text(
+        """<html data-state="connecting"><script>
+        setTimeout(() => { document.documentElement.dataset.state = "ready"; setTimeout(() => { for (;;); }); });
+        </script>"""
+    )
+    with serve_folder(tmp_path) as served, pytest.raises(DemoError, match="did not answer within 15 seconds"):
+        ask(f"{served.origin}/", ensure_chromium(), {}, patience=15)
