@@ -235,9 +235,10 @@ def lock() -> None:
     ]
     compiling += ["--generate-hashes", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
     compiling += ["--custom-compile-command", "python3 build.py lock"]
+    compiling += ["--unsafe-package", "pip", "--no-emit-package", "pip"]  # an environment keeps its Python's own
     for sources, target in (
         (["requirements/bootstrap.in"], "requirements/bootstrap.txt"),
-        (["pyproject.toml", "--extra", "test", "requirements/dev.in"], "requirements/dev.txt"),
+        (["pyproject.toml", "--extra", "test", "--extra", "node", "requirements/dev.in"], "requirements/dev.txt"),
     ):
         with step(f"Locking {target}"):
             run_tool([*compiling, *sources, "--output-file", target], "uv", cwd=ROOT)

