@@ -3,6 +3,9 @@
 `os._exit`, `os.abort` and a deadly signal to itself would end the page's Python for all tools; here they raise
 SystemExit, as `sys.exit` does. `breakpoint()`, `pdb`, `input()` and reading `sys.stdin` wait for a person who cannot
 answer; here they raise an error that says what to do instead. The functions of `posix` are as they were.
+
+A recursion limit that is too high for the browser's stack is lowered to one that is not: RecursionError is an answer,
+a full stack is the end.
 """
 
 from __future__ import annotations
@@ -36,6 +39,10 @@ def outlive_exits() -> None:
         signal.raise_signal = _raise_signal
     os.kill = _kill
     sys.breakpointhook = _no_debugger
+    if sys.setrecursionlimit is not _limit_recursion:
+        global _really_limit
+        _really_limit = sys.setrecursionlimit
+        sys.setrecursionlimit = _limit_recursion
     sys.stdin = _NoTerminal()
 
 
@@ -65,6 +72,16 @@ def _raise_signal(number: int, /) -> None:
     name = signal.Signals(number).name
     if handler is not signal.SIG_IGN and name not in _HARMLESS:
         raise SystemExit(f"{name} was raised")
+
+
+MOST_FRAMES = 3000
+"""The highest recursion limit. Above some 10,000 frames the browser's stack is too small to free a traceback."""
+
+_really_limit: Callable[[int], None] = sys.setrecursionlimit
+
+
+def _limit_recursion(limit: int, /) -> None:
+    _really_limit(min(limit, MOST_FRAMES))
 
 
 def _no_debugger(*_: Any, **__: Any) -> NoReturn:

@@ -27,6 +27,7 @@ from typing import Any, Protocol
 import anyio
 
 from mcpframe.frame.errors import StorageError
+from mcpframe.frame.outline import nesting
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +42,9 @@ LOCK_LEASE = CHANGE_TIMEOUT + 5
 
 LOCK_TIMEOUT = LOCK_LEASE + 10
 """How many seconds a page waits for the lock: enough to get it after one page that had to be made to let go."""
+
+MAX_NESTING = 500
+"""How many lists and dicts of a value may be inside each other. In Pyodide deeper JSON ends Python."""
 
 Record = str | bytes
 """What a place keeps: a text is JSON, bytes are bytes."""
@@ -114,7 +118,7 @@ class Storage:
             default: what to return where there is no value.
 
         Raises:
-            StorageError: where the browser refuses.
+            StorageError: where the browser refuses, or what is there is not what `set` has written.
         """
         _check(key)
         record: Record | None = None if self._texts is None else self._texts.get(self._prefix + key)
@@ -122,7 +126,7 @@ class Storage:
             record = await self._records.get(self._id, key)
         if record is None:
             return default
-        return json.loads(record) if isinstance(record, str) else record
+        return _decoded(key, record)
 
     async def set(self, key: str, value: Any) -> None:
         """Store a value under a key, in place of the one before. Where this raises, that one is still there.
@@ -133,8 +137,8 @@ class Storage:
 
         Raises:
             QuotaError: where the browser has no room for it.
-            StorageError: where it has no JSON form, the browser refuses or does not answer, or another page of this
-                session does not let go of its lock.
+            StorageError: where it has no JSON form or is nested deeper than `MAX_NESTING`, the browser refuses or does
+                not answer, or another page of this session does not let go of its lock.
         """
         _check(key)
         record = _encoded(key, value)
@@ -269,7 +273,38 @@ def _check(key: object) -> None:
 def _encoded(key: str, value: Any) -> Record:
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value)
+    if _is_deeper(value, MAX_NESTING):
+        raise StorageError(f"The value for {key!r} is nested deeper than {MAX_NESTING} levels, or contains itself.")
     try:
         return json.dumps(value, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise StorageError(f"The value for {key!r} is neither bytes nor JSON: {error}.") from None
+
+
+def _decoded(key: str, record: Record) -> Any:
+    """Return the value of a record. Whoever may write to this origin's storage may have left anything there."""
+    if isinstance(record, bytes):
+        return record
+    fault = f"What is stored under {key!r} is not what was written; delete the key to go on"
+    if nesting(record)[0] > MAX_NESTING:
+        raise StorageError(f"{fault}: it is nested deeper than {MAX_NESTING} levels.")
+    try:
+        return json.loads(record)
+    except (ValueError, RecursionError) as error:
+        raise StorageError(f"{fault}: {error}.") from None
+
+
+def _is_deeper(value: Any, limit: int) -> bool:
+    """Whether containers are nested deeper than the limit. Goes level by level: a deep value is not to be recursed."""
+    level = [value]
+    for _ in range(limit):
+        found: dict[int, Any] = {}
+        for item in level:
+            if isinstance(item, dict):
+                found.update((id(each), each) for each in item.values())
+            elif isinstance(item, list | tuple):
+                found.update((id(each), each) for each in item)
+        level = [item for item in found.values() if isinstance(item, dict | list | tuple)]
+        if not level:
+            return False
+    return True

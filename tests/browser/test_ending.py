@@ -86,3 +86,22 @@ async def test_a_setup_in_which_python_ends_fails(page: Page, ending: str) -> No
             result = await setup.result()
     assert result.error_code is SetupErrorCode.CONFIG_ERROR
     assert "stopped during its setup" in (result.error_message or "")
+
+
+async def test_what_ends_a_program_elsewhere_is_an_error_result(page: Page, ending: str) -> None:
+    told = {
+        "sys.exit": "SystemExit: 3",
+        "os._exit": "SystemExit: 3",
+        "os.abort": "SystemExit: os.abort() was called",
+        "task": "KeyboardInterrupt",
+        "breakpoint": "A page has no terminal for a debugger",
+        "input": "A page has no terminal",
+        "recursion": "maximum recursion depth exceeded",
+    }
+    with anyio.fail_after(PATIENCE):
+        async with Client(framed(ending).connect(PlaywrightPlace(page))) as client:
+            for how, message in told.items():
+                result = await client.call_tool("leave", {"how": how})
+                assert result.is_error, how
+                assert message in str(result.content), how
+                assert not (await client.call_tool("echo", {"text": "again"})).is_error

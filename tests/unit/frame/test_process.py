@@ -24,7 +24,7 @@ def anyio_backend() -> str:
 def _outliving(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name in (
         *((os, name) for name in ("_exit", "abort", "kill")),
-        *((sys, name) for name in ("breakpointhook", "stdin")),
+        *((sys, name) for name in ("breakpointhook", "setrecursionlimit", "stdin")),
         (signal, "raise_signal"),
     ):
         monkeypatch.setattr(module, name, getattr(module, name))
@@ -61,6 +61,28 @@ async def test_a_tool_that_ends_the_process_or_waits_for_a_terminal_is_an_error_
             result = await client.call_tool("call")
             assert result.is_error
             assert told in text(result)
+
+
+async def test_a_recursion_that_never_ends_is_an_error_result_whatever_the_limit():
+    server = FrameServer("s")
+    before = sys.getrecursionlimit()
+
+    def deeper(level: int) -> int:
+        return deeper(level + 1) + 1
+
+    @server.tool()
+    async def recurse() -> int:
+        sys.setrecursionlimit(10**9)
+        return deeper(0)
+
+    try:
+        async with connected(server, "2026") as client:
+            for _ in range(2):
+                assert "maximum recursion depth exceeded" in text(await client.call_tool("recurse"))
+        with pytest.raises(ValueError, match="greater"):
+            sys.setrecursionlimit(0)
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def test_signals_that_end_nothing_or_are_handled_are_as_they_were():

@@ -153,7 +153,60 @@ def endless() -> list[Any]:
     return value
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, float("nan"), float("inf"), endless(), {"a": 1j}])
+def nested(levels: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+def shared(levels: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(levels):
+        value = [value, {"a": value}]
+    return value
+
+
+@pytest.mark.parametrize("make", [endless, lambda: nested(501), lambda: {"a": (nested(500),)}, lambda: shared(300)])
+async def test_a_value_that_is_nested_too_deep_is_refused_and_nothing_lost(make: Callable[[], Any]) -> None:
+    storage = Storage("id", None, MemoryRecords())
+    await storage.set("k", nested(500))
+    with pytest.raises(StorageError, match="The value for 'k' is nested deeper than 500 levels, or contains itself"):
+        await storage.set("k", make())
+    assert await storage.get("k") == nested(500)
+
+
+@pytest.mark.parametrize(
+    ("stored", "fault"),
+    [
+        ("[" * 1_000_000 + "]" * 1_000_000, "nested deeper than 500 levels"),
+        ('{"a":' * 20_000 + "1" + "}" * 20_000, "nested deeper than 500 levels"),
+        ("[" * 100_000, "nested deeper"),
+        ("{", "Expecting"),
+        ("", "Expecting"),
+        ("undefined", "Expecting"),
+        ("9" * 5000, "integer"),
+    ],
+    ids=["deep", "deep objects", "open", "cut", "empty", "no JSON", "large number"],
+)
+@pytest.mark.parametrize("earlier", [False, True], ids=["IndexedDB", "localStorage"])
+async def test_what_another_has_left_in_the_storage_is_an_error_and_can_be_deleted(
+    stored: str, fault: str, earlier: bool
+) -> None:
+    texts, records = FakeTexts(), MemoryRecords()
+    if earlier:
+        texts.kept["mcpframe:1:id:k"] = stored
+    else:
+        await records.set("id", "k", stored)
+    storage = Storage("id", texts, records)
+    for use in (lambda: storage.get("k"), lambda: storage.update("k", lambda value: value)):
+        with pytest.raises(StorageError, match=f"(?s)stored under 'k' is not what was written.*{fault}"):
+            await use()
+    await storage.delete("k")
+    assert await storage.get("k", "none") == "none"
+
+
+@pytest.mark.parametrize("value", [object(), {1, 2}, float("nan"), float("inf"), {"a": 1j}])
 async def test_what_has_no_json_form_is_refused_and_nothing_lost(value: Any) -> None:
     storage = Storage("id", None, MemoryRecords())
     await storage.set("k", "before")

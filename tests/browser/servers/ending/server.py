@@ -1,6 +1,8 @@
 """A server whose tools end Python, or never return."""
 
+import asyncio
 import ctypes
+import os
 import posix  # what `os` has of it raises SystemExit in a page
 import sys
 
@@ -45,6 +47,32 @@ def end(how: str) -> str:
             sys.setrecursionlimit(10**9)
             return str(_recursed(0))
     return "it lives"
+
+
+@server.tool()
+async def leave(how: str) -> str:
+    """Do what ends a program elsewhere."""
+    match how:
+        case "sys.exit":
+            sys.exit(3)
+        case "os._exit":
+            os._exit(3)
+        case "os.abort":
+            os.abort()
+        case "task":
+            await asyncio.create_task(_leave())
+        case "breakpoint":
+            breakpoint()
+        case "input":
+            input("Name? ")  # noqa: ASYNC250  which is the point
+        case "recursion":
+            sys.setrecursionlimit(10**9)
+            return str(_recursed(0))
+    return "it lives"
+
+
+async def _leave() -> None:
+    raise KeyboardInterrupt
 
 
 @server.tool()
