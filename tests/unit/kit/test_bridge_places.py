@@ -12,6 +12,7 @@ from mcpframe.kit.bridge.page import HOST_ORIGIN
 from mcpframe.kit.bridge.profile import Remembered, default_folder, open_profile
 from mcpframe.kit.bridge.target import host_name, open_target
 from mcpframe.kit.errors import BridgeError, ProfileInUse
+from mcpframe.kit.serve import serve_folder
 
 
 def test_an_address_is_taken_as_it_is() -> None:
@@ -55,6 +56,19 @@ def test_a_folder_built_for_others_says_what_to_do(tmp_path: Path) -> None:
     folder = built(tmp_path / "pi", "https://chat.example")
     with pytest.raises(BridgeError, match=f"--allow-origin {HOST_ORIGIN}"), open_target(str(folder)):
         pass
+
+
+@pytest.mark.parametrize("allowed", [["https://chat.example"], []])
+def test_an_address_that_does_not_allow_the_bridge_names_its_origin(tmp_path: Path, allowed: list[str]) -> None:
+    built(tmp_path / "pi", *allowed)
+    manifest = {"mcpframe_manifest": 1, "allowed_origins": allowed}
+    (tmp_path / "pi" / "manifest.json").write_text(json.dumps(manifest))
+    with serve_folder(tmp_path) as served, open_target(f"{served.origin}/pi/") as target:
+        with pytest.raises(BridgeError, match=f"add {HOST_ORIGIN} to allowed_origins"):
+            target.find()
+        manifest["allowed_origins"] = [*allowed, HOST_ORIGIN]
+        (tmp_path / "pi" / "manifest.json").write_text(json.dumps(manifest))
+        assert target.find() == f"{served.origin}/pi/"
 
 
 def test_a_session_is_remembered(tmp_path: Path) -> None:
