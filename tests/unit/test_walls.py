@@ -66,14 +66,16 @@ def test_only_these_files_of_the_frame_import_the_sdk(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted((PACKAGE / "frame" / "protocols").glob("*.py")), ids=lambda path: path.name)
 def test_protocols_import_the_connections_vocabulary_only(path: Path) -> None:
     ours = {module for module in imports(path, typing_only=True) if module.startswith("mcpframe")}
-    vocabulary = ("connection", "roles", "events", "errors", "jsonrpc", "protocols")
+    vocabulary = ("connection", "roles", "events", "errors", "jsonrpc", "payload", "protocols")
     assert all(
         module.startswith(tuple(f"mcpframe.frame.{name}" for name in vocabulary)) or module == "mcpframe.frame.jsonrpc"
         for module in ours
     )
 
 
-@pytest.mark.parametrize("name", ["connection", "roles", "events", "errors", "origins", "payload", "jsonrpc"])
+@pytest.mark.parametrize(
+    "name", ["connection", "roles", "events", "errors", "origins", "payload", "outline", "jsonrpc"]
+)
 def test_the_connection_does_no_io(name: str) -> None:
     path = PACKAGE / "frame" / f"{name}.py"
     assert not top(imports(path, typing_only=True)) & {
