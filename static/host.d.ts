@@ -80,6 +80,11 @@ interface FrameOptions {
   timeout?: number | FrameTimeouts | undefined;
   limits?: FrameLimits | undefined;
   /**
+   * Milliseconds until `onunresponsive` tells of a page that is silent while requests wait. After half of it the page is
+   * asked. Default 20 000; `Infinity` never asks.
+   */
+  unresponsiveAfter?: number | undefined;
+  /**
    * Called with every message, in either phase, as it is sent, received or refused. It costs; for inspecting. Of what
    * other windows post to this one, only the origin is told.
    */
@@ -175,6 +180,9 @@ export declare class FrameTransport {
   /** The page asks for its setup again. */
   onsetuprequired?: ((request: SetupRequest) => void) | undefined;
 
+  /** The page does not answer while requests wait (true), or does again (false): offer `reload()`. */
+  onunresponsive?: ((unresponsive: boolean) => void) | undefined;
+
   /** The iframe is shown or hidden. */
   onvisibility?: ((visible: boolean) => void) | undefined;
   /**
@@ -189,6 +197,11 @@ export declare class FrameTransport {
   show(): void;
   /** Hide the iframe; its page goes on running. A popup can't be hidden. */
   hide(): void;
+  /**
+   * End this session, and make the transport of the next one: it loads the page anew, in the same place and with the same
+   * session id. Connect another client to it.
+   */
+  reload(): FrameTransport;
   /** Load the page and shake hands with it. `Client.connect()` calls this. */
   start(): Promise<void>;
   /** Send one JSON-RPC message. */

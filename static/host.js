@@ -46,11 +46,17 @@ import {
   speaksOurVersion,
   unreadableSetup,
 } from "./host-messages.js";
+import { Alive } from "./host-alive.js";
 import { jsonOf, outlineOf } from "./host-json.js";
 
 export { FrameError, PROTOCOL_VERSION };
 
 const DEFAULT_TIMEOUT = 30_000;
+/** Of the time without an answer, in milliseconds, each half: until a page is asked whether it lives, and to answer. */
+const DEFAULT_SILENCE = 10_000;
+/** How long a silent page is away before it is loaded anew, in milliseconds: until then the browser would load it into the
+ * process that is blocked. */
+const BLOCKED_PROCESS_END = 5_000;
 const DEFAULT_LIMITS = { maxMessageBytes: 64 * 1024 * 1024, maxNesting: 100, maxPending: 1000 };
 
 /** The `sandbox` attribute by preset; the same in Python. `strict` takes away the page's origin: see `opaque`. */
@@ -84,6 +90,11 @@ export class FrameTransport {
   onsetuprequired;
   /** @type {((visible: boolean) => void) | undefined} the iframe is shown or hidden, by us or by the host through us */
   onvisibility;
+  /**
+   * @type {((unresponsive: boolean) => void) | undefined} the page does not answer while requests wait, or does again:
+   * offer `reload()`
+   */
+  onunresponsive;
   /**
    * @type {((requested: object[]) => string[] | Promise<string[]>) | undefined} asked what to grant, where a setup asks
    * for permissions that nobody has decided on; gives names. Without it nothing more is granted.
@@ -121,6 +132,10 @@ export class FrameTransport {
   #asked = new Set();
   #owed = new Set();
   #onWire;
+  #options;
+  #alive;
+  #rest = 0;
+  #resting;
 
   #onMessageEvent = (event) => {
     try {
@@ -196,6 +211,8 @@ export class FrameTransport {
    *   in UTF-8 (64 MiB), of arrays and objects inside each other (100), of unanswered requests per direction (1000)
    * @param {boolean} [options.opaque] the page is in a sandbox without `allow-same-origin`. Its origin is "null" like
    *   that of every such frame, so messages can only go to "*": whatever is in that iframe reads them.
+   * @param {number} [options.unresponsiveAfter] milliseconds until `onunresponsive` tells of a page that is silent while
+   *   requests wait; 20 s. After half of it the page is asked. Infinity never asks.
    * @param {(wire: {direction: "sent" | "received", text: string | null, origin: string, refused: string | null}) => void}
    *   [options.onWire] called with every message, in either phase, as it is sent, received or refused; for inspecting, as
    *   it costs. `text` is its JSON; null where it was not read, as nothing of a stranger is, or is not JSON within the limits.
@@ -212,6 +229,7 @@ export class FrameTransport {
     timeout = {},
     limits = {},
     opaque = false,
+    unresponsiveAfter = 2 * DEFAULT_SILENCE,
     onWire,
   }) {
     if (!iframe === !popup) throw new FrameError("StateError", "Pass either an iframe or popup: true.");
@@ -244,6 +262,14 @@ export class FrameTransport {
     this.#onWire = onWire;
     this.permissions = [...new Set(permissions.map(checkPermission))];
     this.frameSessionId = sessionId ?? randomId();
+    this.#options = { iframe, popup, url: address, timeout, limits, opaque, unresponsiveAfter, onWire };
+    this.#alive = new Alive({
+      after: unresponsiveAfter / 2,
+      id: `mcpframe-ping-${randomId()}`,
+      waits: () => this.#state === "open" && this.#asked.size > 0,
+      ask: (payload) => this.#post({ type: "MCP_MESSAGE", payload }),
+      tell: (unresponsive) => this.#attempt(() => this.onunresponsive?.(unresponsive)),
+    });
   }
 
   /**
@@ -326,6 +352,24 @@ export class FrameTransport {
     this.#attempt(() => this.onclose?.());
   }
 
+  /**
+   * End this session, for a page that is unresponsive or has stopped, and make the transport of the next one: it loads the
+   * page anew, in the same place and with the same session id. Connect another client to it. A popup is opened anew: call
+   * this in answer to a click.
+   * @returns {FrameTransport}
+   */
+  reload() {
+    if (this.#state !== "closed") this.#end();
+    const sessionId = this.#options.opaque ? undefined : this.frameSessionId;
+    const { permissions } = this;
+    const next = new FrameTransport({ ...this.#options, sessionId, permissions, visibility: this.#visibility });
+    next.#phases = this.#phases;
+    next.#declined = this.#declined;
+    if (this.#alive.silent) next.#rest = BLOCKED_PROCESS_END;
+    for (const hook of ["onsetuprequired", "onvisibility", "onunresponsive", "onpermissions"]) next[hook] = this[hook];
+    return next;
+  }
+
   /** Whether the framed page is shown. */
   get visible() {
     return !this.#iframe || !(this.#iframe.hidden || this.#iframe.style.display === "none");
@@ -345,7 +389,7 @@ export class FrameTransport {
   // ---- inbound
 
   #receive(event) {
-    if (this.#state === "clearing") return;
+    if (this.#state === "clearing" || this.#state === "resting") return;
     const { origin } = event;
     if (event.source === null || event.source !== this.#peer) {
       return this.#tell("received", null, origin, OTHER_WINDOW);
@@ -431,6 +475,7 @@ export class FrameTransport {
   }
 
   #deliver(payload) {
+    if (this.#alive.heard(payload)) return;
     if ("method" in payload && "id" in payload) {
       this.#owed.add(payload.id);
     } else if (!("method" in payload)) {
@@ -472,6 +517,7 @@ export class FrameTransport {
       const isNew = !this.#asked.has(payload.id);
       if (isNew && this.#asked.size >= this.#limits.maxPending) throw tooManyPending(this.#limits);
       this.#asked.add(payload.id);
+      this.#alive.expect();
     } else if (!("method" in payload)) {
       this.#owed.delete(payload.id);
     } else if (payload.method === "notifications/cancelled") {
@@ -538,9 +584,16 @@ export class FrameTransport {
       iframe.removeAttribute("srcdoc");
       iframe.src = "about:blank";
     } else {
-      this.#navigate();
+      this.#rested();
     }
     return settled;
+  }
+
+  #rested() {
+    if (!this.#rest) return this.#navigate();
+    this.#state = "resting";
+    this.#resting = setTimeout(() => this.#navigate(), this.#rest);
+    this.#rest = 0;
   }
 
   #navigate() {
@@ -551,7 +604,7 @@ export class FrameTransport {
   }
 
   #loaded() {
-    if (this.#state === "clearing") return this.#navigate();
+    if (this.#state === "clearing") return this.#rested();
     this.#loads += 1;
     if (this.#loads > 1 && this.#state === "open") {
       this.#end(new FrameError("PeerGone", "The framed page was reloaded or navigated away."));
@@ -582,6 +635,8 @@ export class FrameTransport {
 
   /** Leave nothing behind: no listener, no timer, no popup. */
   #leave() {
+    this.#alive.stop();
+    clearTimeout(this.#resting);
     clearTimeout(this.#timer);
     clearInterval(this.#poll);
     window.removeEventListener("message", this.#onMessageEvent);

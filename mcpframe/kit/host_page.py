@@ -13,7 +13,7 @@ from mcpframe.kit.errors import ToolMissing
 from mcpframe.kit.programs import run_tool
 from mcpframe.kit.progress import Progress, silent
 
-HOST_MODULES = ("host.js", "host-messages.js", "host-json.js")
+HOST_MODULES = ("host.js", "host-messages.js", "host-json.js", "host-alive.js")
 """The host module for JavaScript pages, in `static`."""
 
 _CLIENT = "@modelcontextprotocol/client"

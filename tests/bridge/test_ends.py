@@ -13,10 +13,17 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
+from mcpframe.kit.bridge.page import HOST_ORIGIN
+from mcpframe.kit.bundle import build
 from tests.bridge.conftest import ROOT
 from tests.bridge.programs import INITIALIZE, PATIENCE, Program, environment, start
 
-SERVER = str(ROOT / "tests" / "browser" / "servers" / "ending")
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of the server, built for bridges."""
+    project, out = ROOT / "tests" / "browser" / "servers" / "ending", tmp_path_factory.mktemp("ending")
+    return str(out / build(project, out, allowed_origins=[HOST_ORIGIN]).name)
 
 
 async def call(bridge: Program, id_: int, tool: str, **arguments: str) -> None:
@@ -29,8 +36,8 @@ async def echoes(bridge: Program, id_: int) -> None:
     assert (answer["id"], answer["result"]["content"][0]["text"]) == (id_, "again")
 
 
-async def test_the_end_of_python_and_a_tool_that_never_returns(tmp_path: Path) -> None:
-    async with start(SERVER, "--timeout", str(PATIENCE), "--busy-timeout", "3", profile=tmp_path) as bridge:
+async def test_the_end_of_python_and_a_tool_that_never_returns(server: str, tmp_path: Path) -> None:
+    async with start(server, "--timeout", str(PATIENCE), "--busy-timeout", "3", profile=tmp_path) as bridge:
         await bridge.request(0, "initialize", **INITIALIZE)
         assert (await bridge.next())["id"] == 0
         await bridge.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -54,8 +61,8 @@ async def test_the_end_of_python_and_a_tool_that_never_returns(tmp_path: Path) -
         assert "Traceback" not in told
 
 
-async def test_a_cancelled_call_that_never_returns(tmp_path: Path) -> None:
-    async with start(SERVER, "--timeout", str(PATIENCE), "--busy-timeout", "3600", profile=tmp_path) as bridge:
+async def test_a_cancelled_call_that_never_returns(server: str, tmp_path: Path) -> None:
+    async with start(server, "--timeout", str(PATIENCE), "--busy-timeout", "3600", profile=tmp_path) as bridge:
         await bridge.request(0, "initialize", **INITIALIZE)
         assert (await bridge.next())["id"] == 0
         await call(bridge, 1, "spin")
@@ -69,7 +76,7 @@ async def test_a_cancelled_call_that_never_returns(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
+def address(server: str, tmp_path: Path) -> Iterator[str]:
     """A bridge over HTTP."""
     arguments = [
         "--http",
@@ -82,7 +89,7 @@ def address(tmp_path: Path) -> Iterator[str]:
         "--profile",
         str(tmp_path),
     ]
-    command = [sys.executable, "-m", "mcpframe", "bridge", SERVER, *arguments]
+    command = [sys.executable, "-m", "mcpframe", "bridge", server, *arguments]
     with (tmp_path / "stderr.txt").open("w") as errors:
         process = subprocess.Popen(
             command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=errors, text=True

@@ -105,3 +105,38 @@ async def test_what_ends_a_program_elsewhere_is_an_error_result(page: Page, endi
                 assert result.is_error, how
                 assert message in str(result.content), how
                 assert not (await client.call_tool("echo", {"text": "again"})).is_error
+
+
+RELOADED = """async (url) => {
+  const { FrameTransport } = await import("/host.js");
+  const iframe = document.body.appendChild(document.createElement("iframe"));
+  const said = [];
+  const call = async (transport, id, name, args) => {
+    const answered = new Promise((resolve) => (transport.onmessage = (message) => {
+      said.push(message.id);
+      resolve(message);
+    }));
+    const params = { name, arguments: args };
+    await transport.send({ jsonrpc: "2.0", id, method: "tools/call", params });
+    return answered;
+  };
+  const first = new FrameTransport({ iframe, url, unresponsiveAfter: 3_000, timeout: 90_000 });
+  await first.start();
+  await call(first, 1, "echo", { text: "there" });
+  const silent = new Promise((resolve) => (first.onunresponsive = resolve));
+  const spinning = call(first, 2, "spin", {});
+  const told = await silent;
+  const next = first.reload();
+  const failed = await spinning;
+  await next.start();
+  const again = await call(next, 3, "echo", { text: "again" });
+  await next.close();
+  const same = first.frameSessionId === next.frameSessionId;
+  return { told, code: failed.error.code, text: again.result.content[0].text, said, same };
+}"""
+
+
+async def test_a_host_in_javascript_reloads_a_page_that_computes_for_ever(page: Page, ending: str) -> None:
+    with anyio.fail_after(PATIENCE):
+        got = await page.evaluate(RELOADED, ending)
+    assert got == {"told": True, "code": -32000, "text": "again", "said": [1, 2, 3], "same": True}

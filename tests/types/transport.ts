@@ -83,3 +83,7 @@ transport.hide();
 transport.visible = true;
 // @ts-expect-error  a new setup is a new transport's
 transport.setup("now");
+
+// A page that does not answer is loaded anew.
+const silent = new FrameTransport({ iframe, url, unresponsiveAfter: 5_000 });
+silent.onunresponsive = (unresponsive: boolean) => void (unresponsive && silent.reload().start());
