@@ -39,8 +39,16 @@ export class Cold {
     });
   }
 
+  /** Fetches the content without anybody waiting for it. */
+  async come(fetchBytes) {
+    if (this.nodes.length) this.#put(await fetchBytes(this.file));
+  }
+
   #fill(FS) {
-    const archive = fetchNow(this.url, this.file, FS);
+    this.#put(fetchNow(this.url, this.file, FS));
+  }
+
+  #put(archive) {
     for (const [node, offset, size] of this.nodes) {
       const value = archive.subarray(offset, offset + size);
       // Not one that was written meanwhile.

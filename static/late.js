@@ -10,6 +10,7 @@ export class Late {
   #hooked = [];
   #there = new Set();
   #filled = false;
+  #cold = [];
 
   /**
    * @param files those of the boot config
@@ -54,13 +55,17 @@ export class Late {
 
   /**
    * Fetches and places them once the page is quiet; not for people who save data: for them when they are wanted.
-   * A host that drives the browser, as mcpframe's bridge does, may have them come at once by `mcpframeComplete()`.
+   * A host that drives the browser, as mcpframe's bridge does, may have everything come at once by `mcpframeComplete()`,
+   * with what few servers read.
    */
   comeLater() {
     if (navigator.connection?.saveData) return;
     let coming;
     const come = () => (coming ??= this.#come());
-    globalThis.mcpframeComplete = come;
+    globalThis.mcpframeComplete = async () => {
+      await come();
+      await Promise.all(this.#cold.map((cold) => cold.come(this.fetchBytes)));
+    };
     whenQuiet(come);
   }
 
@@ -94,6 +99,7 @@ export class Late {
       unpack(this.FS, archives[index], file.to, cold);
     });
     cold.place(this.FS, early);
+    this.#cold.push(cold);
     settle(this.FS, this.files.archives);
   }
 }

@@ -144,7 +144,7 @@ def test_the_first_requests_over_http_wait_for_no_file(http_bridge: str) -> None
     """The files that a page fetches when it is quiet are there before the bridge says its address."""
     address = urlsplit(http_bridge)
     connection = HTTPConnection(address.netloc, timeout=PATIENCE)
-    params = {"name": "waited_for", "arguments": {"module": "wave"}, "_meta": META}
+    params = {"name": "waited_for", "arguments": {"module": "statistics"}, "_meta": META}
     head = {**HEAD, "mcp-method": "tools/call", "mcp-name": "waited_for"}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     connection.request("POST", address.path, json.dumps(message), head)

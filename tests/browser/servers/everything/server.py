@@ -89,8 +89,8 @@ def waited_for(module: str) -> list[str]:
     importlib.import_module(module)
     from js import performance
 
-    marks = [mark.name for mark in performance.getEntriesByType("mark")]
-    return [name for name in marks if name.startswith("mcpframe:files for")]
+    entries = performance.getEntriesByType("resource")
+    return [entry.name for entry in entries if entry.initiatorType == "xmlhttprequest"]  # as synchronous requests are
 
 
 @server.tool()
