@@ -32,6 +32,7 @@ class Watch:
         self._limit = limit
         self._awaited: Callable[[], bool] = lambda: False
         self._cancelled = asyncio.Event()
+        self._until = 0.0
         self._task: asyncio.Task[None] | None = None
 
     def start(self, awaited: Callable[[], bool]) -> None:
@@ -43,6 +44,8 @@ class Watch:
 
     def cancelled(self) -> None:
         """Note that what was awaited has been cancelled: a page that computes for it does not get the whole limit."""
+        # For a while: what was cancelled may be still on its way into the page.
+        self._until = asyncio.get_running_loop().time() + _AFTER_CANCELLATION
         self._cancelled.set()
 
     def stop(self) -> None:
@@ -51,7 +54,8 @@ class Watch:
             self._task.cancel()
 
     async def _run(self) -> None:
-        while self._awaited() or self._cancelled.is_set():
+        now = asyncio.get_running_loop().time
+        while self._awaited() or now() < self._until:
             if seconds := await self._without_a_turn():
                 self._blocked(seconds)
                 return

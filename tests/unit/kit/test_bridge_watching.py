@@ -69,9 +69,21 @@ async def test_a_page_that_answers_after_a_cancellation_lives() -> None:
     turn = await page.asked.get()
     page.awaited = False
     page.watch.cancelled()
+    page.free = True
     turn.set_result(None)
     await page.ended()
     assert not page.blocked.done()
+
+
+async def test_what_reaches_the_page_only_after_its_cancellation_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "_AFTER_CANCELLATION", 0.5)
+    page = Page(3600)
+    turn = await page.asked.get()
+    page.awaited = False
+    page.watch.cancelled()
+    turn.set_result(None)
+    await page.asked.get()
+    assert await page.blocked < 3600
 
 
 async def test_who_asks_after_a_cancellation_gets_the_whole_limit() -> None:
