@@ -5,6 +5,7 @@
  */
 import { FrameTransport } from "./host.js";
 
+const LINES = 1000; // of what the server prints
 const PROTOCOL = "2025-11-25";
 const element = (id) => document.getElementById(id);
 const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -23,6 +24,15 @@ function show(state, text) {
   element("status").textContent = text;
 }
 
+/** Show what the server logs, and prints, at the end of what it has said. */
+function print({ level, data }) {
+  const text = typeof data === "string" ? data : JSON.stringify(data);
+  const log = element("log");
+  log.append(`${level === "info" ? "" : `${level}: `}${text}\n`);
+  while (log.childNodes.length > LINES) log.firstChild.remove();
+  log.hidden = false;
+}
+
 async function connect({ setup = false } = {}) {
   const mine = (current += 1);
   const mineBuilt = built;
@@ -32,7 +42,10 @@ async function connect({ setup = false } = {}) {
   const made = new FrameTransport({ url, iframe: element("frame"), sessionId, timeout: { handshake: 120_000 } });
   transport = made;
   const waiting = new Map();
-  made.onmessage = (message) => waiting.get(message.id)?.(message);
+  made.onmessage = (message) => {
+    if (message.method === "notifications/message") print(message.params);
+    else waiting.get(message.id)?.(message);
+  };
   made.onclose = () => mine === current && show("closed", "The session is over.");
   made.onsetuprequired = (request) => show("setup", `The server asks for its setup: ${request.message}`);
   const ask = (id, method, params) =>
@@ -48,8 +61,9 @@ async function connect({ setup = false } = {}) {
     }
     await made.start();
     const clientInfo = { name: "mcpframe dev", version: "1" };
-    await ask(1, "initialize", { protocolVersion: PROTOCOL, capabilities: {}, clientInfo });
+    const begun = await ask(1, "initialize", { protocolVersion: PROTOCOL, capabilities: {}, clientInfo });
     await made.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    if (begun.result?.capabilities.logging) await ask(3, "logging/setLevel", { level: "info" });
     const answer = await ask(2, "tools/list", {});
     if (mine !== current) return;
     fetch(`${channel}running=${mineBuilt}`).catch(() => {}); // it has stopped: follow() says so

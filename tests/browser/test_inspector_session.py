@@ -182,7 +182,12 @@ async def test_a_prompt_is_got_with_completions(everything: ServerPart) -> None:
 
 
 async def test_logs_come_from_the_level_that_is_asked_for(everything: ServerPart) -> None:
+    await everything.call("shout", text="unasked")
+    await everything.answers("UNASKED")
     logs = await everything.tab("Logs")
+    await expect(logs.get_by_role("combobox", name="Level to ask for")).to_have_value("info")
+    await expect(logs.get_by_role("listitem").filter(has_text="printed unasked")).to_have_count(1)
+    await logs.get_by_role("button", name="Clear").click()
     await logs.get_by_role("combobox", name="Level to ask for").select_option("warning")
     await expect(logs.get_by_role("status")).not_to_be_empty()
     await everything.call("log", text="one")

@@ -15,6 +15,9 @@ from mcpframe.frame.elements import Element
 from telling import sentence
 
 LEVELS: Final[tuple[types.LoggingLevel, ...]] = get_args(types.LoggingLevel)
+USUAL: Final[types.LoggingLevel] = "info"
+"""The level that is asked for by itself: that of what a server prints."""
+
 MOST: Final = 1000
 """How many entries are kept."""
 
@@ -27,6 +30,7 @@ class Logs:
         self._connection = connection
         bar = place.add("div", class_="insp-row insp-bar")
         self._ask = self._select(bar, "Level to ask for", {"": "None asked for"})
+        self._ask.js.value = connection.log_level = USUAL
         self._filter = self._select(bar, "Show from level", {"all": "Everything"})
         bar.add("button", "Clear", type="button").on("click", self._clear)
         self._told = bar.add("span", role="status", class_="quiet")
