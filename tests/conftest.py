@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,14 @@ def pytest_configure(config: pytest.Config) -> None:
                 terminal.write_line(f"{report.when} of {report.nodeid} failed: {told[:2000]}", red=True)
 
     config.pluginmanager.register(Teller())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Keep ill-formed text that a test has logged from ending the process that the report is sent from."""
+    report = yield
+    report.sections = [(name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections]
+    return report
 
 
 _MATRIX = ("test_contract_", "test_matrix")
