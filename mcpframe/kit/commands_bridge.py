@@ -42,7 +42,7 @@ def bridge(
     busy_timeout: Annotated[
         float,
         typer.Option(
-            min=0,
+            callback=opts.is_pause,
             help="How long a tool may compute without a pause, in seconds, before its page is ended and opened again; "
             "0 for ever.",
         ),

@@ -17,6 +17,7 @@ from mcpframe.kit.checks.findings import Finding, error, warning
 from mcpframe.kit.checks.page import check_page
 from mcpframe.kit.checks.tools import check_tools
 from mcpframe.kit.errors import ConfigError, NoFramedServer
+from mcpframe.kit.listed import everything
 from mcpframe.kit.oneshot import one_session
 from mcpframe.kit.progress import Progress, silent
 from mcpframe.kit.published import fetch, host_for, read_manifest
@@ -92,8 +93,7 @@ def _session(url: str, manifest: dict[str, Any], origin: str, timeout: float) ->
 
 async def _tools(url: str, origin: str, patience: float) -> list[dict[str, Any]]:
     async with one_session(url, origin=origin, patience=patience) as client:
-        listed = (await client.list_tools()).tools if client.server_capabilities.tools else []
-        return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]
+        return await everything(client.list_tools, "tools") if client.server_capabilities.tools else []
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from mcpframe.kit.commands.output import escape, out, silently, step
 from mcpframe.kit.commands.target import addressed
 
 EXAMPLES = "Examples:  mcpframe list https://tools.example/pi/  |  mcpframe list .  |  mcpframe list dist/pi --json"
-_MOST_PAGES = 1000
 
 
 def list_server(
@@ -58,40 +57,18 @@ def entries_of(setup: bool, enter: list[str] | None) -> list[tuple[str, Any]] | 
 async def _listed(
     url: str, origin: str | None, era: str, patience: float, setup: list[tuple[str, Any]] | None
 ) -> dict[str, Any]:
+    from mcpframe.kit.listed import everything, on_the_wire
     from mcpframe.kit.oneshot import one_session
 
     async with one_session(url, origin=origin, era=era, patience=patience, setup=setup) as client:
         can = client.server_capabilities
-        found: dict[str, Any] = {"server": _wire(client.server_info), "protocol": client.protocol_version}
+        found: dict[str, Any] = {"server": on_the_wire(client.server_info), "protocol": client.protocol_version}
         found["tools"] = await everything(client.list_tools, "tools") if can.tools else []
         found["resources"] = await everything(client.list_resources, "resources") if can.resources else []
         templates = client.list_resource_templates
         found["resourceTemplates"] = await everything(templates, "resource_templates") if can.resources else []
         found["prompts"] = await everything(client.list_prompts, "prompts") if can.prompts else []
         return found
-
-
-async def everything(ask: Any, kind: str) -> list[dict[str, Any]]:
-    """Return all pages of a list, as on the wire. Raises `CallError` for a list that does not end."""
-    from mcpframe.kit.errors import CallError
-
-    found: list[dict[str, Any]] = []
-    cursors: set[str | None] = {None}
-    cursor: str | None = None
-    while True:
-        page = await ask(cursor=cursor)
-        found += [_wire(item) for item in getattr(page, kind)]
-        cursor = page.next_cursor
-        if cursor is None:
-            return found
-        if cursor in cursors or len(cursors) == _MOST_PAGES:
-            raise CallError(f"The server's list of {kind.replace('_', ' ')} has no end: mend its pagination.")
-        cursors.add(cursor)
-
-
-def _wire(item: Any) -> dict[str, Any]:
-    dumped: dict[str, Any] = item.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return dumped
 
 
 def _signature(tool: dict[str, Any]) -> str:

@@ -27,6 +27,11 @@ def _is_duration(value: float) -> float:
     return value
 
 
+def is_pause(value: float) -> float:
+    """Return a number of seconds, 0 for no limit, or raise `typer.BadParameter`."""
+    return value if value == 0 else _is_duration(value)
+
+
 def is_name(value: str | None) -> str | None:
     """Return what is given as a name or an id, or raise `typer.BadParameter`: no text, a control character, no end."""
     if value is None:

@@ -73,7 +73,7 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("bridge", "--session"): ([NOWHERE], ["", LONG, "a\nb"]),
     ("bridge", "--profile"): ([NOWHERE], ["file.txt", LONG]),
     ("bridge", "--timeout"): ([NOWHERE], SECONDS),
-    ("bridge", "--busy-timeout"): ([NOWHERE], ["-1", "nan", "abc", ""]),
+    ("bridge", "--busy-timeout"): ([NOWHERE], SECONDS[1:]),
     ("install", "where"): (["--client", "vscode", "--yes"], ["nothing", LONG, "", *ADDRESSES]),
     ("install", "--client"): ([NOWHERE, "--yes"], ["emacs", ""]),
     ("install", "--name"): ([NOWHERE, "--client", "vscode", "--yes"], ["", "a\nb", LONG]),
