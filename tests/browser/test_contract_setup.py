@@ -336,8 +336,10 @@ async def test_a_popup_that_goes_elsewhere_is_not_heard_and_learns_nothing(
         await outer.go_on()
     popup = await opened.value
     await outer.next("opened")
-    async with popup.expect_event("load"):
-        await popup.evaluate("url => { location.href = url }", f"{origins.stranger}/page.html?elsewhere")
+    elsewhere = f"{origins.stranger}/page.html?elsewhere"
+    # Later, as the answer of `evaluate` may be lost where the page leaves at once.
+    await popup.evaluate("url => { setTimeout(() => { location.href = url }) }", elsewhere)
+    await popup.wait_for_url(elsewhere)
     await outer.send({"jsonrpc": "2.0", "id": "secret", "method": "echo"})
     await say(popup.main_frame, {"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "id": "secret", "result": {}}})
     assert (await outer.next("refused"))["error"] == "UnexpectedOrigin"

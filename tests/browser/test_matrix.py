@@ -186,7 +186,8 @@ async def test_a_page_that_sends_itself_elsewhere_ends_its_session(outer: Outer,
     await outer.open(f"{origins.bundle}/page.html?inner")
     frame = await outer.inner()
     await outer.send({"jsonrpc": "2.0", "id": "pending", "method": "silence"})
-    await frame.evaluate("url => { location.replace(url) }", f"{origins.stranger}/page.html?inner")
+    elsewhere = f"{origins.stranger}/page.html?inner"
+    await frame.evaluate("url => { setTimeout(() => { location.replace(url) }) }", elsewhere)
     answer = (await outer.next("received"))["payload"]
     assert (answer["id"], answer["error"]["code"]) == ("pending", -32000)
     assert (await outer.next("closed"))["error"] == "PeerGone"

@@ -36,6 +36,7 @@ from mcpframe.kit.bridge.lines import Broken
 from mcpframe.kit.bridge.link import Link
 from mcpframe.kit.bridge.page import Said
 from mcpframe.kit.bridge.routing import Asked, request_for
+from mcpframe.kit.bridge.unread import Unread
 
 logger = logging.getLogger(__name__)
 
@@ -166,7 +167,8 @@ class _Session:
         link.edge = self
         self._asked: dict[jsonrpc.RequestId, Asked] = {}
         self._answering: dict[str, anyio.Event] = {}
-        self._outgoing, self._to_send = anyio.create_memory_object_stream[SessionMessage](float("inf"))
+        self._unread = Unread()
+        self._outgoing, self._to_send = anyio.create_memory_object_stream[tuple[SessionMessage, int]](float("inf"))
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, message: Mapping[str, Any] | None) -> None:
         """Answer one HTTP request; `message` is its body's, where it is a POST."""
@@ -257,9 +259,15 @@ class _Session:
             if asked is None:
                 return  # it was cancelled
             self.has_begun = self.has_begun or (asked.method == "initialize" and "result" in message)
-        self._send(message, related)
+        self._send(message, related, len(said.text))
 
-    def _send(self, message: Mapping[str, Any], related: jsonrpc.RequestId | None = None) -> None:
+    def _send(self, message: Mapping[str, Any], related: jsonrpc.RequestId | None = None, size: int = 0) -> None:
+        if not self._unread.add(size):
+            if not self.has_ended:
+                self.has_ended = True
+                logger.warning("A client does not read what it is sent: its session ends.")
+                self.scope.cancel()
+            return
         try:
             body = jsonrpc_message_adapter.validate_python(message, by_name=False)
         except ValidationError as error:
@@ -271,7 +279,7 @@ class _Session:
             )
         metadata = ServerMessageMetadata(related_request_id=related) if related is not None else None
         with contextlib.suppress(anyio.ClosedResourceError):  # the session is over
-            self._outgoing.send_nowait(SessionMessage(body, metadata))
+            self._outgoing.send_nowait((SessionMessage(body, metadata), size))
 
     def note(self, text: str) -> None:
         """Tell the person."""
@@ -279,8 +287,9 @@ class _Session:
 
     async def _send_all(self, write: Any) -> None:
         with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # the session is over
-            async for item in self._to_send:
+            async for item, size in self._to_send:
                 await write.send(item)
+                self._unread.remove(size)
 
 
 def _without_events(scope: Scope) -> Scope:

@@ -19,6 +19,7 @@ from mcpframe.frame.jsonrpc import INTERNAL_ERROR, is_request
 from mcpframe.kit.bridge.lines import Broken, Lines, broken
 from mcpframe.kit.bridge.link import Link, OpenPage
 from mcpframe.kit.bridge.page import Said
+from mcpframe.kit.bridge.unread import Unread
 from mcpframe.kit.terminal import visible
 
 logger = logging.getLogger(__name__)
@@ -135,8 +136,9 @@ async def _standard_input() -> AsyncIterator[bytes]:
 class _Output:
     """Standard output, written by a thread. Attribute `broken`: done when nobody reads it."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, unread: Unread | None = None) -> None:
         self._descriptor = descriptor
+        self._unread = unread or Unread()
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self.broken: asyncio.Future[None] = self._loop.create_future()
@@ -144,8 +146,15 @@ class _Output:
         self._thread.start()
 
     def write(self, text: str) -> None:
-        """Write a line, in order."""
-        self._lines.put(text.encode("utf-8", "surrogatepass") + b"\n")
+        """Write a line, in order. A client that leaves too much unread counts as gone."""
+        line = text.encode("utf-8", "surrogatepass") + b"\n"
+        if self.broken.done():
+            return
+        if not self._unread.add(len(line)):
+            logger.error("The client does not read what it is sent: the bridge ends.")
+            self._break()
+            return
+        self._lines.put(line)
 
     async def flush(self) -> None:
         """Write what is still to be written, and end. A client that reads no more is not waited for."""
@@ -158,6 +167,7 @@ class _Output:
                 rest = memoryview(line)
                 while rest:
                     rest = rest[os.write(self._descriptor, rest) :]
+                self._unread.remove(len(line))
         except OSError:
             with contextlib.suppress(RuntimeError):  # the loop has ended first
                 self._loop.call_soon_threadsafe(self._break)

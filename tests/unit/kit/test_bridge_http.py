@@ -10,6 +10,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from mcpframe.kit.bridge import http_sessions
+from mcpframe.kit.bridge.unread import Unread
 from tests.support.bridged import HttpBridge, Place, http_bridge, until
 
 JSON = dict[str, Any]
@@ -299,3 +301,25 @@ async def test_a_session_that_fails_ends_no_other_one(
     assert (await other.call(1, "echo", text="still here"))["result"]["content"][0]["text"] == "still here"
     await until(lambda: bridge.sessions.count == 1)
     assert "A session has failed" in caplog.text
+
+
+async def test_a_client_that_does_not_read_loses_its_session_only(
+    bridge: HttpBridge,
+    place: Place,
+    http: httpx2.AsyncClient,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = await Legacy(bridge, http).begin()
+    monkeypatch.setattr(http_sessions, "Unread", lambda: Unread(limit=4_000_000))
+    deaf = await Legacy(bridge, http).begin()
+    [session] = [each for each in bridge.sessions._sessions.values() if each.id == deaf.head["mcp-session-id"]]
+    page = next(page for page in place.pages if page.link is session._link)
+    log = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 1_000_000}}
+    async with http.stream("GET", bridge.url, headers=deaf.head):  # and nothing is read of it
+        for _ in range(100):
+            page.say(log)
+            await asyncio.sleep(0)
+        await until(lambda: bridge.sessions.count == 1)
+    assert "does not read" in caplog.text
+    assert (await other.call(1, "echo", text="still here"))["result"]["content"][0]["text"] == "still here"
