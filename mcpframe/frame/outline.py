@@ -17,6 +17,8 @@ from typing import Any, Literal
 
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_STRING_OR_REST = re.compile(r'"(?:[^"\\]++|\\.)*+["\\]?+', re.DOTALL)
+"""As `_STRING`, and all that is left where none ends: a search that failed here would begin anew at every quote."""
 _SCALAR = re.compile(r'[^][{}",:\s]++')
 # What stands between two brackets of the same level; a flat group is one without another in it.
 _BETWEEN = r'[^][{}"]++|"(?:[^"\\]++|\\.)*+"'
@@ -55,7 +57,7 @@ def nesting(text: str) -> tuple[int, int]:
 
 
 def _steps(text: str) -> memoryview[int]:
-    brackets = _NO_BRACKETS.sub("", _STRING.sub("", text))
+    brackets = _NO_BRACKETS.sub("", _STRING_OR_REST.sub("", text))
     return memoryview(brackets.encode("ascii").translate(_STEPS)).cast("b")
 
 

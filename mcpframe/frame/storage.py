@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any, Protocol
 
 import anyio
@@ -35,7 +35,7 @@ FORMAT = 1
 """The version of what is written here. Another format will have another number, and look after the values of this."""
 
 CHANGE_TIMEOUT = 30.0
-"""The longest one change of values may take, in seconds, once it is its turn."""
+"""The longest one change of values may take, in seconds, once it is its turn; and the longest that one is read."""
 
 LOCK_LEASE = CHANGE_TIMEOUT + 5
 """After how many seconds a page lets go of the lock, whatever its Python does."""
@@ -85,7 +85,7 @@ class Storage:
         records: The place for all others; None to keep them in memory.
         locks: What keeps the pages of one session from changing values at the same time; None where there are no
             other pages, or the browser has no locks.
-        change_timeout: The longest one change may take, in seconds.
+        change_timeout: The longest one change may take, or one call that reads, in seconds.
 
     Attributes:
         persistent: whether values outlive the page.
@@ -118,12 +118,13 @@ class Storage:
             default: what to return where there is no value.
 
         Raises:
-            StorageError: where the browser refuses, or what is there is not what `set` has written.
+            StorageError: where the browser refuses or does not answer, or what is there is not what `set` has written.
         """
         _check(key)
         record: Record | None = None if self._texts is None else self._texts.get(self._prefix + key)
         if record is None:
-            record = await self._records.get(self._id, key)
+            with self._in_time(f"read {key!r}"):
+                record = await self._records.get(self._id, key)
         if record is None:
             return default
         return _decoded(key, record)
@@ -177,8 +178,10 @@ class Storage:
             self._delete_texts(key)
 
     async def keys(self) -> list[str]:
-        """Return all keys, sorted. Raises `StorageError` where the browser refuses."""
-        return sorted({*self._own_texts(), *await self._records.keys(self._id)})
+        """Return all keys, sorted. Raises `StorageError` where the browser refuses or does not answer."""
+        with self._in_time("list the keys"):
+            stored = await self._records.keys(self._id)
+        return sorted({*self._own_texts(), *stored})
 
     async def clear(self) -> None:
         """Remove everything of this session. Raises `StorageError`, as `set`."""
@@ -194,11 +197,17 @@ class Storage:
     async def _change(self, doing: str) -> AsyncIterator[None]:
         """Be the only change, in all pages of the session, and for no longer than one may take."""
         async with self._changing, self._locked():
-            with anyio.move_on_after(self._change_timeout) as scope:
+            with self._in_time(doing):
                 yield
-            if scope.cancelled_caught:
-                limit = f"{self._change_timeout:g} seconds"
-                raise StorageError(f"The browser did not {doing} within {limit}. Close other tabs of it, or try again.")
+
+    @contextmanager
+    def _in_time(self, doing: str) -> Iterator[None]:
+        """Raise `StorageError` where the browser needs longer than it may."""
+        with anyio.move_on_after(self._change_timeout) as scope:
+            yield
+        if scope.cancelled_caught:
+            limit = f"{self._change_timeout:g} seconds"
+            raise StorageError(f"The browser did not {doing} within {limit}. Close other tabs of it, or try again.")
 
     @asynccontextmanager
     async def _locked(self) -> AsyncIterator[None]:

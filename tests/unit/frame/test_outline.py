@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 from mcpframe.frame.connection import Options
 from mcpframe.frame.events import Inbound, Received, Refused, Send
-from mcpframe.frame.outline import Outline, outline, outline_of, outline_of_ends
+from mcpframe.frame.outline import Outline, nesting, outline, outline_of, outline_of_ends
 from mcpframe.frame.protocols import sep
 from mcpframe.frame.roles import Role, State
 from tests.support.sep import connection_in, peer_of
@@ -157,22 +159,37 @@ def test_the_ends_of_a_message_that_was_not_kept(head: str, tail: str) -> None:
 
 def test_the_time_is_linear_whatever_the_text() -> None:
     """Processor times against each other: ten times the text may take at most forty times as long."""
-    shapes = {
+    shapes: dict[str, Callable[[int], str]] = {
         "towers": lambda n: "[" * n + "]" * n,
         "pairs": lambda n: "[" + ",".join(["[]"] * n) + "]",
         "small groups": lambda n: ",".join(['"a":[[1]]'] * n).join("{}"),
         "unclosed": lambda n: "[" * n,
         "quotes": lambda n: '"' + '\\"' * n + '"',
         "open string": lambda n: '"' + '\\"' * n,
+        "open string, cut escape": lambda n: '"' + '\\"' * n + "\\",
     }
-    for name, shape in shapes.items():
+    read: dict[str, Callable[[str], object]] = {
+        "outline": lambda text: outline(text, envelope=True),
+        "nesting": nesting,
+    }
+    for (name, shape), (of, reading) in product(shapes.items(), read.items()):
         times = []
         for n in (20_000, 200_000):
             text = f'{{"payload":{{"params":{shape(n)},"id":1,"method":"m"}},"type":"MCP_MESSAGE"}}'
+            if "open" in name:
+                text = text[: text.rindex(',"id"')]
             rounds = []
             for _ in range(3):
                 begun = time.process_time()
-                outline(text, envelope=True)
+                reading(text)
                 rounds.append(time.process_time() - begun)
             times.append(min(rounds))
-        assert times[1] < times[0] * 40 + 0.05, name
+        assert times[1] < times[0] * 40 + 0.05, (of, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [('["[", [', (2, 2)), ('[]"[[[', (1, 0)), ('["\\"[[["]', (1, 0)), ('["[\\', (1, 1)), ("]][", (0, -1))],
+)
+def test_the_nesting_of_a_text(text: str, expected: tuple[int, int]) -> None:
+    assert nesting(text) == expected

@@ -41,7 +41,15 @@ class SlowRecords(MemoryRecords):
 
 
 class HangingRecords(MemoryRecords):
-    """A database that never answers who changes it."""
+    """A database that never answers who changes it, nor who reads."""
+
+    async def get(self, session_id: str, key: str) -> Record | None:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def keys(self, session_id: str) -> list[str]:
+        await anyio.sleep_forever()
+        raise AssertionError
 
     async def set(self, session_id: str, key: str, record: Record) -> None:
         await anyio.sleep_forever()
@@ -279,6 +287,13 @@ async def test_a_change_that_the_browser_never_makes_has_a_deadline(
         with pytest.raises(StorageError, match=r"did not \w+ .* within 0.01 seconds"):
             await change(storage)
     assert await storage.get("k") == "old"
+
+
+async def test_what_the_browser_never_reads_has_a_deadline() -> None:
+    storage = Storage("id", FakeTexts(), HangingRecords(), FakeLocks(), change_timeout=0.01)
+    for read in (storage.get("k"), storage.keys()):
+        with pytest.raises(StorageError, match=r"did not (read 'k'|list the keys) within 0.01 seconds"):
+            await read
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
