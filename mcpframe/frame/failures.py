@@ -12,6 +12,7 @@ is logged.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import logging
 import math
 import time
@@ -36,6 +37,10 @@ T = TypeVar("T")
 
 _MOST_CAUSES = 100
 """How many exceptions of a chain or a group are looked at."""
+
+
+_answering = contextvars.ContextVar("mcpframe answers a request", default=False)
+"""Whether what is called next is the handler of a request, and not the author's own code in it."""
 
 
 class Crash(Exception):
@@ -110,6 +115,7 @@ class _Contained:
         self._target = target
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        answering = _answering.set(True)
         try:
             return await contained(lambda: call_next(ctx))
         except (MCPError, ValidationError):
@@ -124,6 +130,8 @@ class _Contained:
                 raise  # answered by the SDK
             log.exception("The handler of %r raised an exception", ctx.method)
             raise MCPError(code=types.INTERNAL_ERROR, message=message_of(error)) from error
+        finally:
+            _answering.reset(answering)
 
     def _error_result(self, ctx: ServerRequestContext[Any, Any], error: Exception) -> dict[str, Any]:
         name = (ctx.params or {}).get("name")
@@ -142,11 +150,18 @@ def _contain_tools(server: MCPServer[Any]) -> None:
     async def with_message(
         name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> types.CallToolResult | types.InputRequiredResult:
+        is_request = _answering.get()
+        answering = _answering.set(False)
         try:
-            return await contained(lambda: call_tool(name, arguments, context))
+            if is_request:
+                return await contained(lambda: call_tool(name, arguments, context))
+            # The author's own call: a cancellation, as of a timeout around it, is the author's, too.
+            return await call_tool(name, arguments, context)
         except (UnexpectedToolError, Crash) as error:
             text = f"Error executing tool {name}: {message_of(error)}"
             raise UnexpectedToolError(text) from error.__cause__
+        finally:
+            _answering.reset(answering)
 
     server.call_tool = with_message  # type: ignore[method-assign]
 
@@ -208,5 +223,7 @@ def _message(error: BaseException) -> str:
         text = ""
     if not isinstance(error, Exception):
         text = f"{name}: {text}" if text else name
-    text = "\n".join([text or name, *getattr(error, "__notes__", ())])
+    notes = getattr(error, "__notes__", None)
+    written = [note for note in notes if isinstance(note, str)] if isinstance(notes, list) else []
+    text = "\n".join([text or name, *written])
     return text.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate cannot be sent

@@ -31,6 +31,12 @@ class Odd(BaseException):
     """No `Exception`, as some libraries have them."""
 
 
+def noted(notes: object) -> BaseException:
+    error = ValueError("no")
+    error.__notes__ = notes  # type: ignore[assignment]
+    return error
+
+
 class Mute(Exception):
     def __str__(self) -> str:
         raise Odd("not even this")
@@ -59,6 +65,8 @@ RAISED: dict[str, tuple[Callable[[], BaseException], str]] = {
     "MemoryError": (MemoryError, "MemoryError"),
     "RecursionError": (lambda: RecursionError("too deep"), "too deep"),
     "no message": (Mute, "Mute"),
+    "notes": (lambda: noted(["at all", 1]), "no\nat all"),
+    "no list of notes": (lambda: noted(1), "no"),
     "a lone surrogate": (lambda: ValueError("\ud83d!"), "?!"),
 }
 each_raised = pytest.mark.parametrize(("raised", "told"), RAISED.values(), ids=RAISED)
@@ -220,6 +228,50 @@ async def test_what_a_tool_in_a_tool_raises_is_the_result_of_the_outer_one(era):
 
     async with connected(server, era) as client:
         assert text(await client.call_tool("outer")) == "Error executing tool outer: SystemExit: inside"
+
+
+@both_eras
+@pytest.mark.parametrize("how", ["asyncio.timeout", "asyncio.wait_for", "a task", "anyio"])
+async def test_a_tool_may_cancel_its_own_call_of_another(era, how):
+    server = FrameServer("s")
+    began, ended = anyio.Event(), []
+
+    @server.tool()
+    async def inner() -> None:
+        began.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append("inner")
+
+    @server.tool()
+    async def outer() -> str:
+        call = server.call_tool("inner", {})
+        if how == "asyncio.timeout":
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.01):
+                    await call
+        elif how == "asyncio.wait_for":
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(call, 0.01)
+        elif how == "a task":
+            task = asyncio.create_task(call)
+            await began.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        else:
+            with anyio.move_on_after(0.01) as scope:
+                await call
+            assert scope.cancelled_caught
+        task = asyncio.current_task()
+        assert task
+        assert not task.cancelling()
+        return "outer"
+
+    async with connected(server, era) as client:
+        assert text(await client.call_tool("outer")) == "outer"
+        assert ended == ["inner"]
 
 
 @both_eras
