@@ -193,4 +193,7 @@ def _host_js(option: str) -> str:
     if option.endswith("_timeout"):
         name = option.removesuffix("_timeout")
         return f"`timeout.{name}`: {'none' if name == 'setup' else f'{timeout:,} ms'}"
+    if option == "unresponsive_after":
+        half = int(re.findall(r"const DEFAULT_SILENCE = ([\d_]+);", source)[0].replace("_", ""))
+        return f"`unresponsiveAfter`: {2 * half:,} ms"
     return ""

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcpframe.frame import jsonrpc, payload
+from mcpframe.frame.alive import Alive
 from mcpframe.frame.errors import (
     MalformedMessage,
     MessageError,
@@ -29,7 +30,18 @@ from mcpframe.frame.errors import (
     UnexpectedMessage,
     UnexpectedOrigin,
 )
-from mcpframe.frame.events import Closed, Departure, Inbound, Output, Received, Refused, Send, Unreadable, Wire
+from mcpframe.frame.events import (
+    Closed,
+    Departure,
+    Inbound,
+    Output,
+    Received,
+    Refused,
+    Send,
+    Unreadable,
+    Unresponsive,
+    Wire,
+)
 from mcpframe.frame.origins import ANY, OPAQUE, AllowedOrigins, parse_allowed_origins
 from mcpframe.frame.outline import Outline, outline, outline_of
 from mcpframe.frame.roles import Local, Message, Options, Role, Rule, State
@@ -95,6 +107,7 @@ class Connection:
         self._timers: dict[Local, float] = {}
         self._asked_by_peer = jsonrpc.Pending(self.options.max_pending)
         self._asked_by_us = jsonrpc.Pending(self.options.max_pending)
+        self._alive = Alive(self.options.unresponsive_after if role.side == "outer" else None)
 
     # What the outside may ask for
 
@@ -144,7 +157,10 @@ class Connection:
         Raises:
             StateError: where the connection is not open.
         """
-        return self._local(Local.SEND, (text, message), now=now)
+        outputs = self._local(Local.SEND, (text, message), now=now)
+        if self._asked_by_us:
+            self._alive.expect(now)
+        return outputs
 
     def complete_setup(self, result: Any, now: float) -> list[Output]:
         """Inner frame: end the setup phase with a `SetupResult`. Raises `StateError` outside of it."""
@@ -167,7 +183,10 @@ class Connection:
     @property
     def deadline(self) -> float | None:
         """When to call `tick` next, in seconds of the same clock; None for never."""
-        return min(self._timers.values(), default=None)
+        times = [*self._timers.values()]
+        if self._alive.deadline is not None:
+            times.append(self._alive.deadline)
+        return min(times, default=None)
 
     def tick(self, now: float) -> list[Output]:
         """Let time pass. Calling it early, late or often does no harm."""
@@ -176,6 +195,11 @@ class Connection:
             if local in self._timers and self._timers[local] <= now:
                 del self._timers[local]
                 outputs += self._local(local, now=now)
+        found = self._alive.tick(now, waits=bool(self._asked_by_us))
+        if isinstance(found, Unresponsive):
+            outputs.append(found)
+        elif found is not None:
+            outputs.append(self._say_text(self._wrap(payload.encode(found))))
         return outputs
 
     # What a role's actions are made of
@@ -202,6 +226,8 @@ class Connection:
 
     def deliver(self, message: Mapping[str, Any]) -> list[Output]:
         """Hand a well-formed MCP message of the peer to the session."""
+        if self._alive.is_answer(message):
+            return []
         try:
             self._asked_by_peer.asked(message)
         except TooManyPending as error:
@@ -267,7 +293,11 @@ class Connection:
                 raise UnexpectedMessage(f"{message.trigger} does not belong here: the connection is {self.state}.")
         except MessageError as error:
             return self._refuse(error, outline_of(data, envelope=True), text, origin, now)
-        return self._seen(self._follow(rule, message), text, origin)
+        spoken: list[Output] = [*self._alive.heard(now)] if kind == self.role.carries else []
+        outputs = [*spoken, *self._follow(rule, message)]
+        if spoken and self._asked_by_us:
+            self._alive.expect(now)
+        return self._seen(outputs, text, origin)
 
     def _refuse(self, error: MessageError, found: Outline, text: str | None, origin: str, now: float) -> list[Output]:
         """Refuse a message of the peer, so that nobody waits for what cannot come any more."""
@@ -290,6 +320,7 @@ class Connection:
         if rule.to is not self.state:
             self.state = rule.to
             self._timers.clear()
+            self._alive.stop()
             patience = getattr(self.options, self.role.waits[rule.to]) if rule.to in self.role.waits else None
             if patience is not None:
                 self._timers[Local.DEADLINE] = message.now + patience

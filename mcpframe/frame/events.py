@@ -214,6 +214,17 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
+class Unresponsive:
+    """Outer side: the peer does not answer while requests wait, or does again. See `unresponsive_after` of `Options`.
+
+    Attributes:
+        unresponsive: whether it does not answer.
+    """
+
+    unresponsive: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Closed:
     """The connection is over. The last output of every connection.
 
@@ -242,7 +253,7 @@ class Wire:
     refused: str | None = None
 
 
-Event = SetupStarted | SetupCompleted | SetupRequired | Opened | Received | Refused | Closed
+Event = SetupStarted | SetupCompleted | SetupRequired | Opened | Received | Refused | Unresponsive | Closed
 Output = Send | Wire | Event
 
 

@@ -66,6 +66,8 @@ class Options:
             so it covers loading the inner page.
         accept_timeout: outer: from the reply to the peer's acceptance.
         setup_timeout: how long a setup may take once agreed; by default for ever, as a person may be filling in a form.
+        unresponsive_after: outer: how long the peer may be silent while requests wait, until an `Unresponsive` event.
+            It is asked with a `ping` after half of that; None never asks.
         repeat_interval: how often an inner frame repeats its handshake until the reply.
         max_message_bytes: bytes of one message as JSON in UTF-8, in either direction.
         max_nesting: arrays and objects inside each other in one message, in either direction; 1,000 at most.
@@ -78,6 +80,7 @@ class Options:
     handshake_timeout: float | None = 30.0
     accept_timeout: float | None = 30.0
     setup_timeout: float | None = None
+    unresponsive_after: float | None = 20.0
     repeat_interval: float = 1.0
     max_message_bytes: int = 64 * 1024 * 1024
     max_nesting: int = 100

@@ -175,7 +175,8 @@ class Connection:
             sandbox=server.sandbox,
             permissions=server.permissions,
             on_permissions=lambda asked: ask_for_permissions(self._page, server.name, asked),
-            options=Options(handshake_timeout=server.timeout),
+            # Not asked whether it lives: a subscription always waits, so pings would fill an idle server's wire log.
+            options=Options(handshake_timeout=server.timeout, unresponsive_after=None),
             on_event=self._on_event,
             on_wire=self._watcher.wired,
         )

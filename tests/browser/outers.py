@@ -31,6 +31,7 @@ from mcpframe.frame.events import (
     SetupCompleted,
     SetupRequired,
     SetupStarted,
+    Unresponsive,
     Wire,
 )
 from mcpframe.frame.origins import parse_allowed_origins
@@ -46,8 +47,8 @@ PATIENCE = 30.0
 """How long anything that should happen may take, in seconds."""
 
 Happening = dict[str, Any]
-"""`kind` is one of "opened", "received", "refused", "setup required" and "closed", in a setup "set up", "setup failed",
-"asked" and "visible"; the rest depends on it."""
+"""`kind` is one of "opened", "received", "refused", "setup required", "unresponsive" and "closed", in a setup "set up",
+"setup failed", "asked" and "visible"; the rest depends on it."""
 
 
 class Outer(ABC):
@@ -72,8 +73,9 @@ class Outer(ABC):
         opaque: bool = False,
         deadlines: Mapping[str, float] | None = None,
         limits: Mapping[str, int] | None = None,
+        unresponsive_after: float | None = None,
     ) -> None:
-        """Begin a session with the page at `url`; times in seconds."""
+        """Begin a session with the page at `url`; times in seconds, None for the usual ones."""
 
     @abstractmethod
     async def set_up(
@@ -170,6 +172,7 @@ class JavaScriptOuter(Outer):
         opaque: bool = False,
         deadlines: Mapping[str, float] | None = None,
         limits: Mapping[str, int] | None = None,
+        unresponsive_after: float | None = None,
     ) -> None:
         options = {
             "url": url,
@@ -178,6 +181,8 @@ class JavaScriptOuter(Outer):
             "timeout": {name: seconds * 1000 for name, seconds in (deadlines or {}).items()},
             "limits": {_camel(name): value for name, value in (limits or {}).items()},
         }
+        if unresponsive_after is not None:
+            options["unresponsiveAfter"] = unresponsive_after * 1000
         await self.page.evaluate("options => lab.connect(options)", options)
 
     async def set_up(
@@ -265,10 +270,13 @@ class PythonOuter(Outer):
         opaque: bool = False,
         deadlines: Mapping[str, float] | None = None,
         limits: Mapping[str, int] | None = None,
+        unresponsive_after: float | None = None,
     ) -> None:
         parts = urlsplit(url)
         allowed = parse_allowed_origins([] if opaque else [f"{parts.scheme}://{parts.netloc}"], opaque=opaque)
         waits = {f"{name}_timeout": seconds for name, seconds in (deadlines or {}).items()}
+        if unresponsive_after is not None:
+            waits["unresponsive_after"] = unresponsive_after
         options = Options(**waits, **(limits or {}))
         self._window = await self._open_window(url, sandbox)
         connection = Connection(OUTER_TRANSPORT, allowed, options=options, session_id="a session of its own")
@@ -375,6 +383,8 @@ class PythonOuter(Outer):
                 "message": event.message,
                 "canContinue": event.can_continue,
             }
+        elif isinstance(event, Unresponsive):
+            happening = {"kind": "unresponsive", "unresponsive": event.unresponsive}
         else:
             assert isinstance(event, Closed)
             if self._setting_up:

@@ -230,3 +230,21 @@ async def test_ten_megabytes_cross_both_ways(outer: Outer, origins: Origins) -> 
     await outer.open(f"{origins.bundle}/page.html?inner")
     text = "0123456789" * 1024 * 1024
     assert (await outer.call(text=text))["result"] == {"text": text}
+
+
+async def test_a_page_that_does_not_answer_is_told_and_so_is_that_it_does_again(outer: Outer, origins: Origins) -> None:
+    await outer.open(f"{origins.bundle}/page.html?inner", unresponsive_after=0.2)
+    frame = await outer.inner()
+    await outer.send({"jsonrpc": "2.0", "id": 1, "method": "silence"})
+    assert (await outer.next("unresponsive"))["unresponsive"]
+    _, request, ping = (await heard(frame, 3))[:3]
+    assert request["data"]["payload"]["id"] == 1
+    assert ping["origin"] == origins.host
+    assert ping["data"]["payload"]["method"] == "ping"
+    id_ = ping["data"]["payload"]["id"]
+    await say(frame, message(jsonrpc="2.0", id=id_, result={}))
+    assert not (await outer.next("unresponsive"))["unresponsive"]
+    await say(frame, message(jsonrpc="2.0", id=1, result={"late": True}))
+    answer = (await outer.next("received"))["payload"]
+    assert (answer["id"], answer["result"]) == (1, {"late": True})
+    assert "received" not in await outer.rest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import anyio
 import pytest
@@ -10,7 +11,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from playwright.async_api import Page, expect
 
-from mcpframe.frame.events import SetupErrorCode
+from mcpframe.frame.events import Opened, SetupErrorCode, Unresponsive
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.roles import Options
 from mcpframe.kit.bundle import build
@@ -140,3 +141,26 @@ async def test_a_host_in_javascript_reloads_a_page_that_computes_for_ever(page: 
     with anyio.fail_after(PATIENCE):
         got = await page.evaluate(RELOADED, ending)
     assert got == {"told": True, "code": -32000, "text": "again", "said": [1, 2, 3], "same": True}
+
+
+async def test_a_host_in_python_reloads_a_page_that_computes_for_ever(page: Page, ending: str) -> None:
+    ids = []
+
+    def note(event: Any) -> None:
+        if isinstance(event, Opened):
+            ids.append(event.session_id)
+        elif event == Unresponsive(True):
+            assert outer.session
+            outer.session.close()
+
+    options = Options(handshake_timeout=BOOT_PATIENCE, unresponsive_after=3.0)
+    outer = OuterFrame(ending, options=options, on_event=note)
+    place = PlaywrightPlace(page)
+    with anyio.fail_after(PATIENCE):
+        async with Client(outer.connect(place)) as client:
+            assert not (await client.call_tool("echo", {"text": "there"})).is_error
+            with pytest.raises(MCPError, match="closed before the answer"):
+                await client.call_tool("spin", {})
+        async with Client(outer.connect(place)) as client:
+            assert not (await client.call_tool("echo", {"text": "again"})).is_error
+    assert ids == [outer.session_id] * 2

@@ -93,12 +93,15 @@ class FakeOuter(PythonOuter):
         opaque: bool = False,
         deadlines: Mapping[str, float] | None = None,
         limits: Mapping[str, int] | None = None,
+        unresponsive_after: float | None = None,
     ) -> None:
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
         is_opaque = sandbox is not None and "allow-same-origin" not in sandbox
         allowed = parse_allowed_origins([] if opaque else [origin], opaque=opaque)
         waits = {f"{name}_timeout": seconds for name, seconds in (deadlines or {}).items()}
+        if unresponsive_after is not None:
+            waits["unresponsive_after"] = unresponsive_after
         window, inner = FakeWindow.pair(HOST, "null" if is_opaque else origin)
         connection = Connection(
             OUTER_TRANSPORT,

@@ -16,6 +16,7 @@ from tests.browser.test_contract_handshake import (
     test_what_comes_before_the_handshake_is_refused_and_changes_nothing,
 )
 from tests.browser.test_contract_messages import (
+    test_a_page_that_does_not_answer_is_told_and_so_is_that_it_does_again,
     test_a_refused_request_of_the_page_is_answered_with_an_error,
     test_each_malformed_message_is_reported_and_changes_nothing,
     test_keys_that_reach_a_prototype_are_refused_both_ways,

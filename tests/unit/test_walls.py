@@ -74,7 +74,7 @@ def test_protocols_import_the_connections_vocabulary_only(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["connection", "roles", "events", "errors", "origins", "payload", "outline", "jsonrpc"]
+    "name", ["connection", "alive", "roles", "events", "errors", "origins", "payload", "outline", "jsonrpc"]
 )
 def test_the_connection_does_no_io(name: str) -> None:
     path = PACKAGE / "frame" / f"{name}.py"

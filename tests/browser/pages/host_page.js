@@ -28,6 +28,7 @@ window.lab = {
     let ending = { error: null };
     transport.onmessage = (payload) => note("received", { payload });
     transport.onsetuprequired = (request) => note("setup required", request);
+    transport.onunresponsive = (unresponsive) => note("unresponsive", { unresponsive });
     transport.onerror = (error) => {
       if (ENDINGS.includes(error.name)) ending = describe(error);
       else note("refused", describe(error));
