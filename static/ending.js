@@ -4,7 +4,9 @@
 // full. Where an error of Python's reaches the browser instead, Python may be well, or without memory or its event loop:
 // then it is asked, and has to answer.
 
-const PATIENCE = 5_000; // milliseconds for an answer, which do not run while Python computes
+// Python has so many turns of so many milliseconds for its answer. While it computes no turn passes, however long it does.
+const TURNS = 10;
+const TURN = 500;
 
 export class Ending {
   #ended;
@@ -59,10 +61,9 @@ export class Ending {
   }
 }
 
-/** False, a while later; messages that have come meanwhile have had their turn. */
+/** False, when Python has had its turns. */
 async function silence() {
-  await new Promise((resolve) => setTimeout(resolve, PATIENCE));
-  await new Promise((resolve) => setTimeout(resolve));
+  for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setTimeout(resolve, TURN));
   return false;
 }
 

@@ -17,6 +17,9 @@ from mcpframe.frame.outline import nesting
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """In a Python text these are never in pairs: such a text has no form in UTF-8."""
 
+_PIECE = 1 << 20
+"""So many characters are encoded at once: in a page memory is scarce."""
+
 _SPELT_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -102,8 +105,9 @@ def check_content(text: str, value: Any = None) -> None:
         MalformedMessage: for a lone surrogate.
     """
     raw = not is_well_formed(text)
-    spelt = raw or _SPELT_SURROGATE.search(text) is not None
-    if not spelt and '"__proto__"' not in text and '"prototype"' not in text and "\\u" not in text:
+    escaped = "\\u" in text
+    spelt = raw or (escaped and _SPELT_SURROGATE.search(text) is not None)
+    if not spelt and not escaped and '"__proto__"' not in text and '"prototype"' not in text:
         return
     todo = [json.loads(text) if value is None else value]
     while todo:
@@ -125,7 +129,14 @@ def check_content(text: str, value: Any = None) -> None:
 
 def is_well_formed(text: str) -> bool:
     """Return whether a text has a form in UTF-8: no surrogate stands alone in it."""
-    return text.isascii() or _SURROGATE.search(text) is None
+    if text.isascii():
+        return True
+    try:
+        for start in range(0, len(text), _PIECE):
+            text[start : start + _PIECE].encode("utf-16-le")  # many times faster than a search
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def well_formed(text: str) -> str:

@@ -104,3 +104,11 @@ def test_ordinary_words_pass(value: Any) -> None:
     text = payload.encode(value)
     payload.check_content(text)
     assert payload.decode(text, **ROOMY) == value
+
+
+@pytest.mark.parametrize("alphabet", ["a", "é", "中", "😀"])
+@pytest.mark.parametrize("at", [0, 1_048_575, 1_048_576, 1_500_000])
+def test_a_lone_surrogate_is_found_wherever_it_stands(alphabet: str, at: int) -> None:
+    text = alphabet * 1_500_000
+    assert payload.is_well_formed(text)
+    assert not payload.is_well_formed(f"{text[:at]}\udc00{text[at:]}")
