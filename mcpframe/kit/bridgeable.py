@@ -59,8 +59,7 @@ def check_for_install(where: str, origin: str) -> None:
         else:
             _check_path(Path(where), origin)
     except KitError as error:
-        why = str(error).rstrip(".?")
-        raise InstallError(f"{why}. Correct it, or add --no-check to write it unchecked.") from error
+        raise InstallError(f"{error} Correct it, or add --no-check to write it unchecked.") from error
 
 
 def check_built(folder: Path, origin: str) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -305,11 +305,12 @@ def inspecting() -> Iterator[Inspecting]:
     """The inspector, being served, with servers as its examples; built in the user's cache, once for all runs."""
     servers = [SERVERS / name for name in ("everything", "authored", "inspected")]
     templates = [templates_dir() / name for name in ("pi-calculator", "json-analyzer")]
-    with pytest.MonkeyPatch.context() as patch:
-        # On the inspector's site: in private profiles, as these tests have, frames of another one keep nothing.
-        patch.setattr("mcpframe.kit.inspector.FRAMED_HOST", "127.0.0.1")
-        with serve_inspector([*servers, *templates]) as served:
-            yield served
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            # On the inspector's site: in private profiles, as these tests have, frames of another one keep nothing.
+            patch.setattr("mcpframe.kit.inspector.FRAMED_HOST", "127.0.0.1")
+            served = stack.enter_context(serve_inspector([*servers, *templates]))
+        yield served
 
 
 @pytest.fixture

@@ -240,11 +240,11 @@ def test_a_browser_that_is_killed_in_mid_call(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "hangs"\n[tool.mcpframe]\ninspect = false\n')
     build(tmp_path, tmp_path / "out", allowed_origins=["https://chat.example"])
     bell = _Bell(Site(tmp_path / "out"))
-    # Not below tmp_path: Chromium has a socket in its profile, whose path may not be long.
+    # Not below tmp_path: Chromium has a socket in its profile, which is in the cache, and its path may not be long.
     with TemporaryDirectory(prefix="killed-") as profiles, serve_app(bell) as served:
         process = subprocess.Popen(
             [sys.executable, "-m", "mcpframe", "call", f"{served.origin}/hangs/", "hang"],
-            env={**os.environ, "TMPDIR": profiles},
+            env={**os.environ, "MCPFRAME_CACHE": profiles},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
