@@ -14,6 +14,9 @@ const MOST_GROWTH = 16;
 /** How deep a message may be where nobody says less: what the parser of Pyodide takes without harm. */
 const MOST_NESTING = 1000;
 
+/** How long an id or a method may be in the outline of a message that is refused unread. */
+const LONGEST_TEXT = 4096;
+
 class Unwritable extends Error {
   constructor(name, message) {
     super(message);
@@ -56,24 +59,26 @@ export function outlineOf(data) {
   };
 }
 
-/** The outline as the text of a message. */
+/** The outline as the text of a message: a short one, as of a text that is too long nothing is told. */
 function outlineText(data) {
   const { type, kind, id, method } = outlineOf(data);
-  const body = kind === "other" ? {} : { jsonrpc: "2.0", id: typeof id === "bigint" ? null : id };
-  if (kind === "request") body.method = typeof method === "string" ? method : "";
+  const isShort = (value) => typeof value !== "string" || value.length <= LONGEST_TEXT;
+  const body = kind === "other" ? {} : { jsonrpc: "2.0", id: typeof id === "bigint" || !isShort(id) ? null : id };
+  if (kind === "request") body.method = typeof method === "string" && isShort(method) ? method : "";
   if (kind === "response") body.result = {};
-  return JSON.stringify({ type, payload: body });
+  return JSON.stringify({ type: isShort(type) ? type : undefined, payload: body });
 }
 
 /**
  * What was posted, for a reader in another language.
  * @param data a structured clone
+ * @param [limits] as `jsonOf` has them
  * @returns {string | null | [name: string, message: string, outline: string]} its JSON text; null where it is nothing in
  *   JSON; or why there is none, and who waits for it all the same, as `outlineText` has it
  */
-export function textOrReason(data) {
+export function textOrReason(data, limits = {}) {
   try {
-    return jsonOf(data) ?? null;
+    return jsonOf(data, limits) ?? null;
   } catch (error) {
     return [error.name, error.message, outlineText(data)];
   }

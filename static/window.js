@@ -1,10 +1,11 @@
 /**
  * The browser's half of mcpframe.kit.playwright_window: one iframe in this page or one popup, its message events as data.
  *
- * Playwright evaluates this file, after host-json.js, in the outer page and keeps the object it gives. Nothing is left where the framed page
- * or a script of the outer page could reach it. There is no protocol here: what is heard is passed on.
+ * Playwright evaluates this file, after host-json.js, in the outer page and keeps the object it gives. Nothing is left
+ * where the framed page or a script of the outer page could reach it. There is no protocol here: what is heard is passed
+ * on, in parts that Playwright can carry: `most` bytes in one message at most.
  */
-({ url, name, iframe: wanted, size: [width, height] }) => {
+({ url, name, iframe: wanted, size: [width, height], most }) => {
   let iframe = null;
   let peer;
   if (wanted) {
@@ -28,7 +29,7 @@
     }
   }
 
-  let heard = [];
+  const heard = [];
   let wake = () => {};
   let loads = 0;
   let over = false;
@@ -38,10 +39,12 @@
     wake();
   };
 
+  const sizeOf = ({ text }) => 100 + (typeof text === "string" ? text.length : 0); // a reason is short, too
+
   const isThere = () => (iframe ? iframe.contentWindow === peer : !peer.closed);
   const onMessage = (event) => {
     const fromPeer = event.source !== null && event.source === peer && isThere();
-    note({ origin: event.origin, fromPeer, text: fromPeer ? textOrReason(event.data) : null });
+    note({ origin: event.origin, fromPeer, text: fromPeer ? textOrReason(event.data, { maxMessageBytes: most }) : null });
   };
   const onLoad = () => {
     loads += 1;
@@ -80,13 +83,16 @@
       }
     },
 
-    /** Give what was heard since the last time, waiting for the first item; null once it is over. */
+    /** Give what was heard since the last time, or its first part, waiting for the first item; null once it is over. */
     async take() {
       if (!heard.length && !over) await new Promise((resolve) => (wake = resolve));
       if (over) return null;
-      const items = heard;
-      heard = [];
-      return items;
+      let [count, size] = [0, 0];
+      for (; count < heard.length; count += 1) {
+        size += sizeOf(heard[count]);
+        if (count > 0 && size > most / 4) break;
+      }
+      return heard.splice(0, count);
     },
 
     /** In order: post messages, where the window is still there, and show or hide it. */

@@ -30,6 +30,9 @@ from mcpframe.kit.data import static_dir
 
 logger = logging.getLogger(__name__)
 
+MOST_BYTES = 128 * 1024 * 1024
+"""The longest message of a framed page, in bytes. Playwright ends for all pages at a message of its own of 512 MB."""
+
 _GOODBYE_SECONDS = 5.0
 """How long leaving may take where the browser doesn't answer."""
 
@@ -74,7 +77,8 @@ class PlaywrightWindow:
     """An iframe in a page, or a popup of it, as the `Window` of a connection in the role of the outer frame.
 
     The outer page is the one that Playwright has open: its origin is the host's. Entering makes the iframe or the
-    popup, listening loads the framed page into it, and leaving removes it.
+    popup, listening loads the framed page into it, and leaving removes it. A message of more than `MOST_BYTES` is
+    refused, whatever the connection's limit is.
     """
 
     def __init__(
@@ -111,6 +115,7 @@ class PlaywrightWindow:
             if popup
             else {"sandbox": sandbox, "allow": allow, "title": title, "within": within, "visible": visible},
             "size": POPUP_SIZE,
+            "most": MOST_BYTES,
         }
         self._adapter: JSHandle | None = None
         self._popup: asyncio.Future[Page] | None = None

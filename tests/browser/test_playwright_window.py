@@ -1,10 +1,12 @@
 """What `PlaywrightWindow` promises beyond the contract: it hides nothing in the page, and it leaves with it."""
 
+import json
+
 import anyio
 import pytest
 from playwright.async_api import BrowserContext, Page
 
-from mcpframe.frame.errors import StateError
+from mcpframe.frame.errors import MessageTooLarge, StateError
 from mcpframe.frame.events import Departure, Inbound, Unreadable
 from mcpframe.kit.playwright_window import PlaywrightWindow
 from tests.browser.conftest import Origins
@@ -87,6 +89,32 @@ async def test_what_has_no_json_form_is_said_when_read(host_page: Page, origins:
         await listener.until(1)
     with pytest.raises(Unreadable, match="JSON"):
         listener.heard[0].read()
+
+
+async def test_what_is_posted_comes_in_parts_that_playwright_can_carry(
+    host_page: Page, origins: Origins, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Playwright's driver ends where a message of its own is too long, and takes all pages along."""
+    monkeypatch.setattr("mcpframe.kit.playwright_window.MOST_BYTES", 8000)
+    listener = Listener()
+    async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html") as window:
+        window.listen(listener.deliver, listener.gone)
+        frame = await window.frame()
+        await frame.wait_for_function("() => typeof say === 'function'")
+        await frame.evaluate("""
+            for (let id = 0; id < 9; id += 1) {
+                const text = "x".repeat(id < 7 ? 1000 : 8000);
+                const payload = { jsonrpc: "2.0", id: id < 8 ? id : text, method: id < 8 ? text : "m" };
+                parent.postMessage({ type: "MCP_MESSAGE", payload }, "*");
+            }
+        """)
+        await listener.until(9)
+    assert [json.loads(each.read())["payload"]["id"] for each in listener.heard[:7]] == list(range(7))
+    for each, expected in zip(listener.heard[7:], [{"id": 7, "method": ""}, {"id": None, "method": "m"}], strict=True):
+        with pytest.raises(Unreadable, match="more than 8000 bytes") as caught:
+            each.read()
+        assert isinstance(caught.value.error, MessageTooLarge)
+        assert json.loads(caught.value.outline)["payload"] == {"jsonrpc": "2.0", **expected}
 
 
 async def test_after_stopping_nothing_is_delivered(host_page: Page, origins: Origins) -> None:
