@@ -270,10 +270,11 @@ async def test_bad_messages_in_an_open_session_leave_it_open(host: Host, trouble
     ):
         await host.say(bad)
     await host.say(mcp({"jsonrpc": "2.0", "id": "last", "method": "ping"}))
-    payloads = [message["payload"] for message in await host.hears("MCP_MESSAGE", 3)]
+    payloads = [message["payload"] for message in await host.hears("MCP_MESSAGE", 5)]
     assert payloads[-1] == {"jsonrpc": "2.0", "id": "last", "result": {}}
-    (refused,) = [payload for payload in payloads if payload["id"] == "poisoned"]
-    assert "__proto__" in refused["error"]["message"]
+    refused = {payload["id"]: payload["error"] for payload in payloads if "error" in payload}
+    assert {id_: error["code"] for id_, error in refused.items()} == {"poisoned": -32600, 1: -32600, None: -32600}
+    assert "__proto__" in refused["poisoned"]["message"]
     await troubles.said("Refused a message")
 
 

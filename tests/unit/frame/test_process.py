@@ -7,6 +7,7 @@ import os
 import pdb
 import signal
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -21,7 +22,7 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(autouse=True)
-def _outliving(monkeypatch: pytest.MonkeyPatch) -> None:
+def _outliving(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for module, name in (
         *((os, name) for name in ("_exit", "abort", "kill")),
         *((sys, name) for name in ("breakpointhook", "setrecursionlimit", "stdin")),
@@ -30,6 +31,9 @@ def _outliving(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, name, getattr(module, name))
     outlive_exits()
     outlive_exits()
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)  # tests of the command line may have left a handler
+    yield
+    signal.signal(signal.SIGTERM, before)
 
 
 ENDS = {
