@@ -1,12 +1,13 @@
 // Runs Python programs in one Pyodide under Node, for the build: node node-python.mjs < JOB.json
 // The job: { pyodide: folder, stdlib: file or null, env: {}, mounts: { "/path/in/python": folder }, output: folder in
-// Python or null, archives: [{ file, to, libraries }], programs: [{ name, source }] }. Each program defines
-// `async def main()`.
+// Python or null, archives: [{ file, to, libraries }], alone: number, programs: [{ name, source }] }. Each program defines
+// `async def main()`. So many as `alone` says run before the archives are unpacked.
 //
-// Standard output gets a frame once everything is loaded, and one after each program: two 32-bit numbers (little-endian),
-// the lengths of the head and of the body; the head, JSON: { result, files: [[name, size]] }; the body, the files of the
-// output folder. What is in a pipe nobody can change: a program that imports untrusted modules comes after those whose
-// results others rely on. An error of a program is printed to standard error, and ends this with status 1.
+// Standard output gets a frame once Python runs, one once the archives are unpacked, and one after each program: two
+// 32-bit numbers (little-endian), the lengths of the head and of the body; the head, JSON: { result, files: [[name,
+// size]] }; the body, the files of the output folder. What is in a pipe nobody can change: a program that imports
+// untrusted modules comes after those whose results others rely on, and these before native libraries, which run code
+// when they are loaded. An error of a program is printed to standard error, and ends this with status 1.
 //
 // Node's permission model keeps the programs from files and from other programs (mcpframe.kit.bundle.pyodide_job sets
 // it). Up to version 24 it has no say about the network, which `confine` therefore takes away.
@@ -100,14 +101,18 @@ try {
   if (job.output) pyodide.FS.mkdirTree(job.output);
   const archives = await Promise.all(job.archives.map(({ file }) => readFile(file)));
   confine();
-  for (const [number, { to, libraries }] of job.archives.entries()) {
-    pyodide.FS.mkdirTree(to);
-    pyodide.unpackArchive(new Uint8Array(archives[number]), "zip", { extractDir: to });
-    for (const library of libraries) await pyodide._api.loadDynlib(`${to}/${library}`);
-  }
+  const unpack = async () => {
+    for (const [number, { to, libraries }] of job.archives.entries()) {
+      pyodide.FS.mkdirTree(to);
+      pyodide.unpackArchive(new Uint8Array(archives[number]), "zip", { extractDir: to });
+      for (const library of libraries) await pyodide._api.loadDynlib(`${to}/${library}`);
+    }
+    send("null");
+  };
   send("null");
   const { FS } = pyodide;
-  for (const { name, source } of job.programs) {
+  for (const [number, { name, source }] of job.programs.entries()) {
+    if (number === job.alone) await unpack();
     pyodide.runPython(source, { filename: name });
     const result = await pyodide.runPythonAsync("import json; json.dumps(await main())");
     const names = job.output ? FS.readdir(job.output).filter((item) => item !== "." && item !== "..") : [];

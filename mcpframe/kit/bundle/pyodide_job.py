@@ -22,6 +22,8 @@ from mcpframe.kit.runtime import Runtime
 OUTPUT = "/out"
 """The folder in Python's file system that the files which a program gives are in."""
 
+_ALONE = frozenset({"compile"})  # programs that run before anything is unpacked: a native library runs code when loaded
+_START, _UNPACK = "start", "unpack"  # what takes time besides the programs
 _PATIENCE = 300.0  # seconds
 _CORES = 4  # that a Pyodide may keep busy: JavaScript compiles and frees memory in threads of its own
 _MOST_HEAD = 64 * 1024 * 1024
@@ -105,7 +107,7 @@ def run_in_pyodide(
     given cannot be changed by a later one.
 
     Args:
-        programs: Their names, without `.py`.
+        programs: Their names, without `.py`. Those that need no archive come first, and run before one is unpacked.
         runtime: The runtime.
         folders: Folders of this machine by the path where the programs find them, to be read.
         archives: What is unpacked before.
@@ -120,6 +122,8 @@ def run_in_pyodide(
         ToolFailed: Node does not start.
         NodeMissing: There is no Node.js.
     """
+    alone = sum(program in _ALONE for program in programs)
+    assert all(program in _ALONE for program in programs[:alone])
     job = {
         "pyodide": str(runtime.folder.resolve()),
         "stdlib": str(stdlib.resolve()) if stdlib else None,
@@ -129,13 +133,15 @@ def run_in_pyodide(
         "archives": [
             {"file": str(item.file.resolve()), "to": item.to, "libraries": item.libraries} for item in archives
         ],
+        "alone": alone,
         "programs": [{"name": f"{program}.py", "source": program_text(program)} for program in programs],
     }
     readable = [runtime.folder, *(folders or {}).values(), *(item.file for item in archives)]
     command = find_node().confined(
         static_dir() / "node-python.mjs", readable=[*readable, *([stdlib] if stdlib else [])], evaluates=evaluates
     )
-    limits = [("start", _PATIENCE), *((name, (timeouts or {}).get(name, _PATIENCE)) for name in programs)]
+    steps = [_START, *programs[:alone], *([_UNPACK, *programs[alone:]] if alone < len(programs) else [])]
+    limits = [(step, (timeouts or {}).get(step, _PATIENCE)) for step in steps]
     outcomes = []
     with running(
         command,
@@ -146,12 +152,14 @@ def run_in_pyodide(
     ) as node:
         for name, seconds in limits:
             try:
-                outcomes.append(_frame(node, time.monotonic() + seconds))
+                outcome = _frame(node, time.monotonic() + seconds)
             except ToolTimeout as error:
                 raise ProgramTimeout(name, seconds) from error
             except ToolFailed as error:
                 raise ProgramFailed(name, error) from error
-    return outcomes[1:]
+            if name not in (_START, _UNPACK):
+                outcomes.append(outcome)
+    return outcomes
 
 
 def _environment() -> dict[str, str]:

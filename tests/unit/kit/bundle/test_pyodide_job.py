@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.bundle import pyodide_job
-from mcpframe.kit.bundle.pyodide_job import OUTPUT, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
+from mcpframe.kit.bundle.archive import pack
+from mcpframe.kit.bundle.pyodide_job import OUTPUT, Mounted, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
 from mcpframe.kit.runtime import Runtime, ensure_runtime
 
 Run = Callable[..., list[Outcome]]
@@ -152,6 +153,26 @@ return "also"
     )
     assert first == Outcome("good", {"0": b"good"})
     assert second.result == "also"
+
+
+def test_a_program_that_others_rely_on_runs_before_anything_is_unpacked(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = tmp_path / "untrusted.zip"
+    archive.write_bytes(pack({"module.py": b"", "library.so": b"no WebAssembly"}))
+    looks = "import os\nreturn os.path.exists('/untrusted/module.py')"
+    monkeypatch.setattr(pyodide_job, "_ALONE", {"program0"})
+    assert [outcome.result for outcome in run(looks, looks, archives=[Mounted(archive, "/untrusted")])] == [False, True]
+    loaded = [Mounted(archive, "/untrusted", ("library.so",))]
+    [outcome] = run(looks, archives=loaded)
+    assert outcome.result is False
+    with pytest.raises(ProgramFailed) as caught:
+        run(looks, looks, archives=loaded)
+    assert caught.value.program == "unpack"
+
+
+def test_the_program_that_fills_the_cache_is_one_that_others_rely_on() -> None:
+    assert "compile" in pyodide_job._ALONE
 
 
 def test_a_program_that_does_not_return_is_named(run: Run) -> None:
