@@ -19,12 +19,12 @@ from mcpframe.frame import jsonrpc, payload
 from mcpframe.frame.errors import MessageError
 from mcpframe.kit.bridge.answers import cancelled_id, checked
 from mcpframe.kit.bridge.page import HostPage, Said
-from mcpframe.kit.errors import BridgeError, PageFailed
+from mcpframe.kit.errors import PageFailed
 
 logger = logging.getLogger(__name__)
 
 OpenPage = Callable[["Link"], Awaitable[HostPage]]
-"""Opens a page with the server in it, which tells the link what happens. Raises BridgeError."""
+"""Opens a page with the server in it, which tells the link what happens. Raises KitError."""
 
 
 class Edge(Protocol):
@@ -62,7 +62,7 @@ class Link:
         """Open the page, unless it is open.
 
         Raises:
-            BridgeError: it cannot be opened; the message says why. What waits for an answer has got an error.
+            KitError: it cannot be opened; the message says why. What waits for an answer has got an error.
         """
         if self._page is None:
             await asyncio.shield(self._start_opening())
@@ -158,17 +158,13 @@ class Link:
             await before.close()
         try:
             page = await self._open_page(self)
-        except BridgeError as error:
+            try:
+                await self._repeat(page)
+            except BaseException:
+                await page.close()
+                raise
+        except Exception as error:  # also a build that fails
             self._fail_everybody(str(error))
-            raise
-        try:
-            await self._repeat(page)
-        except PageFailed as error:
-            await page.close()
-            self._fail_everybody(str(error))
-            raise
-        except asyncio.CancelledError:
-            await page.close()
             raise
         self._page = page
         queue, self._queue = self._queue, []

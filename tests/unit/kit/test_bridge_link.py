@@ -11,7 +11,7 @@ import pytest
 
 from mcpframe.kit.bridge.link import Link
 from mcpframe.kit.bridge.page import Said
-from mcpframe.kit.errors import PageFailed
+from mcpframe.kit.errors import BuildError, KitError, PageFailed
 
 JSON = dict[str, Any]
 
@@ -52,13 +52,14 @@ class Rig:
         self.pages: list[FakePage] = []
         self.got: list[JSON] = []
         self.notes: list[str] = []
-        self.failures: list[str] = []
+        self.failures: list[str | KitError] = []
         self.link = Link(self.open_page, self)  # type: ignore[arg-type]
 
     async def open_page(self, link: Link) -> FakePage:
         await asyncio.sleep(0)
         if self.failures:
-            raise PageFailed(self.failures.pop(0))
+            failure = self.failures.pop(0)
+            raise failure if isinstance(failure, KitError) else PageFailed(failure)
         self.pages.append(FakePage(link))
         return self.pages[-1]
 
@@ -109,6 +110,14 @@ async def test_a_page_that_cannot_be_opened_fails_whoever_waits_and_is_tried_aga
     await rig.settle()
     assert methods(rig.pages[0].heard) == ["notifications/initialized", "ping"]
     assert rig.got[-1]["id"] == 2
+
+
+async def test_a_build_that_fails_is_told_to_whoever_waits(rig: Rig) -> None:
+    rig.failures.append(BuildError("It does not compile."))
+    rig.send(id=1, method="ping")
+    with pytest.raises(BuildError):
+        await rig.link.open()
+    assert [(message["id"], message["error"]["message"]) for message in rig.got] == [(1, "It does not compile.")]
 
 
 async def test_a_crash_answers_everybody_and_begins_again(rig: Rig) -> None:
