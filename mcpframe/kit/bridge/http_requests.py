@@ -30,6 +30,7 @@ from mcpframe.kit.bridge import http_rules as rules
 from mcpframe.kit.bridge.link import Link
 from mcpframe.kit.bridge.page import Said
 from mcpframe.kit.bridge.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
+from mcpframe.kit.bridge.unread import Unread
 
 logger = logging.getLogger(__name__)
 
@@ -54,15 +55,37 @@ class _Waiting:
         asked: the request as the server knows it.
         given_id: its id as the client knows it.
         given_token: its progress token as the client knows it.
-        came: the server's messages for it.
+        task: what answers its client.
         is_answered: whether the answer has come.
     """
 
     asked: Asked
     given_id: RequestId
-    given_token: Any = None
-    came: asyncio.Queue[Said] = field(default_factory=asyncio.Queue)
+    given_token: Any
+    task: asyncio.Task[Any]
     is_answered: bool = False
+    _came: asyncio.Queue[Said] = field(default_factory=asyncio.Queue)
+    _unread: Unread = field(default_factory=lambda: Unread())
+
+    def add(self, said: Said) -> None:
+        """Add a message of the server. A client that leaves too much unread counts as gone."""
+        self.is_answered = self.is_answered or said.method is None
+        if self._unread.add(len(said.text)):
+            self._came.put_nowait(said)
+        elif not self.task.cancelling():
+            logger.warning("A client does not read what it is sent: its request ends.")
+            self.task.cancel()
+
+    async def next(self) -> Said:
+        """Return the next message of the server."""
+        said = await self._came.get()
+        self._unread.remove(len(said.text))
+        return said
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the answer has been taken."""
+        return self.is_answered and self._came.empty()
 
 
 class Requests:
@@ -124,8 +147,7 @@ class Requests:
         id_ = request_for(said.message, (waiting.asked for waiting in self._waiting.values()))
         waiting = self._waiting.get(id_) if id_ is not None else None
         if waiting is not None:
-            waiting.is_answered = waiting.is_answered or said.method is None
-            waiting.came.put_nowait(_restored(said, waiting))
+            waiting.add(_restored(said, waiting))
 
     def note(self, text: str) -> None:
         """Tell the person."""
@@ -143,7 +165,9 @@ class Requests:
         if token is not None:
             asking["params"] = {**message["params"], "_meta": {**meta_of(message), "progressToken": number}}
         text = payload.encode(asking)
-        waiting = self._waiting[number] = _Waiting(Asked.of(asking), message["id"], token)
+        task = asyncio.current_task()
+        assert task is not None
+        waiting = self._waiting[number] = _Waiting(Asked.of(asking), message["id"], token, task)
         try:
             self._link.send(text, asking)
             yield waiting
@@ -191,8 +215,8 @@ class Requests:
         cursors = set()
         for _ in range(_MOST_PAGES):
             with self._asking({"jsonrpc": "2.0", "id": 0, "method": "tools/list", "params": params}) as waiting:
-                while not waiting.is_answered or not waiting.came.empty():
-                    said = await waiting.came.get()
+                while not waiting.is_over:
+                    said = await waiting.next()
             result = said.message.get("result", {})
             tools = result.get("tools")
             for tool in tools if isinstance(tools, list) else ():
@@ -223,7 +247,7 @@ def _event(text: str) -> bytes:
 async def _next(waiting: _Waiting) -> Said | None:
     try:
         async with asyncio.timeout(_STREAM_AFTER_SECONDS):
-            return await waiting.came.get()
+            return await waiting.next()
     except TimeoutError:
         return None
 

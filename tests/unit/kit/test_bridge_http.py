@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from mcpframe.kit.bridge import http_sessions
+from mcpframe.kit.bridge import http_requests, http_sessions
 from mcpframe.kit.bridge.unread import Unread
 from tests.support.bridged import HttpBridge, Place, http_bridge, until
 
@@ -323,3 +323,34 @@ async def test_a_client_that_does_not_read_loses_its_session_only(
         await until(lambda: bridge.sessions.count == 1)
     assert "does not read" in caplog.text
     assert (await other.call(1, "echo", text="still here"))["result"]["content"][0]["text"] == "still here"
+
+
+async def test_a_client_that_does_not_read_loses_its_request_only(
+    bridge: HttpBridge,
+    place: Place,
+    http: httpx2.AsyncClient,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(http_requests, "Unread", lambda: Unread(limit=4_000_000))
+    params = {"name": "wait", "arguments": {"name": "x"}, "_meta": {**META, "progressToken": "t"}}
+    asking = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    head = {**BOTH, "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "wait"}
+    progress = {"jsonrpc": "2.0", "method": "notifications/progress"}
+    message = {"progress": 1, "message": "x" * 1_000_000}
+
+    async def say() -> None:
+        await until(lambda: place.heard("tools/call", name="wait"))
+        page = place.last
+        token = page.heard[-1]["params"]["_meta"]["progressToken"]
+        while bridge.requests.pending:
+            page.say({**progress, "params": {"progressToken": token, **message}})
+            await asyncio.sleep(0)
+
+    saying = asyncio.create_task(say())
+    async with http.stream("POST", bridge.url, content=json.dumps(asking), headers=head):  # and nothing is read of it
+        await saying
+    assert "does not read" in caplog.text
+    await until(lambda: place.heard("notifications/cancelled"))
+    answer = await stateless(bridge, http, 2, "tools/call", name="echo", arguments={"text": "still here"})
+    assert events(answer)[-1]["result"]["content"][0]["text"] == "still here"
