@@ -68,18 +68,34 @@ def parse_pairs(pairs: Sequence[str], schema: Mapping[str, Any]) -> dict[str, An
     return found
 
 
+def properties_of(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the properties of an object's schema; none where it has none, or is not well-formed."""
+    found = schema.get("properties")
+    return found if isinstance(found, dict) else {}
+
+
+def required_of(schema: Mapping[str, Any]) -> list[str]:
+    """Return the names that an object's schema requires; none where it has none, or is not well-formed."""
+    return [name for name in _items(schema, "required") if isinstance(name, str)]
+
+
+def _items(schema: Mapping[str, Any], key: str) -> list[Any]:
+    found = schema.get(key)
+    return found if isinstance(found, list) else []
+
+
 def check_names(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
     """Raise `CallError` where an argument is unknown or missing."""
     for name in arguments:
         _property(name, schema)
-    missing = [name for name in schema.get("required", ()) if name not in arguments]
+    missing = [name for name in required_of(schema) if name not in arguments]
     if missing:
         what = "the argument" if len(missing) == 1 else "the arguments"
         raise CallError(f"The tool needs {what} {', '.join(missing)}.")
 
 
 def _property(name: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    properties = schema.get("properties", {})
+    properties = properties_of(schema)
     if name in properties:
         found: Mapping[str, Any] = properties[name] if isinstance(properties[name], dict) else {}
         return found
@@ -121,14 +137,18 @@ def _plain(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> It
         target: Any = root
         for part in reference[2:].split("/"):
             target = target.get(part, {}) if isinstance(target, dict) else {}
-        yield from _plain(target, root, depth + 1)
+        yield from _plain(target if _is_object(target) else {}, root, depth + 1)
         return
-    options = [*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())]
+    options = [option for key in ("anyOf", "oneOf", "allOf") for option in _items(schema, key)]
     if options and depth < _DEPTH:
-        for option in options:
+        for option in filter(_is_object, options):
             yield from _plain(option, root, depth + 1)
         return
     yield schema
+
+
+def _is_object(schema: object) -> bool:
+    return isinstance(schema, dict)
 
 
 def _types(schema: Mapping[str, Any]) -> list[str]:
@@ -136,6 +156,6 @@ def _types(schema: Mapping[str, Any]) -> list[str]:
     if isinstance(kind, str):
         return [kind]
     if isinstance(kind, list):
-        return kind
-    values = [schema["const"]] if "const" in schema else schema.get("enum", [])
+        return [name for name in kind if isinstance(name, str)]
+    values = [schema["const"]] if "const" in schema else _items(schema, "enum")
     return [_JSON_TYPES[type(value)] for value in values]

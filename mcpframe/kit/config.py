@@ -80,7 +80,11 @@ def _integrity(value: str) -> str:
 
 Sources = Annotated[list[str], AfterValidator(_sources)]
 RelativePath = Annotated[str, AfterValidator(_relative)]
-Seconds = Annotated[float, Field(gt=0)]
+
+MOST_SECONDS = 2_000_000
+"""The longest that anything may take, 23 days: a timer of JavaScript with more than 2³¹ milliseconds ends at once."""
+
+Seconds = Annotated[float, Field(gt=0, le=MOST_SECONDS)]
 
 
 class _Section(BaseModel):

@@ -72,9 +72,11 @@ async def _listed(
 
 
 def _signature(tool: dict[str, Any]) -> str:
+    from mcpframe.kit.arguments import properties_of, required_of
+
     schema = tool["inputSchema"]
-    required = schema.get("required", [])
-    names = [name if name in required else f"{name}?" for name in schema.get("properties", {})]
+    required = required_of(schema)
+    names = [name if name in required else f"{name}?" for name in properties_of(schema)]
     return f"{tool['name']}({', '.join(names)})"
 
 

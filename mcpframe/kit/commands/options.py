@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,8 +21,10 @@ def _is_port(value: int | list[int] | None) -> int | list[int] | None:
 
 
 def _is_duration(value: float) -> float:
-    if not math.isfinite(value) or value < 1:
-        raise typer.BadParameter(f"{value:g} is not a number of seconds: use 1 or more.")
+    from mcpframe.kit.config import MOST_SECONDS
+
+    if not 1 <= value <= MOST_SECONDS:  # not a number is neither
+        raise typer.BadParameter(f"{value:g} is not a number of seconds: use 1 to {MOST_SECONDS}, 23 days.")
     return value
 
 

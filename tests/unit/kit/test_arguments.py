@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.arguments import check_names, parse_pairs
+from mcpframe.kit.arguments import check_names, parse_pairs, properties_of, required_of
 from mcpframe.kit.errors import CallError
 
 SCHEMA: dict[str, Any] = {
@@ -86,3 +86,23 @@ def test_names_are_checked_before_the_call() -> None:
         check_names({}, SCHEMA)
     with pytest.raises(CallError, match="no argument 'other'"):
         check_names({"other": 1}, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"properties": None, "required": None},
+        {"properties": [], "required": 5},
+        {"properties": {"a": 5}, "required": [{}]},
+        {"properties": {"a": {"type": ["integer", 5]}}},
+        {"properties": {"a": {"enum": 5}}},
+        {"properties": {"a": {"anyOf": 5}}},
+        {"properties": {"a": {"anyOf": [5, None, True]}}},
+        {"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": True}},
+    ],
+)
+def test_a_schema_that_is_not_well_formed_is_the_servers_to_refuse(broken: dict[str, Any]) -> None:
+    assert parse_pairs(["a=1"], broken) == {"a": 1}
+    check_names({"a": 1}, broken)
+    assert list(properties_of(broken)) in ([], ["a"])
+    assert required_of(broken) == []

@@ -16,7 +16,7 @@ from mcpframe.kit.cli import app, main
 LONG = "x" * 5000
 DEEP = "[" * 100_000
 PORTS = ["80000", "-1", "abc", "1.5", ""]
-SECONDS = ["0", "-1", "nan", "inf", "1e999", "abc", ""]
+SECONDS = ["0", "-1", "nan", "inf", "1e999", "1e10", "abc", ""]
 ORIGINS = ["*", "null", "chat.example", "https://chat.example/path", "https://", "ftp://x", ""]
 ADDRESSES = [
     "http://",

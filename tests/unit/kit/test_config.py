@@ -71,6 +71,8 @@ def test_every_key_is_taken() -> None:
         ({"options": {"max_pending": 0}}, r"options\.max_pending: .*greater than or equal to 1"),
         ({"options": {"handshake_timeout": -1.0}}, r"options\.handshake_timeout: .*greater than 0"),
         ({"options": {"max_nesting": "3"}}, r"options\.max_nesting: .*valid integer"),
+        ({"boot_timeout": float("inf")}, r"boot_timeout: .*less than or equal to 2000000"),
+        ({"import_timeout": 1e10}, r"import_timeout: .*less than or equal to 2000000"),
         ({"boot_timeout": 0}, r"boot_timeout: .*greater than 0"),
         ({"csp": {"connect_src": ["https://a.example; script-src *"]}}, r"csp\.connect_src: .*is not a CSP source"),
         ({"csp": {"connect_src": ["'unsafe-eval'"]}}, r"csp\.connect_src: .*is not a CSP source"),
