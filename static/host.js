@@ -576,7 +576,7 @@ export class FrameTransport {
     } else {
       this.#poll = setInterval(this.#look, POPUP_POLL);
     }
-    this.#wait(this.#timeout.handshake, "The framed page sent no handshake");
+    this.#awaitHandshake();
     const settled = new Promise((resolve, reject) => (this.#phase = { resolve, reject }));
     if (iframe?.hasAttribute("src") || iframe?.hasAttribute("srcdoc")) {
       // An address that differs from the shown one only in its hash would not load anything.
@@ -592,8 +592,16 @@ export class FrameTransport {
   #rested() {
     if (!this.#rest) return this.#navigate();
     this.#state = "resting";
-    this.#resting = setTimeout(() => this.#navigate(), this.#rest);
+    clearTimeout(this.#timer); // the page's time begins when it is loaded
+    this.#resting = setTimeout(() => {
+      this.#awaitHandshake();
+      this.#navigate();
+    }, this.#rest);
     this.#rest = 0;
+  }
+
+  #awaitHandshake() {
+    this.#wait(this.#timeout.handshake, "The framed page sent no handshake");
   }
 
   #navigate() {

@@ -163,3 +163,23 @@ async def test_what_no_json_can_carry_is_left_out_or_refused(outer: JavaScriptOu
     assert answer["result"] == {"day": "1970-01-01T00:00:00.000Z", "map": {}}
     big = "lab.transport.send({ jsonrpc: '2.0', method: 'notifications/x', params: { n: 1n } })"
     assert await outer.page.evaluate(f"({OUTCOME})({big})") == "MalformedMessage"
+
+
+RELOADED = """async (url) => {
+  const { FrameTransport } = await import("/host.js");
+  const iframe = document.body.appendChild(document.createElement("iframe"));
+  const first = new FrameTransport({ iframe, url, unresponsiveAfter: 200, timeout: { handshake: 4_000 } });
+  await first.start();
+  const silent = new Promise((resolve) => (first.onunresponsive = resolve));
+  await first.send({ jsonrpc: "2.0", id: 1, method: "silence" });
+  await silent;
+  const next = first.reload();
+  return next.start().then(() => next.close()).then(() => "done", ({ name }) => name);
+}"""
+
+
+async def test_the_deadline_of_a_page_that_is_reloaded_begins_when_it_is_loaded(
+    host_page: Page, origins: Origins
+) -> None:
+    """A silent page is away for a while first, which may be longer than a page has for its handshake."""
+    assert await host_page.evaluate(RELOADED, f"{origins.bundle}/page.html?inner") == "done"
