@@ -25,6 +25,7 @@ from mcpframe.kit.commands.output import silently as _silently
 from mcpframe.kit.commands.output import step as _step
 from mcpframe.kit.errors import StorageError
 from mcpframe.kit.programs import end_on_signals
+from mcpframe.kit.terminal import log_visibly
 
 if TYPE_CHECKING:
     from mcpframe.kit.bundle import BuildResult
@@ -199,6 +200,7 @@ def main() -> None:
     SIGTERM and SIGHUP end whatever was started, too; the status is 143 or 129.
     """
     end_on_signals()
+    log_visibly()
     try:
         status = app(standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 
 # C0 and C1 controls (ECMA-48) except tab and newline; bidirectional controls (UAX #9), which reorder what is read;
@@ -14,3 +15,15 @@ _UNSAFE = re.compile(
 def visible(text: str) -> str:
     r"""Return the text with its control characters as escapes, such as `\x1b`; tabs and newlines stay."""
     return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
+
+
+class _Visible(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        """Format as usual: what servers and clients say is in log messages, too."""
+        return visible(super().format(record))
+
+
+def log_visibly() -> None:
+    """Let nothing that is logged have control characters in it, where the program's user set up no handler."""
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(_Visible())

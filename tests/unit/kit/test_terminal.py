@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,22 @@ def test_neither_markup_nor_controls_take_effect(capsys: pytest.CaptureFixture[s
     hostile = "[red]a[/] \x1b[31mb[link=x]"
     output.out.print(f"[bold]{output.escape(hostile)}[/]")
     assert capsys.readouterr().out == "[red]a[/] \\x1b[31mb[link=x]\n"
+
+
+LOGGING = """
+import logging, sys
+from mcpframe.kit.cli import main
+sys.argv = ["mcpframe", "--version"]
+try:
+    main()
+finally:
+    logging.getLogger("mcpframe.kit.bridge").warning("The page says \\x1b[2J")
+"""
+
+
+def test_what_commands_log_is_shown_so() -> None:
+    done = subprocess.run([sys.executable, "-c", LOGGING], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr == "The page says \\x1b[2J\n"
 
 
 def test_errors_are_shown_so(capsys: pytest.CaptureFixture[str]) -> None:
