@@ -59,7 +59,7 @@ export function outlineOf(data) {
   };
 }
 
-/** The outline as the text of a message: a short one, as of a text that is too long nothing is told. */
+/** The outline as the text of a message; without an id or a method that is longer than `LONGEST_TEXT`. */
 function outlineText(data) {
   const { type, kind, id, method } = outlineOf(data);
   const isShort = (value) => typeof value !== "string" || value.length <= LONGEST_TEXT;

@@ -83,7 +83,7 @@
       }
     },
 
-    /** Give what was heard since the last time, or its first part, waiting for the first item; null once it is over. */
+    /** Return what was heard since the last time, or its first part, waiting for the first item; null once it is over. */
     async take() {
       if (!heard.length && !over) await new Promise((resolve) => (wake = resolve));
       if (over) return null;

@@ -190,7 +190,7 @@ def _shortened(text: str) -> str:
 
 
 def local_session() -> FrameSession:
-    """Give a session outside of a frame: values in memory, no page, no host."""
+    """Return a session outside of a frame: values in memory, no page, no host."""
     from mcpframe.frame.storage import Storage
     from mcpframe.frame.ui import Page
 
@@ -199,5 +199,5 @@ def local_session() -> FrameSession:
 
 
 def parse_permissions(permissions: Sequence[Permission | str]) -> tuple[Permission, ...]:
-    """Give permissions, those named by a text alone too."""
+    """Return permissions, those named by a text alone too."""
     return tuple(Permission(item) if isinstance(item, str) else item for item in permissions)

@@ -52,7 +52,7 @@ class Page(Protocol):
         """Keep what to post to the host where this page stops: JSON, a message and its target origin, or null."""
 
     def timing(self) -> str:
-        """Give how this page came to be ready: JSON with `start`, how Python was started, and `marks`, in ms."""
+        """Return how this page came to be ready: JSON with `start`, how Python was started, and `marks`, in ms."""
 
     def fail(self, title: str, detail: str) -> None:
         """Show an error that a person can read, and its details such as a traceback."""
@@ -103,7 +103,7 @@ class BootConfig:
         return Options(**{name: value for name, value in self.options.items() if name in known})
 
     def origins(self, server: object) -> AllowedOrigins:
-        """Give the allow-list: the config's, or else the one the author passed to `FrameServer`.
+        """Return the allow-list: the config's, or else the one the author passed to `FrameServer`.
 
         Raises:
             OriginError: where neither allows anybody.

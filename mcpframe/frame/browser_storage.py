@@ -26,7 +26,7 @@ _STORE = "values"
 
 
 def local_storage() -> LocalStorage | None:
-    """Give this page's localStorage; None where it has none."""
+    """Return this page's localStorage; None where it has none."""
     try:
         storage = js.localStorage
     except JsException:
@@ -44,7 +44,7 @@ class LocalStorage:
         self._storage = storage
 
     def get(self, key: str) -> str | None:
-        """Give a text. Raises `StorageError` where the browser refuses."""
+        """Return a text. Raises `StorageError` where the browser refuses."""
         try:
             found: str | None = self._storage.getItem(key)
         except JsException as error:
@@ -59,7 +59,7 @@ class LocalStorage:
             raise _error(error) from None
 
     def names(self) -> list[str]:
-        """Give all keys, of all sessions and of whatever else this origin has."""
+        """Return all keys, of all sessions and of whatever else this origin has."""
         found = [self._storage.key(number) for number in range(self._storage.length)]
         return [name for name in found if isinstance(name, str)]  # another page may have deleted one meanwhile
 
@@ -68,7 +68,7 @@ class Database:
     """`storage.Records` in IndexedDB."""
 
     async def get(self, session_id: str, key: str) -> Record | None:
-        """Give a record."""
+        """Return a record."""
         found = await self._run("readonly", lambda store: store.get(to_js([session_id, key])))
         if found is None or isinstance(found, str):
             return found
@@ -87,7 +87,7 @@ class Database:
         await self._run("readwrite", lambda store: store.delete(to_js([session_id, key])))
 
     async def keys(self, session_id: str) -> list[str]:
-        """Give the keys of a session."""
+        """Return the keys of a session."""
         found = await self._run("readonly", lambda store: store.getAllKeys(_range(session_id)))
         return [str(key) for _, key in found.to_py()]
 
@@ -118,7 +118,7 @@ class Database:
 
 
 def page_locks() -> PageLocks | None:
-    """Give the locks of this page's origin; None where the browser has none, as in insecure contexts."""
+    """Return the locks of this page's origin; None where the browser has none, as in insecure contexts."""
     manager = getattr(js.navigator, "locks", None)
     return PageLocks(manager) if hasattr(manager, "request") else None
 

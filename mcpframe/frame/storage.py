@@ -235,7 +235,7 @@ class MemoryRecords:
         self._records: dict[tuple[str, str], Record] = {}
 
     async def get(self, session_id: str, key: str) -> Record | None:
-        """Give a record."""
+        """Return a record."""
         return self._records.get((session_id, key))
 
     async def set(self, session_id: str, key: str, record: Record) -> None:
@@ -247,7 +247,7 @@ class MemoryRecords:
         self._records.pop((session_id, key), None)
 
     async def keys(self, session_id: str) -> list[str]:
-        """Give the keys of a session."""
+        """Return the keys of a session."""
         return [key for owner, key in self._records if owner == session_id]
 
     async def clear(self, session_id: str) -> None:

@@ -69,7 +69,7 @@ class HostWindow:
 
 
 def host_window() -> HostWindow | None:
-    """Give the host's window: the parent of a frame, the opener of a popup, None for a page opened by itself."""
+    """Return the host's window: the parent of a frame, the opener of a popup, None for a page opened by itself."""
     if not _same(js.parent, js.self):
         return HostWindow(js.parent)
     # Asked in JavaScript: for Python, a window without frames in it is false, as an empty list is.
@@ -99,7 +99,7 @@ def text_of(data: Any, read: Any = _stringify) -> str:
 
 
 def fragment() -> str:
-    """Give the hash of this page's URL, `#` included."""
+    """Return the hash of this page's URL, `#` included."""
     return str(js.location.hash)
 
 
