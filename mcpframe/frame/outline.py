@@ -33,6 +33,10 @@ _BY_BRACKET = 1000
 """After so many brackets of one group, the rest is looked through in chunks."""
 
 
+MOST_MEMBERS = 10_000
+"""So many members of a message are looked at, which has a few: each costs more than a parser's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outline:
     """What can be told of a message without reading all of it.
@@ -69,7 +73,8 @@ def outline(text: str, *, envelope: bool = False) -> Outline:
     """Read the outline of a message from its JSON text.
 
     Args:
-        text: JSON text of any size and depth. Of what is not JSON, the part before the fault counts.
+        text: JSON text of any size and depth. Of what is not JSON, the part before the fault counts; of more than
+            `MOST_MEMBERS`, the first ones.
         envelope: whether the JSON-RPC message is the `payload` of the text's object, and not that object itself.
 
     Returns:
@@ -120,10 +125,11 @@ _NAMES = ("id", "method", "result", "error", "type", "payload")
 
 def _read_members(text: str, outer: dict[str, Any], inner: dict[str, Any] | None) -> None:
     """Note the members that an outline is made of; of `payload` in an envelope, its own members."""
-    for name, start in (members := _Members(text, 0)):
+    most = iter(range(MOST_MEMBERS))
+    for name, start in (members := _Members(text, 0, most)):
         if name == "payload" and inner is not None and text.startswith("{", start):
             inner.clear()
-            for inner_name, inner_start in (body := _Members(text, start)):
+            for inner_name, inner_start in (body := _Members(text, start, most)):
                 value = body.value_at(inner_start)
                 if inner_name in _NAMES:
                     inner[inner_name] = value
@@ -139,28 +145,31 @@ def _read_members(text: str, outer: dict[str, Any], inner: dict[str, Any] | None
 class _Members:
     """The members of the object that begins at a place in a text, as `(name, start of the value)`.
 
-    Whoever iterates has to move `at` behind the value, with `value_at` or otherwise. In the end it is behind all.
+    Whoever iterates has to move `at` behind the value, with `value_at` or otherwise. In the end it is behind all. Each
+    member takes an item of `most`; where there is none left, the rest is not read.
     """
 
-    def __init__(self, text: str, at: int) -> None:
+    def __init__(self, text: str, at: int, most: Iterator[int]) -> None:
         self.text = text
         self.at = at
+        self.most = most
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
         self._take("{")
         if self._peek() == "}":
             self._take("}")
             return
-        while True:
+        for _ in self.most:
             self._peek()
             name = self._string()
             self._take(":")
             self._peek()
             yield name, self.at
             if self._peek() != ",":
-                break
+                self._take("}")
+                return
             self._take(",")
-        self._take("}")
+        raise _Broken
 
     def value_at(self, start: int) -> Any:
         """Move behind a value, and return it; None in place of an array or an object."""

@@ -157,6 +157,14 @@ def test_the_ends_of_a_message_that_was_not_kept(head: str, tail: str) -> None:
     assert outline_of_ends(head, tail) == Outline("request", 7, None, "m")
 
 
+@pytest.mark.parametrize("filler", ['"a":1,', '"payload":{"a":1},', '"payload":{' + '"a":1,' * 99 + '"b":2},'])
+def test_a_message_of_more_members_than_any_is_not_read_to_its_end(filler: str) -> None:
+    begun = '{"type":"MCP_MESSAGE","payload":{"id":1,"method":"m"},'
+    rest = '"type":"other","payload":{"id":2,"method":"m"}}'
+    assert outline(begun + filler * 10 + rest, envelope=True) == Outline("request", 2, "other", "m")
+    assert outline(begun + filler * 10_000 + rest, envelope=True).type == "MCP_MESSAGE"
+
+
 def test_the_time_is_linear_whatever_the_text() -> None:
     """Processor times against each other: ten times the text may take at most forty times as long."""
     shapes: dict[str, Callable[[int], str]] = {
