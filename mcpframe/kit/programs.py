@@ -21,6 +21,7 @@ _CHUNK = 65536
 _MOST_QUEUED = 64  # chunks; a program that prints more waits
 _MOST_ERRORS = 256 * 1024  # bytes of standard error that are kept
 _ENDING = 5.0  # seconds
+_WATCH = 'read -r _; sleep 1; kill -9 "-$1" 2>/dev/null'  # dash takes no `--` after -9
 _WITH_LIMIT = 'ulimit -t "$0" && ulimit -c 0 && exec "$@"'
 
 
@@ -82,6 +83,30 @@ def _started(
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()
+
+
+def start_watchdog(group: int) -> subprocess.Popen[bytes]:
+    """Start what kills a process group once this process has ended, however it ends. Not on Windows.
+
+    Args:
+        group: The group's id.
+
+    Returns:
+        The watchdog, which is to be killed when the group has been ended, or is about to be.
+    """
+    return subprocess.Popen(
+        ["/bin/sh", "-c", _WATCH, "watchdog", str(group)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def end_watchdog(watchdog: subprocess.Popen[bytes]) -> None:
+    """Kill a watchdog."""
+    watchdog.kill()
+    watchdog.communicate()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -205,14 +230,15 @@ def running(
 ) -> Iterator[Running]:
     """Start a program for as long as the block lasts, whose standard output is read meanwhile.
 
+    It also ends where this process is killed, but on Windows.
+
     Args:
         command: Program and arguments.
         name: What to call it in errors.
         data: Its standard input.
         environment: Its environment variables.
         cwd: The folder to run in.
-        processor_seconds: How much processor time it may use: what ends it where this process was killed. Not on
-            Windows.
+        processor_seconds: How much processor time it may use. Not on Windows.
 
     Raises:
         ToolFailed: It could not be started.
@@ -221,12 +247,15 @@ def running(
         command = ["/bin/sh", "-c", _WITH_LIMIT, str(processor_seconds), *command]
     with _started(command, name, subprocess.PIPE, cwd, environment) as process:
         assert process.stdin is not None
+        watchdog = start_watchdog(process.pid) if os.name == "posix" else None
         program = Running(process, name)
         feeder = threading.Thread(target=_feed, args=(process.stdin, data), daemon=True)
         feeder.start()
         try:
             yield program
         finally:
+            if watchdog is not None:
+                end_watchdog(watchdog)
             _kill(process)
             feeder.join(_ENDING)
             program.close()

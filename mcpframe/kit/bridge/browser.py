@@ -18,14 +18,13 @@ from pathlib import Path
 from mcpframe.kit.bridge.devtools import DevTools, connect_pipes
 from mcpframe.kit.chromium import launch_options
 from mcpframe.kit.errors import BrowserGone
+from mcpframe.kit.programs import end_watchdog, start_watchdog
 
 _START_SECONDS = 30.0
 _GOODBYE_SECONDS = 5.0
 
 _COMMANDS, _ANSWERS = 3, 4
 """The descriptors that Chromium reads its commands from and answers on."""
-
-_WATCH = 'read -r _; sleep 1; kill -9 -- "-$1" 2>/dev/null'
 
 _ARGUMENTS = (
     "--remote-debugging-pipe",
@@ -88,8 +87,7 @@ class Browser:
                 await self.devtools.command("Browser.close")
         await self.devtools.close()
         await _ended(self.pid)
-        self._watchdog.kill()
-        self._watchdog.communicate()
+        end_watchdog(self._watchdog)
 
 
 async def launch(
@@ -121,14 +119,7 @@ async def launch(
         f"--app={app}" if app else "about:blank",
     ]
     pid, reading, writing = _start(command)
-    watchdog = subprocess.Popen(  # noqa: ASYNC220  (it is started, not waited for)
-        ["/bin/sh", "-c", _WATCH, "watchdog", str(pid)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    browser = Browser(pid, watchdog, await connect_pipes(reading, writing))
+    browser = Browser(pid, start_watchdog(pid), await connect_pipes(reading, writing))
     try:
         async with asyncio.timeout(_START_SECONDS):
             await browser.devtools.command("Browser.getVersion")

@@ -111,6 +111,20 @@ def test_a_signal_ends_what_was_started(tmp_path: Path, name: str) -> None:
     assert has_ended(child)
 
 
+@only_linux
+def test_a_running_program_ends_also_where_its_owner_is_killed(tmp_path: Path) -> None:
+    endless = "import os, sys\nopen(sys.argv[1], 'w').write(str(os.getpid()))\nwhile True: pass"
+    program = "import sys, time\nfrom mcpframe.kit.programs import running\n"
+    program += f"command = [sys.executable, '-c', {endless!r}, sys.argv[1]]\n"
+    program += "with running(command, 'it', data=b'', environment={}, processor_seconds=600): time.sleep(600)"
+    file = tmp_path / "number"
+    process = subprocess.Popen([*PYTHON, program, str(file)], env={**os.environ, "PYTHONPATH": str(checkout_dir())})
+    child = number_in(file)
+    process.kill()
+    process.wait(SOON)
+    assert has_ended(child)
+
+
 def test_a_running_program_is_read_piece_by_piece() -> None:
     echo = "import sys; sys.stdout.write('before' + sys.stdin.read() + 'after')"
     with running([*PYTHON, echo], "it", data=b"-", environment={}, processor_seconds=60) as program:
