@@ -64,6 +64,8 @@ class BundleSite(Site):
     def _read_manifest(self) -> None:
         file = self._root / self.name / MANIFEST
         try:
+            if not file.is_file():  # a pipe would be waited for
+                raise FileNotFoundError(file)
             stamp = file.stat().st_mtime_ns
             if stamp != self._stamp:
                 self._listed = _listed(json.loads(file.read_text("utf-8")), self.name)

@@ -25,7 +25,7 @@ function show(state, text) {
 }
 
 /** Show what the server logs, and prints, at the end of what it has said. */
-function print({ level, data }) {
+function print({ level = "info", data = "" }) {
   const text = typeof data === "string" ? data : JSON.stringify(data);
   const log = element("log");
   log.append(`${level === "info" ? "" : `${level}: `}${text}\n`);
@@ -43,7 +43,7 @@ async function connect({ setup = false } = {}) {
   transport = made;
   const waiting = new Map();
   made.onmessage = (message) => {
-    if (message.method === "notifications/message") print(message.params);
+    if (message.method === "notifications/message") print(message.params ?? {});
     else waiting.get(message.id)?.(message);
   };
   made.onclose = () => mine === current && show("closed", "The session is over.");

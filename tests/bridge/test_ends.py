@@ -37,7 +37,7 @@ async def echoes(bridge: Program, id_: int) -> None:
 
 
 async def test_the_end_of_python_and_a_tool_that_never_returns(server: str, tmp_path: Path) -> None:
-    async with start(server, "--timeout", str(PATIENCE), "--busy-timeout", "3", profile=tmp_path) as bridge:
+    async with start(server, "--timeout", str(PATIENCE), "--busy-timeout", "10", profile=tmp_path) as bridge:
         await bridge.request(0, "initialize", **INITIALIZE)
         assert (await bridge.next())["id"] == 0
         await bridge.send({"jsonrpc": "2.0", "method": "notifications/initialized"})

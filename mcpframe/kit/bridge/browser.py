@@ -119,7 +119,14 @@ async def launch(
         f"--app={app}" if app else "about:blank",
     ]
     pid, reading, writing = _start(command)
-    browser = Browser(pid, start_watchdog(pid), await connect_pipes(reading, writing))
+    watchdog = start_watchdog(pid)
+    try:
+        browser = Browser(pid, watchdog, await connect_pipes(reading, writing))
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)  # nobody else knows of it
+        end_watchdog(watchdog)
+        raise
     try:
         async with asyncio.timeout(_START_SECONDS):
             await browser.devtools.command("Browser.getVersion")

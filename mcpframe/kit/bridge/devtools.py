@@ -18,6 +18,9 @@ EventHandler = Callable[[str, dict[str, Any]], None]
 _LONGEST = 1 << 28
 """The longest message that is read, in bytes: far more than a message of MCP may have."""
 
+_ANSWER_SECONDS = 60.0
+"""How long the browser may take for a command. It answers at once; one that does not has hung, and is given up."""
+
 
 class DevTools:
     """The protocol's client for one browser.
@@ -36,7 +39,7 @@ class DevTools:
         self._reading = asyncio.get_running_loop().create_task(self._read(reader))
 
     async def command(self, method: str, session: str = "", /, **params: Any) -> dict[str, Any]:
-        """Give a command and wait for its result.
+        """Give a command and wait for its result. A browser that does not answer counts as gone, for everybody.
 
         Args:
             method: its name, such as `"Page.navigate"`.
@@ -46,7 +49,15 @@ class DevTools:
         Raises:
             BrowserGone: the browser is gone, or refuses.
         """
-        return await self.post(method, session, **params)
+        limit = asyncio.timeout(_ANSWER_SECONDS)
+        try:
+            async with limit:
+                return await self.post(method, session, **params)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            self._end()
+            raise BrowserGone(f"The browser has not answered for {_ANSWER_SECONDS:g} s.") from None
 
     def post(self, method: str, session: str = "", /, **params: Any) -> asyncio.Future[dict[str, Any]]:
         """Give a command, in order with the others, and return its result to come. As `command` otherwise."""

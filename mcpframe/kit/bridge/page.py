@@ -160,7 +160,11 @@ class HostPage:
             PageFailed: there will be no session; the message says why.
         """
         self._call("bridge.open", framed.options())
-        await self._next("open")
+        try:
+            async with asyncio.timeout(2 * framed.patience + _HELLO_SECONDS[-1]):  # the page has deadlines of its own
+                await self._next("open")
+        except TimeoutError:
+            raise PageFailed("The bridge's own page does not answer: its browser is busy, or hangs.") from None
         self._devtools.post("Network.disable", self._session)
         self._watch = Watch(self._turn, self._on_blocked, framed.busy)
 

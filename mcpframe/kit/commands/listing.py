@@ -82,4 +82,4 @@ def _signature(tool: dict[str, Any]) -> str:
 
 def _print(kind: str, name: str, description: str | None) -> None:
     first = (description or "").strip().partition("\n")[0]
-    out.print(f"[dim]{kind:<9}[/] [bold]{escape(name)}[/]  {escape(first)}")
+    out.print(f"[dim]{kind:<9}[/] [bold]{escape(' '.join(name.split()))}[/]  {escape(first)}")

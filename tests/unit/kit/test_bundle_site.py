@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,14 @@ def test_a_manifest_that_is_none_lists_nothing(downloads: Path, text: str) -> No
     assert site(downloads).get("/pi/").status_code == 404
     with pytest.raises(BridgeError, match="not the manifest"), open_target(str(downloads / "pi")):
         pass
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_manifest_that_is_a_pipe_is_not_waited_for(downloads: Path) -> None:
+    served = site(downloads)
+    (downloads / "pi" / "manifest.json").unlink()
+    os.mkfifo(downloads / "pi" / "manifest.json")
+    assert served.get("/pi/").status_code == 404
 
 
 def test_it_is_read_anew_when_it_changes(downloads: Path) -> None:
