@@ -8,10 +8,13 @@
 import { FrameTransport } from "../host.js";
 
 const INTERNAL_ERROR = -32603;
+const CONNECTION_CLOSED = -32000;
 
 let transport;
 /** Pieces of a long message that is on its way in. */
 let pieces = [];
+/** Answers of a session that may be ending. */
+let failed = [];
 /** Pieces in which a long message goes out, in characters. */
 const PIECE = 4_000_000;
 
@@ -28,13 +31,26 @@ function deliver(message) {
   tell({ kind: "message", id, method }, JSON.stringify(message));
 }
 
+/**
+ * When a session ends, host.js fails what waits before it says so. The bridge has to know first, and fails that itself:
+ * a client that has its error may ask again at once, and is not to ask a page that is no more.
+ */
+function deliverOpen(message) {
+  if (message.error?.code !== CONNECTION_CLOSED) return deliver(message);
+  failed.push(message);
+  queueMicrotask(() => failed.splice(0).forEach(deliver)); // the session goes on: it was the server's own answer
+}
+
 function make({ url, sessionId, visibility, permissions, timeout }) {
   const iframe = document.body.appendChild(document.createElement("iframe"));
   iframe.title = "MCP server";
   transport = new FrameTransport({ iframe, url, sessionId, visibility, permissions, timeout });
-  transport.onmessage = deliver;
+  transport.onmessage = deliverOpen;
   transport.onerror = ({ name, message }) => tell({ kind: "error", name, message });
-  transport.onclose = () => tell({ kind: "closed" });
+  transport.onclose = () => {
+    failed = [];
+    tell({ kind: "closed" });
+  };
   transport.onsetuprequired = (request) => tell({ kind: "setup required", ...request });
 }
 

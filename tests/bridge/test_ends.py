@@ -33,6 +33,7 @@ async def call(bridge: Program, id_: int, tool: str, **arguments: str) -> None:
 async def echoes(bridge: Program, id_: int) -> None:
     await call(bridge, id_, "echo", text="again")
     answer = await bridge.next()
+    assert answer.get("error") is None
     assert (answer["id"], answer["result"]["content"][0]["text"]) == (id_, "again")
 
 

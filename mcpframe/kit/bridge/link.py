@@ -133,6 +133,9 @@ class Link:
             return
         page, self._page = self._page, None
         self.on_note(f"{reason} It is opened again.")
+        for repeated in self._repeated.values():
+            if not repeated.done():
+                repeated.set_exception(PageFailed(reason))
         self._fail_everybody(reason)
         self._start_opening(page)
 

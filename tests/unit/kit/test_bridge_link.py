@@ -153,6 +153,32 @@ async def test_a_crash_answers_everybody_and_begins_again(rig: Rig) -> None:
     assert [message["id"] for message in rig.got[2:]] == [6]  # nothing of what was repeated
 
 
+async def test_a_page_that_ends_before_it_has_begun_again_is_waited_for_no_longer(rig: Rig) -> None:
+    rig.send(id=0, method="initialize", params={"protocolVersion": "2025-11-25"})
+    await rig.settle()
+    make = rig.open_page
+
+    async def open_silent(link: Link) -> FakePage:
+        page = await make(link)
+        page.silent = True
+        return page
+
+    rig.link._open_page = open_silent  # type: ignore[assignment]
+    rig.link.on_gone("It has crashed.")
+    while not (len(rig.pages) == 2 and rig.pages[1].heard):  # noqa: ASYNC110  a few turns of the loop
+        await asyncio.sleep(0)
+    rig.send(id=1, method="ping")
+    rig.link.on_gone("It has crashed again.")
+    async with asyncio.timeout(5):
+        await rig.settle()
+    assert rig.pages[1].closed
+    assert [(message["id"], message["error"]["message"]) for message in rig.got[1:]] == [(1, "It has crashed again.")]
+    rig.link._open_page = make  # type: ignore[assignment]
+    rig.send(id=2, method="ping")
+    await rig.settle()
+    assert rig.got[-1]["id"] == 2
+
+
 async def test_nothing_is_repeated_for_a_client_without_a_handshake(rig: Rig) -> None:
     rig.send(id=1, method="server/discover")
     await rig.settle()
