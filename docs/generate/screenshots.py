@@ -10,8 +10,10 @@ from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 from mcpframe.kit.chromium import ensure_chromium, launch_options
 from mcpframe.kit.data import checkout_dir, templates_dir
+from mcpframe.kit.host_tab import OFF
 from mcpframe.kit.inspector import serve_inspector
 from mcpframe.kit.progress import step
+from mcpframe.kit.scratch import scratch
 
 IMAGES = checkout_dir() / "docs" / "images"
 SIZE: ViewportSize = {"width": 1180, "height": 760}
@@ -25,16 +27,23 @@ def main() -> None:
     IMAGES.mkdir(parents=True, exist_ok=True)
     projects = [templates_dir() / "pi-calculator", templates_dir() / "json-analyzer"]
     with serve_inspector(projects, progress=step) as inspecting, sync_playwright() as playwright:
-        options = launch_options(ensure_chromium(install=True, progress=step))
-        with closing(playwright.chromium.launch(**options)) as browser:
-            for scheme in SCHEMES:
-                page = browser.new_page(viewport=SIZE, device_scale_factor=2, color_scheme=scheme)
+        options = launch_options(ensure_chromium(install=True, progress=step), off=OFF)
+        for scheme in SCHEMES:
+            # A profile on disk: in a private one, frames of another site keep nothing, and a setup would be in vain.
+            with (
+                scratch("pictures") as profile,
+                closing(
+                    playwright.chromium.launch_persistent_context(
+                        profile, viewport=SIZE, device_scale_factor=2, color_scheme=scheme, **options
+                    )
+                ) as browser,
+            ):
+                page = browser.pages[0]
                 page.set_default_timeout(PATIENCE)
                 page.goto(inspecting.url)
                 with step(f"Pictures, {scheme}"):
                     _call(page, IMAGES / f"inspector-call-{scheme}.png")
                     _set_up(page, IMAGES / f"inspector-setup-{scheme}.png")
-                page.close()
 
 
 def _call(page: Page, image: Path) -> None:
