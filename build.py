@@ -40,9 +40,9 @@ if sys.version_info < (3, 11):  # noqa: UP036  (that is the point)
 
 sys.path.insert(0, str(ROOT))
 
-from mcpframe.kit.errors import KitError, ToolFailed  # noqa: E402
-from mcpframe.kit.programs import run_tool  # noqa: E402
-from mcpframe.kit.progress import step  # noqa: E402
+from mcpframe.kit.base.errors import KitError, ToolFailed  # noqa: E402
+from mcpframe.kit.base.programs import run_tool  # noqa: E402
+from mcpframe.kit.base.progress import step  # noqa: E402
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -93,8 +93,8 @@ def main(arguments: Sequence[str]) -> int:
         elif options.verb == "lock":
             lock()
         elif options.verb == "host":
-            from mcpframe.kit.host_package import pack_host_package
-            from mcpframe.kit.node import install_locked
+            from mcpframe.kit.base.node import install_locked
+            from mcpframe.kit.publish.host_package import pack_host_package
 
             print(pack_host_package(ROOT / "dist", install_locked(ROOT, progress=step)).relative_to(ROOT))
         else:
@@ -158,9 +158,9 @@ def go_on_inside(arguments: Sequence[str]) -> int:
 
 def set_up() -> dict[str, str]:
     """Make sure of what the tests need besides Python packages; return the variables that tell them."""
-    from mcpframe.kit.chromium import ensure_chromium
-    from mcpframe.kit.node import install_locked
-    from mcpframe.kit.runtime import ensure_runtime
+    from mcpframe.kit.base.node import install_locked
+    from mcpframe.kit.browser.chromium import ensure_chromium
+    from mcpframe.kit.bundle.runtime import ensure_runtime
 
     ensure_runtime(progress=step)
     chromium = ensure_chromium(install=True, progress=step)
@@ -170,8 +170,8 @@ def set_up() -> dict[str, str]:
 
 def build() -> None:
     """Build every template into dist/."""
+    from mcpframe.kit.base.data import templates_dir
     from mcpframe.kit.bundle import build as build_bundle
-    from mcpframe.kit.data import templates_dir
 
     for project in sorted(path.parent for path in templates_dir().glob("*/pyproject.toml")):
         built = build_bundle(project, ROOT / "dist", progress=step)
@@ -181,7 +181,7 @@ def build() -> None:
 
 
 def demo(options: argparse.Namespace) -> None:
-    from mcpframe.kit.demo import run_demo
+    from mcpframe.kit.dev.demo import run_demo
 
     run_demo(once=options.once, port=options.port, page_port=options.page_port, progress=step)
 
@@ -219,7 +219,7 @@ def docs(*, check: bool) -> int:
 
 def lock() -> None:
     """Pin the newest versions that the ranges allow, with hashes and without naming an index."""
-    from mcpframe.kit.node import find_node
+    from mcpframe.kit.base.node import find_node
 
     compiling = [
         sys.executable,

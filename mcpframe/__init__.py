@@ -12,13 +12,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mcpframe.frame import errors as errors
     from mcpframe.frame.author import FrameSession as FrameSession
     from mcpframe.frame.author import Setup as Setup
-    from mcpframe.frame.errors import SetupCancelled as SetupCancelled
-    from mcpframe.frame.errors import SetupFailed as SetupFailed
-    from mcpframe.frame.events import Permission as Permission
-    from mcpframe.frame.inner import connect_to_host as connect_to_host
+    from mcpframe.frame.core import errors
+    from mcpframe.frame.core.errors import SetupCancelled as SetupCancelled
+    from mcpframe.frame.core.errors import SetupFailed as SetupFailed
+    from mcpframe.frame.core.events import Permission as Permission
+    from mcpframe.frame.host_link import connect_to_host as connect_to_host
     from mcpframe.frame.load import load as load
     from mcpframe.frame.outer import OuterFrame as OuterFrame
     from mcpframe.frame.places import POPUP as POPUP
@@ -48,12 +48,12 @@ _HOME = {
     "OuterFrame": "mcpframe.frame.outer:OuterFrame",
     "POPUP": "mcpframe.frame.places:POPUP",
     "Page": "mcpframe.frame.ui:Page",
-    "Permission": "mcpframe.frame.events:Permission",
+    "Permission": "mcpframe.frame.core.events:Permission",
     "Setup": "mcpframe.frame.author:Setup",
-    "SetupCancelled": "mcpframe.frame.errors:SetupCancelled",
-    "SetupFailed": "mcpframe.frame.errors:SetupFailed",
-    "connect_to_host": "mcpframe.frame.inner:connect_to_host",
-    "errors": "mcpframe.frame.errors:",
+    "SetupCancelled": "mcpframe.frame.core.errors:SetupCancelled",
+    "SetupFailed": "mcpframe.frame.core.errors:SetupFailed",
+    "connect_to_host": "mcpframe.frame.host_link:connect_to_host",
+    "errors": "mcpframe.frame.core.errors:",
     "load": "mcpframe.frame.load:load",
     "serve": "mcpframe.frame.server:serve",
 }

@@ -9,7 +9,7 @@ import { page } from "./page.js";
 import { Snapshot, fetchForNextTime, isChosen, unused, verify } from "./restore.js";
 import { settle, unpack } from "./unzip.js";
 
-globalThis.mcpframeText = textOrReason; // mcpframe.frame.window reads messages with it
+globalThis.mcpframeText = textOrReason; // mcpframe.frame.browser.window reads messages with it
 
 const config = JSON.parse(document.getElementById("mcpframe-boot").textContent);
 const files = config.files;
@@ -281,7 +281,7 @@ async function restorePython() {
   });
   performance.mark("mcpframe:python");
   pyodide.FS.chdir(files.server_path);
-  pyodide.pyimport("mcpframe.frame.waking").wake(JSON.stringify(snapshot.visitor()));
+  pyodide.pyimport("mcpframe.frame.compat.after_restore").wake(JSON.stringify(snapshot.visitor()));
   for (const { path, data } of arrivals.others) {
     pyodide.FS.writeFile(path, await data);
     await pyodide._api.loadDynlib(path);

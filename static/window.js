@@ -1,5 +1,5 @@
 /**
- * The browser's half of mcpframe.kit.playwright_window: one iframe in this page or one popup, its message events as data.
+ * The browser's half of mcpframe.kit.browser.playwright_window: one iframe in this page or one popup, its message events as data.
  *
  * Playwright evaluates this file, after host-json.js, in the outer page and keeps the object it gives. Nothing is left
  * where the framed page or a script of the outer page could reach it. There is no protocol here: what is heard is passed

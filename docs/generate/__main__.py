@@ -4,7 +4,7 @@ import sys
 
 from docs.generate import ROOT, stale_pages
 from docs.generate.site import build_site
-from mcpframe.kit.errors import KitError
+from mcpframe.kit.base.errors import KitError
 
 checking = sys.argv[1:] == ["--check"]
 stale = stale_pages(write=not checking)

@@ -7,7 +7,7 @@ from typing import Any
 import typer.main
 
 from docs.generate.docstrings import table as as_table
-from mcpframe.kit.cli import app
+from mcpframe.kit.cli.main import app
 
 
 def reference(_: str) -> str:

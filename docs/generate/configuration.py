@@ -11,8 +11,8 @@ from pydantic.fields import FieldInfo
 from docs.generate.docstrings import attributes, sentence
 from docs.generate.docstrings import table as as_table
 from docs.generate.protocol import shown_default
-from mcpframe.frame.roles import Options
-from mcpframe.kit import config
+from mcpframe.frame.core.roles import Options
+from mcpframe.kit.project import config
 
 _SECTIONS: dict[str, type[BaseModel]] = {
     "": config.McpframeConfig,

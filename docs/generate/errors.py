@@ -7,8 +7,8 @@ from types import ModuleType
 
 from docs.generate.docstrings import attributes, summary
 from docs.generate.docstrings import table as as_table
-from mcpframe.frame import errors as frame
-from mcpframe.kit import errors as kit
+from mcpframe.frame.core import errors as frame
+from mcpframe.kit.base import errors as kit
 
 _MODULES: dict[str, ModuleType] = {"frame": frame, "kit": kit}
 

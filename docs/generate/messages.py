@@ -13,10 +13,10 @@ from typing import Any
 
 from docs.generate.docstrings import fenced, table
 from docs.generate.talking import FRAME, HOST, Json, messages, sent, talk
-from mcpframe.frame.errors import MalformedMessage
-from mcpframe.frame.events import SetupErrorCode, SetupReason
-from mcpframe.frame.origins import ANY
-from mcpframe.frame.protocols import sep
+from mcpframe.frame.core.errors import MalformedMessage
+from mcpframe.frame.core.events import SetupErrorCode, SetupReason
+from mcpframe.frame.core.origins import ANY
+from mcpframe.frame.dialects.sep import roles as sep
 
 _Path = tuple[str | int, ...]
 

@@ -15,10 +15,10 @@ from typing import Any, get_args
 
 from docs.generate.docstrings import attributes, fenced, sentence, summary, table
 from docs.generate.talking import DONE, FRAME, HOST, REQUEST, REQUIRED, ROLES, SESSION, connection, messages
-from mcpframe.frame.errors import MalformedMessage
-from mcpframe.frame.events import Closed, Event, Output, Send
-from mcpframe.frame.origins import ANY
-from mcpframe.frame.roles import Local, Message, Options, Role, Rule, State
+from mcpframe.frame.core.errors import MalformedMessage
+from mcpframe.frame.core.events import Closed, Event, Output, Send
+from mcpframe.frame.core.origins import ANY
+from mcpframe.frame.core.roles import Local, Message, Options, Role, Rule, State
 
 _GUARDS = {
     "_speaks_ours": "it speaks our version",

@@ -8,12 +8,12 @@ from typing import Literal
 
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
-from mcpframe.kit.chromium import ensure_chromium, launch_options
-from mcpframe.kit.data import checkout_dir, templates_dir
-from mcpframe.kit.host_tab import OFF
-from mcpframe.kit.inspector import serve_inspector
-from mcpframe.kit.progress import step
-from mcpframe.kit.scratch import scratch
+from mcpframe.kit.base.data import checkout_dir, templates_dir
+from mcpframe.kit.base.progress import step
+from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
+from mcpframe.kit.browser.host_tab import OFF
+from mcpframe.kit.dev.inspector import serve_inspector
 
 IMAGES = checkout_dir() / "docs" / "images"
 SIZE: ViewportSize = {"width": 1180, "height": 760}

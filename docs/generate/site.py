@@ -13,9 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.npm import npm_files
-from mcpframe.kit.errors import BuildError
-from mcpframe.kit.project import find_project
+from mcpframe.kit.project.project import find_project
 
 _SCRIPT = "dist/mermaid.min.js"
 _LOADS = r'<(?:script|img|iframe|link rel="?(?:stylesheet|preload|preconnect|icon))'

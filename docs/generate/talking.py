@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mcpframe.frame.connection import Connection
-from mcpframe.frame.events import (
+from mcpframe.frame.core.connection import Connection
+from mcpframe.frame.core.events import (
     Inbound,
     Output,
     Permission,
@@ -19,9 +19,9 @@ from mcpframe.frame.events import (
     SetupResult,
     Visibility,
 )
-from mcpframe.frame.origins import parse_allowed_origins
-from mcpframe.frame.protocols import sep
-from mcpframe.frame.roles import Role
+from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.core.roles import Role
+from mcpframe.frame.dialects.sep import roles as sep
 
 Json = dict[str, Any]
 

@@ -18,8 +18,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from mcpframe.frame.errors import SetupFailed, StateError
-from mcpframe.frame.events import Permission, SetupErrorCode, SetupReason, SetupRequired, SetupResult, Visibility
+from mcpframe.frame.core.errors import SetupFailed, StateError
+from mcpframe.frame.core.events import Permission, SetupErrorCode, SetupReason, SetupRequired, SetupResult, Visibility
 
 if TYPE_CHECKING:
     from mcpframe.frame.session import Session

@@ -14,14 +14,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mcpframe.frame import entries, load, sdk
-from mcpframe.frame.batching import batch_callbacks
-from mcpframe.frame.connection import AllowedOrigins, Connection, Options, parse_allowed_origins
-from mcpframe.frame.errors import McpFrameError, SessionError
-from mcpframe.frame.events import Closed, Event, Opened, Refused, SetupResult, SetupStarted, Visibility, Window
-from mcpframe.frame.origins import ANY, OPAQUE
-from mcpframe.frame.process import outlive_exits
-from mcpframe.frame.protocols import sep
+from mcpframe.frame import entries, load
+from mcpframe.frame.compat import sdk
+from mcpframe.frame.compat.batching import batch_callbacks
+from mcpframe.frame.compat.process import outlive_exits
+from mcpframe.frame.core.connection import AllowedOrigins, Connection, Options, parse_allowed_origins
+from mcpframe.frame.core.errors import McpFrameError, SessionError
+from mcpframe.frame.core.events import Closed, Event, Opened, Refused, SetupResult, SetupStarted, Visibility, Window
+from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.frame.dialects.sep import roles as sep
 
 if TYPE_CHECKING:
     from mcpframe.frame.author import FrameSession, Phase, UiFunction
@@ -168,7 +169,7 @@ async def _run(config: BootConfig, page: Page) -> None:
         outlive_exits()
     load.configure(config.lazy)
     from mcpframe.frame import server as servers  # imports the SDK, which sdk.prepare() has to come before
-    from mcpframe.frame import window
+    from mcpframe.frame.browser import window
 
     page.progress("Starting the server" if config.kind == "server" else "Starting")
     try:
@@ -257,7 +258,7 @@ async def _set_up(target: ServerObject, allowed: AllowedOrigins, host: Window, c
 
 
 async def _run_page(main: Callable[[AuthorPage], Any], config: BootConfig, page: Page) -> None:
-    from mcpframe.frame import inner
+    from mcpframe.frame import host_link as inner
     from mcpframe.frame.storage import open_storage
 
     options = config.options
@@ -322,7 +323,7 @@ def _maker(session: Session, phase: Phase, config: BootConfig, page: Page) -> Ca
 
 
 def _author_page(storage: Storage, config: BootConfig, page: Page) -> AuthorPage:
-    from mcpframe.frame import dom
+    from mcpframe.frame.browser import dom
     from mcpframe.frame.ui import Assets, Page
 
     assets = Assets(config.assets.get("base", ""), frozenset(config.assets.get("files", ())))

@@ -15,7 +15,7 @@ import inspect
 from collections.abc import Callable, Iterator, MutableSet
 from typing import TYPE_CHECKING, Any
 
-from mcpframe.frame.errors import PageError
+from mcpframe.frame.core.errors import PageError
 
 if TYPE_CHECKING:
     from mcpframe.frame.ui import Page

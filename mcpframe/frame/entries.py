@@ -9,7 +9,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from mcpframe.frame.errors import EntryError
+from mcpframe.frame.core.errors import EntryError
 
 if TYPE_CHECKING:
     from mcpframe.frame.ui import Page

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from mcpframe.frame.sdk import in_pyodide
+from mcpframe.frame.compat.sdk import in_pyodide
 
 SERVER_FOLDER = "/mcpframe/server"
 """Where the author's files are in a page, and what is in `assets`."""
@@ -354,6 +354,6 @@ def _is_lazy(package: str) -> bool:
 def _this_page() -> Browser | None:
     if not in_pyodide():
         return None
-    from mcpframe.frame import window
+    from mcpframe.frame.browser import window
 
     return window.Requests()

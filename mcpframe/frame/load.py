@@ -18,7 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypedDict
 
-from mcpframe.frame.errors import LoadError
+from mcpframe.frame.core.errors import LoadError
 
 
 class LazyFile(TypedDict):
@@ -138,7 +138,7 @@ def _file_name(file: LazyFile) -> str:
 
 
 async def _fetch_from_page(url: str) -> bytes:
-    from mcpframe.frame import window
+    from mcpframe.frame.browser import window
 
     return await window.fetch_bytes(url)
 

@@ -23,9 +23,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from mcpframe.frame.connection import Connection, Options
-from mcpframe.frame.errors import OriginError, PermissionsDenied, StateError
-from mcpframe.frame.events import (
+from mcpframe.frame.core.connection import Connection, Options
+from mcpframe.frame.core.errors import OriginError, PermissionsDenied, StateError
+from mcpframe.frame.core.events import (
     Closed,
     Event,
     Permission,
@@ -35,7 +35,9 @@ from mcpframe.frame.events import (
     SetupStarted,
     Visibility,
 )
-from mcpframe.frame.origins import parse_allowed_origins
+from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.core.roles import Role
+from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.places import (
     POPUP,
     FramedWindow,
@@ -47,8 +49,6 @@ from mcpframe.frame.places import (
     parse_address,
     parse_sandbox,
 )
-from mcpframe.frame.protocols import sep
-from mcpframe.frame.roles import Role
 from mcpframe.frame.session import Session, WireHook, open_session
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class OuterFrame:
             OriginError: for an address, a sandbox or a permission that cannot work.
         """
         if sys.platform == "emscripten":
-            from mcpframe.frame.frames import absolute
+            from mcpframe.frame.browser.frames import absolute
 
             url = absolute(url)
         self.url, origin = parse_address(url)
@@ -319,7 +319,7 @@ class OuterFrame:
         if self._opaque and isinstance(place, Popup):
             raise OriginError("A popup has no sandbox, and so an origin of its own: frame an opaque page in an iframe.")
         if sys.platform == "emscripten":
-            from mcpframe.frame.frames import place_of
+            from mcpframe.frame.browser.frames import place_of
 
             return place_of(place)
         if callable(place):

@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import Final, Literal, Protocol, Self
 from urllib.parse import urlsplit
 
-from mcpframe.frame.errors import OriginError
-from mcpframe.frame.events import Window
-from mcpframe.frame.origins import parse_origin
+from mcpframe.frame.core.errors import OriginError
+from mcpframe.frame.core.events import Window
+from mcpframe.frame.core.origins import parse_origin
 
 SANDBOX = {
     "standard": "allow-scripts allow-same-origin allow-forms allow-downloads",

@@ -30,26 +30,26 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import TypeVar
 
 from mcpframe.frame import entries
-from mcpframe.frame.errors import EntryError, StateError
-from mcpframe.frame.failures import contain_failures
-from mcpframe.frame.lifespan import log_problem, own_lifespan, refuse
-from mcpframe.frame.origins import parse_allowed_origins
-from mcpframe.frame.printing import PrintedLines, captured, printing_to
-from mcpframe.frame.sdk import (
+from mcpframe.frame.compat.failures import contain_failures
+from mcpframe.frame.compat.lifespan import log_problem, own_lifespan, refuse
+from mcpframe.frame.compat.resource_updates import announce_update, answer_subscriptions
+from mcpframe.frame.compat.sdk import (
     accept_without_handshake,
     connection_state,
     handle_security,
     in_pyodide,
     limit_log_levels,
 )
-from mcpframe.frame.updates import announce_update, answer_subscriptions
+from mcpframe.frame.core.errors import EntryError, StateError
+from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.printing import PrintedLines, captured, printing_to
 
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
     from mcp.shared.message import SessionMessage
 
     from mcpframe.frame.author import FrameSession, SetupFunction, SetupPhase, UiFunction
-    from mcpframe.frame.events import Permission
+    from mcpframe.frame.core.events import Permission
 
 LifespanT = TypeVar("LifespanT", default=Any)
 ServerObject: TypeAlias = "MCPServer[Any] | Server[Any]"

@@ -18,10 +18,10 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from mcpframe.frame import jsonrpc, payload
-from mcpframe.frame.connection import Connection
-from mcpframe.frame.errors import MalformedMessage, MessageError, SessionError, StateError
-from mcpframe.frame.events import (
+from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.connection import Connection
+from mcpframe.frame.core.errors import MalformedMessage, MessageError, SessionError, StateError
+from mcpframe.frame.core.events import (
     Closed,
     Departure,
     Event,

@@ -26,8 +26,8 @@ from typing import Any, Protocol
 
 import anyio
 
-from mcpframe.frame.errors import StorageError
-from mcpframe.frame.outline import nesting
+from mcpframe.frame.core.errors import StorageError
+from mcpframe.frame.core.outline import nesting
 
 log = logging.getLogger(__name__)
 
@@ -262,7 +262,7 @@ def open_storage(session_id: str) -> Storage:
     Args:
         session_id: whose values.
     """
-    from mcpframe.frame import browser_storage
+    from mcpframe.frame.browser import storage as browser_storage
 
     texts = browser_storage.local_storage()
     if texts is None:

@@ -15,8 +15,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from mcpframe.frame.core.errors import PageError
 from mcpframe.frame.elements import Element, PageEvent
-from mcpframe.frame.errors import PageError
 from mcpframe.frame.storage import Storage
 
 __all__ = ["Assets", "Browser", "Element", "Page", "PageEvent"]

@@ -1,7 +1,7 @@
 /**
  * The bridge's host page: one framed server, and JSON-RPC as text in and out.
  *
- * `mcpframe.kit.bridge.page` calls `bridge` from outside and is told what happens through its binding `mcpframeBridge`: a
+ * `mcpframe.kit.bridge.tab` calls `bridge` from outside and is told what happens through its binding `mcpframeBridge`: a
  * line of JSON that says what it is, and the message's text after it.
  */
 

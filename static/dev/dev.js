@@ -1,7 +1,7 @@
 /**
  * The host page of `mcpframe dev`: frames the server, and frames it anew, at the same session id, after every build.
  *
- * What it knows comes from the channel that config.json names (see mcpframe/kit/dev_channel.py).
+ * What it knows comes from the channel that config.json names (see mcpframe/kit/dev/reload_channel.py).
  */
 import { FrameTransport } from "./host.js";
 

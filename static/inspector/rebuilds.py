@@ -35,8 +35,8 @@ async def news(fetch: Fetch, find: Callable[[], Awaitable[str]]) -> AsyncIterato
 
     Args:
         fetch: gets an address of the page's origin. Raises OSError.
-        find: finds where the answer is, up to the rest of its query; see `mcpframe/kit/dev_channel.py`. Asked again
-            where nobody answers there, as another run has another address.
+        find: finds where the answer is, up to the rest of its query; see `mcpframe/kit/dev/reload_channel.py`. Asked
+            again where nobody answers there, as another run has another address.
     """
     version, built = 0, 0
     address = await find()

@@ -11,7 +11,7 @@ from mcp import Client
 
 from connection import Connection
 from mcpframe import Page
-from mcpframe.frame.events import Wire
+from mcpframe.frame.core.events import Wire
 from panels.about import About
 from panels.logs import Logs
 from panels.prompts import Prompts

@@ -8,7 +8,7 @@ from typing import Any
 
 from links import agrees, read_link
 from mcpframe import Page
-from mcpframe.frame.errors import OriginError, StorageError
+from mcpframe.frame.core.errors import OriginError, StorageError
 from mcpframe.frame.places import parse_address
 from rebuilds import Rebuilt, news
 from server_view import ServerView

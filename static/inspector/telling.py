@@ -8,7 +8,7 @@ from typing import Any
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
-from mcpframe.frame.errors import HandshakeTimeout, McpFrameError
+from mcpframe.frame.core.errors import HandshakeTimeout, McpFrameError
 
 
 class Told(Exception):

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mcpframe.frame.errors import MessageError
-from mcpframe.frame.payload import check_text
+from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.core.payload import check_text
 
 SENT: Final = "→"
 RECEIVED: Final = "←"

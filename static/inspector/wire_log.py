@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from mcpframe.frame.events import Wire
+from mcpframe.frame.core.events import Wire
 from wire_entry import RECEIVED, SENT, Entry, describe, shown
 
 MOST_ENTRIES: Final = 5000

@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 from answering import PATIENCE, Answer, answer, reason_of, tools_of
 from chat import Chat
 from mcpframe import Page, connect_to_host
-from mcpframe.frame.errors import McpFrameError, NoPeer, UnexpectedOrigin
+from mcpframe.frame.core.errors import McpFrameError, NoPeer, UnexpectedOrigin
 from rules import HELP
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mcpframe import FrameServer, OuterFrame, serve
-from mcpframe.frame.errors import McpFrameError, OriginError, SessionError, UnexpectedOrigin
-from mcpframe.frame.roles import Options
+from mcpframe.frame.core.errors import McpFrameError, OriginError, SessionError, UnexpectedOrigin
+from mcpframe.frame.core.roles import Options
 
 MOST_IDLE = 3
 """How many sessions may end in a row without a single call until the person has to start the next one."""

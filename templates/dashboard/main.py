@@ -8,7 +8,7 @@ from typing import Any
 
 from framing import Copilot, Standing, read_address
 from mcpframe import Page
-from mcpframe.frame.errors import OriginError
+from mcpframe.frame.core.errors import OriginError
 from server import SOURCES, make_server
 from view import View
 from workspace import DONE, Area, Workspace

@@ -11,10 +11,10 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 from rich.console import Console
 
-from mcpframe.kit.cache import write_file
-from mcpframe.kit.chromium import ensure_chromium
-from mcpframe.kit.errors import KitError
-from mcpframe.kit.progress import step
+from mcpframe.kit.base.cache import write_file
+from mcpframe.kit.base.errors import KitError
+from mcpframe.kit.base.progress import step
+from mcpframe.kit.browser.chromium import ensure_chromium
 from tests import benchmarks
 from tests.benchmarks import report
 from tests.benchmarks.bridge import measure_bridge

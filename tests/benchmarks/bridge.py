@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mcpframe.kit.data import checkout_dir, templates_dir
+from mcpframe.kit.base.data import checkout_dir, templates_dir
 from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.rig import BenchmarkError, Rig, host_page
 from tests.benchmarks.samples import take_turns

@@ -9,9 +9,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from mcpframe.kit.base.cache import cache_dir
+from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.bundle import build
-from mcpframe.kit.cache import cache_dir
-from mcpframe.kit.data import templates_dir
 from tests.benchmarks.figures import Figure, Goal
 
 

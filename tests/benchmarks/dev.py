@@ -10,10 +10,10 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from mcpframe.kit.dev import serve_dev
-from mcpframe.kit.dev_channel import DevChannel
-from mcpframe.kit.inspector import serve_inspector
-from mcpframe.kit.scaffold import scaffold
+from mcpframe.kit.dev.inspector import serve_inspector
+from mcpframe.kit.dev.reload_channel import DevChannel
+from mcpframe.kit.dev.server import serve_dev
+from mcpframe.kit.project.scaffold import scaffold
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.rig import Rig, host_page
 from tests.benchmarks.samples import take_turns

@@ -9,7 +9,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from mcpframe.kit.scaffold import scaffold
+from mcpframe.kit.project.scaffold import scaffold
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.rig import BenchmarkError
 

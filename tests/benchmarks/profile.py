@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mcpframe.kit.errors import KitError
+from mcpframe.kit.base.errors import KitError
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.rig import Rig, host_page
 from tests.benchmarks.sites import Sites

@@ -11,8 +11,8 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, Error, Frame, Page, Playwright
 
-from mcpframe.kit.chromium import launch_options
-from mcpframe.kit.errors import KitError
+from mcpframe.kit.base.errors import KitError
+from mcpframe.kit.browser.chromium import launch_options
 
 PATIENCE = 180_000
 """How long anything may take, in milliseconds."""

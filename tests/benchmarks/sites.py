@@ -15,22 +15,22 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mcpframe.kit.base.data import checkout_dir, static_dir, templates_dir
+from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.base.node import install_locked
+from mcpframe.kit.base.progress import Progress
 from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.archive import pack
 from mcpframe.kit.bundle.collect import own_files
 from mcpframe.kit.bundle.lock import Locked, read_lock
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import INSTALLER
+from mcpframe.kit.bundle.runtime import Runtime, ensure_runtime
 from mcpframe.kit.bundle.wheels import fetch_wheels
-from mcpframe.kit.data import checkout_dir, static_dir, templates_dir
-from mcpframe.kit.errors import BuildError
-from mcpframe.kit.host_page import HOST_MODULES, bundle_client, bundle_module
-from mcpframe.kit.node import install_locked
-from mcpframe.kit.progress import Progress
-from mcpframe.kit.project import find_project
-from mcpframe.kit.runtime import Runtime, ensure_runtime
-from mcpframe.kit.serve import serve_app, serve_folder
-from mcpframe.kit.site import Site
+from mcpframe.kit.project.project import find_project
+from mcpframe.kit.web.host_page import HOST_MODULES, bundle_client, bundle_module
+from mcpframe.kit.web.serve import serve_app, serve_folder
+from mcpframe.kit.web.site import Site
 
 PAGES = Path(__file__).parent / "pages"
 SERVERS = Path(__file__).parent / "servers"

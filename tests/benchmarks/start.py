@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, Request
 
-from mcpframe.kit.demo import is_right
+from mcpframe.kit.dev.demo import is_right
 from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.rig import BenchmarkError, HostPage, Rig, host_page, script_memory
 from tests.benchmarks.samples import Summary, take_turns

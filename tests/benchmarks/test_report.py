@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from mcpframe.kit.demo import is_right
+from mcpframe.kit.dev.demo import is_right
 from tests.benchmarks import report
 from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.machine import Setting

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.node import find_node, install_locked
+from mcpframe.kit.base.node import find_node, install_locked
 from tests.bridge.programs import PATIENCE, ROOT, environment
 
 HERE = ROOT / "tests" / "conformance"

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.web.serve import serve_folder
 from tests.bridge.programs import INITIALIZE, PATIENCE, ROOT, environment, start
 
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mcpframe.kit.bridge import setup
+from mcpframe.kit.bridge import setup_window as setup
 from mcpframe.kit.bridge.run import BridgeOptions, bridge_stdio
 from tests.bridge.programs import PATIENCE
 

@@ -26,11 +26,11 @@ from mcp_types import LoggingLevel
 from playwright.async_api import Page
 from pydantic import BaseModel
 
-from mcpframe.frame.connection import Connection
-from mcpframe.frame.origins import parse_allowed_origins
-from mcpframe.frame.protocols.sep import OUTER_TRANSPORT
+from mcpframe.frame.core.connection import Connection
+from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
 from mcpframe.frame.session import transport
-from mcpframe.kit.playwright_window import PlaywrightWindow
+from mcpframe.kit.browser.playwright_window import PlaywrightWindow
 from tests.browser.outers import PATIENCE
 
 Era = Literal["legacy", "modern"]

@@ -19,13 +19,13 @@ import anyio
 import pytest
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, WebError, async_playwright
 
+from mcpframe.kit.base.data import checkout_dir, static_dir, templates_dir
+from mcpframe.kit.base.node import install_locked
+from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.bundle import build
-from mcpframe.kit.chromium import ensure_chromium, launch_options
-from mcpframe.kit.data import checkout_dir, static_dir, templates_dir
-from mcpframe.kit.host_page import HOST_MODULES, bundle_client, bundle_module
-from mcpframe.kit.inspector import Inspecting, serve_inspector
-from mcpframe.kit.node import install_locked
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
+from mcpframe.kit.web.host_page import HOST_MODULES, bundle_client, bundle_module
+from mcpframe.kit.web.serve import serve_folder
 from tests.browser.hosts import Host, JavaScriptHost, PythonHost
 from tests.browser.inspecting import InspectorPage
 from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PythonOuter
@@ -308,7 +308,7 @@ def inspecting() -> Iterator[Inspecting]:
     with ExitStack() as stack:
         with pytest.MonkeyPatch.context() as patch:
             # On the inspector's site: in private profiles, as these tests have, frames of another one keep nothing.
-            patch.setattr("mcpframe.kit.inspector.FRAMED_HOST", "127.0.0.1")
+            patch.setattr("mcpframe.kit.dev.inspector.FRAMED_HOST", "127.0.0.1")
             served = stack.enter_context(serve_inspector([*servers, *templates]))
         yield served
 

@@ -18,7 +18,7 @@ from mcp import Client
 from playwright.async_api import Frame, Page
 
 from mcpframe.frame.outer import OuterFrame, Setup
-from mcpframe.kit.playwright_window import PlaywrightPlace
+from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.outers import PATIENCE
 from tests.browser.playing import POLL

@@ -6,7 +6,7 @@ from typing import Self
 
 from playwright.async_api import BrowserContext, FrameLocator, Locator, Page, expect
 
-from mcpframe.kit.inspector import Inspecting
+from mcpframe.kit.dev.inspector import Inspecting
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.outers import PATIENCE
 

@@ -20,9 +20,9 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 from playwright.async_api import Frame, Page
 
-from mcpframe.frame.connection import Connection
-from mcpframe.frame.errors import OriginError, SessionError
-from mcpframe.frame.events import (
+from mcpframe.frame.core.connection import Connection
+from mcpframe.frame.core.errors import OriginError, SessionError
+from mcpframe.frame.core.events import (
     Closed,
     Event,
     Opened,
@@ -34,13 +34,13 @@ from mcpframe.frame.events import (
     Unresponsive,
     Wire,
 )
-from mcpframe.frame.origins import parse_allowed_origins
+from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.core.roles import Options
+from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.places import Place, VisibilityChanged
-from mcpframe.frame.protocols.sep import OUTER_TRANSPORT
-from mcpframe.frame.roles import Options
 from mcpframe.frame.session import Session, WireHook
-from mcpframe.kit.playwright_window import PlaywrightPlace, PlaywrightWindow
+from mcpframe.kit.browser.playwright_window import PlaywrightPlace, PlaywrightWindow
 from tests.browser.playing import POLL
 
 PATIENCE = 30.0

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from playwright.async_api import Frame, FrameLocator, Locator, Page
 
+from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.bundle import build
-from mcpframe.kit.data import templates_dir
 
 
 @dataclass(frozen=True)

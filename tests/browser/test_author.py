@@ -16,14 +16,14 @@ import pytest
 from mcp import Client
 from playwright.async_api import Browser, BrowserContext, Frame, Page, async_playwright, expect
 
-from mcpframe.frame.events import Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
+from mcpframe.frame.core.events import Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
+from mcpframe.frame.core.roles import Options
 from mcpframe.frame.outer import OuterFrame
-from mcpframe.frame.roles import Options
 from mcpframe.frame.storage import LOCK_LEASE
+from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
+from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle import build
-from mcpframe.kit.chromium import ensure_chromium, launch_options
-from mcpframe.kit.playwright_window import PlaywrightPlace
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles, new_context
 from tests.browser.outers import PATIENCE

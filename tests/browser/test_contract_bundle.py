@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page
 
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles, new_profile, watched
 from tests.browser.test_contract_messages import UNSPELLABLE

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.chromium import ensure_chromium
-from mcpframe.kit.data import checkout_dir
-from mcpframe.kit.demo import ask
-from mcpframe.kit.errors import DemoError
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.errors import DemoError
+from mcpframe.kit.browser.chromium import ensure_chromium
+from mcpframe.kit.dev.demo import ask
+from mcpframe.kit.web.serve import serve_folder
 
 ROOT = checkout_dir()
 COMMAND = [sys.executable, "build.py", "demo"]

@@ -16,9 +16,9 @@ import anyio
 import pytest
 from playwright.async_api import BrowserContext, Page, expect
 
-from mcpframe.frame.errors import McpFrameError
-from mcpframe.kit.dev import DevServer, serve_dev
-from mcpframe.kit.scaffold import scaffold
+from mcpframe.frame.core.errors import McpFrameError
+from mcpframe.kit.dev.server import DevServer, serve_dev
+from mcpframe.kit.project.scaffold import scaffold
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.inspecting import BOOT, ServerPart

@@ -13,15 +13,15 @@ import pytest
 from mcp import Client
 from playwright.async_api import BrowserContext, Frame, Route, expect
 
-from mcpframe.frame.events import SetupErrorCode
+from mcpframe.frame.core.events import SetupErrorCode
+from mcpframe.frame.core.roles import Options
 from mcpframe.frame.outer import OuterFrame
-from mcpframe.frame.roles import Options
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.node import install_locked
+from mcpframe.kit.browser.playwright_window import PlaywrightPlace, PlaywrightWindow
 from mcpframe.kit.bundle import build
-from mcpframe.kit.data import checkout_dir
-from mcpframe.kit.host_package import stage_host_package
-from mcpframe.kit.node import install_locked
-from mcpframe.kit.playwright_window import PlaywrightPlace, PlaywrightWindow
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.publish.host_package import stage_host_package
+from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Troubles
 

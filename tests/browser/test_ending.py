@@ -11,12 +11,12 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from playwright.async_api import Page, expect
 
-from mcpframe.frame.events import Opened, SetupErrorCode, Unresponsive
+from mcpframe.frame.core.events import Opened, SetupErrorCode, Unresponsive
+from mcpframe.frame.core.roles import Options
 from mcpframe.frame.outer import OuterFrame
-from mcpframe.frame.roles import Options
+from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle import build
-from mcpframe.kit.playwright_window import PlaywrightPlace
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Origins, Troubles
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from mcpframe.kit.base.data import checkout_dir, templates_dir
+from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.bundle import build
-from mcpframe.kit.data import checkout_dir, templates_dir
-from mcpframe.kit.host_page import bundle_client, write_host_page
-from mcpframe.kit.node import install_locked
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.web.host_page import bundle_client, write_host_page
+from mcpframe.kit.web.serve import serve_folder
 from tests.browser.firefox import Firefox, ensure_firefox, running
 
 CONNECTED = """

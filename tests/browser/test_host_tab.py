@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.async_api import BrowserContext, Error, Frame, async_playwright
 
-from mcpframe.kit.chromium import ensure_chromium, launch_options
-from mcpframe.kit.host_tab import OFF, HostTab, host_tab
-from mcpframe.kit.serve import Served, serve_folder
-from mcpframe.kit.setup_answers import answer_setup
+from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
+from mcpframe.kit.browser.host_tab import OFF, HostTab, host_tab
+from mcpframe.kit.browser.setup_form import answer_setup
+from mcpframe.kit.web.serve import Served, serve_folder
 
 HOST = "https://chat.example"
 FORM = """<!doctype html><link rel="icon" href="data:,">

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
+from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.bundle import build
-from mcpframe.kit.data import static_dir
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Troubles, new_context
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.async_api import BrowserContext, expect
 
-from mcpframe.kit.inspector import Inspecting
+from mcpframe.kit.dev.inspector import Inspecting
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.inspecting import BOOT, InspectorPage
 from tests.browser.stored import STORED

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, expect
 
-from mcpframe.kit.inspector import Inspecting
+from mcpframe.kit.dev.inspector import Inspecting
 from tests.browser.conftest import Troubles, new_profile, watched
 from tests.browser.inspecting import BOOT, InspectorPage, ServerPart
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Frame, Locator, expect
 
-from mcpframe.kit.inspector import Inspecting
+from mcpframe.kit.dev.inspector import Inspecting
 from tests.browser.conftest import new_profile, watched
 from tests.browser.inspecting import BOOT, InspectorPage, ServerPart
 

@@ -22,10 +22,10 @@ import pytest
 from mcp import Client
 from playwright.async_api import BrowserContext, Frame, Page, Route, async_playwright
 
+from mcpframe.frame.core.roles import Options
 from mcpframe.frame.outer import OuterFrame
-from mcpframe.frame.roles import Options
-from mcpframe.kit.chromium import ensure_chromium, launch_options
-from mcpframe.kit.playwright_window import PlaywrightPlace
+from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
+from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles, new_context
 from tests.browser.outers import PATIENCE, Outer

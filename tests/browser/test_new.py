@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mcpframe.kit.scaffold import scaffold
+from mcpframe.kit.project.scaffold import scaffold
 from tests.support.author_tests import run_author_tests
 
 

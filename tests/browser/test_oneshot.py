@@ -18,12 +18,13 @@ from tempfile import TemporaryDirectory
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mcpframe.kit import oneshot, oneshot_setup
+from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.bundle import build
-from mcpframe.kit.cli import main
-from mcpframe.kit.data import templates_dir
-from mcpframe.kit.serve import serve_app, serve_folder
-from mcpframe.kit.site import Site
+from mcpframe.kit.cli import server_session as oneshot
+from mcpframe.kit.cli import server_setup as oneshot_setup
+from mcpframe.kit.cli.main import main
+from mcpframe.kit.web.serve import serve_app, serve_folder
+from mcpframe.kit.web.site import Site
 from tests.bridge.programs import processes_with
 from tests.browser.clients import BOOT_PATIENCE
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import BrowserContext, expect
 
 from mcpframe.kit.bundle import build
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Troubles
 from tests.browser.stored import STORED

@@ -6,9 +6,9 @@ import anyio
 import pytest
 from playwright.async_api import BrowserContext, Page
 
-from mcpframe.frame.errors import MessageTooLarge, StateError
-from mcpframe.frame.events import Departure, Inbound, Unreadable
-from mcpframe.kit.playwright_window import PlaywrightWindow
+from mcpframe.frame.core.errors import MessageTooLarge, StateError
+from mcpframe.frame.core.events import Departure, Inbound, Unreadable
+from mcpframe.kit.browser.playwright_window import PlaywrightWindow
 from tests.browser.conftest import Origins
 from tests.browser.outers import PATIENCE, PythonOuter
 
@@ -95,7 +95,7 @@ async def test_what_is_posted_comes_in_parts_that_playwright_can_carry(
     host_page: Page, origins: Origins, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Playwright's driver ends where a message of its own is too long, and takes all pages along."""
-    monkeypatch.setattr("mcpframe.kit.playwright_window.MOST_BYTES", 8000)
+    monkeypatch.setattr("mcpframe.kit.browser.playwright_window.MOST_BYTES", 8000)
     listener = Listener()
     async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html") as window:
         window.listen(listener.deliver, listener.gone)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.data import templates_dir
-from mcpframe.kit.framed import FramedOptions, FramedServer, framed_server
-from mcpframe.kit.rig import KEEPER, Rig
+from mcpframe.kit.base.data import templates_dir
+from mcpframe.kit.testing.framed import FramedOptions, FramedServer, framed_server
+from mcpframe.kit.testing.shared_browser import KEEPER, Rig
 
 MINIMAL = templates_dir() / "minimal"
 

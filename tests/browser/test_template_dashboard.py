@@ -13,14 +13,14 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from playwright.async_api import BrowserContext, FrameLocator, Locator, Page, expect
 
+from mcpframe.frame.core.roles import Options
 from mcpframe.frame.outer import OuterFrame
-from mcpframe.frame.roles import Options
 from mcpframe.frame.server import serve
-from mcpframe.kit.data import checkout_dir, static_dir
-from mcpframe.kit.host_page import HOST_MODULES, bundle_module
-from mcpframe.kit.node import install_locked
-from mcpframe.kit.playwright_window import PlaywrightPlace
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.base.data import checkout_dir, static_dir
+from mcpframe.kit.base.node import install_locked
+from mcpframe.kit.browser.playwright_window import PlaywrightPlace
+from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
+from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import PAGES, Troubles
 from tests.browser.outers import PATIENCE

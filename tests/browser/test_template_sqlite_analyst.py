@@ -12,7 +12,7 @@ import pytest
 from playwright.async_api import BrowserContext, Frame
 
 from mcpframe.frame.outer import OuterFrame
-from mcpframe.kit.playwright_window import PlaywrightPlace
+from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.conftest import Origins, TemplateSite, Troubles
 from tests.browser.dropping import drop
 from tests.browser.hosts import Connected, Host

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect, sync_playwright
 
-from mcpframe.kit.chromium import ensure_chromium, launch_options
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
+from mcpframe.kit.web.serve import serve_folder
 
 PATIENCE = 60_000  # milliseconds
 

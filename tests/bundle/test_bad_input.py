@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.errors import StorageError
 from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.write import find_current, read_manifests
-from mcpframe.kit.data import checkout_dir
-from mcpframe.kit.errors import StorageError
 from tests.bundle.conftest import SERVER, Adder
 from tests.bundle.test_build import contents, copied
 

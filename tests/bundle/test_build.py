@@ -17,11 +17,11 @@ import pytest
 from playwright.sync_api import Page
 from starlette.types import Receive, Scope, Send
 
+from mcpframe.kit.base.errors import BuildError, ConfigError, HashMismatch
+from mcpframe.kit.base.node import Node
 from mcpframe.kit.bundle import build, pyodide_job, snapshot_page
 from mcpframe.kit.bundle.lock import read_lock
 from mcpframe.kit.bundle.write import read_manifests
-from mcpframe.kit.errors import BuildError, ConfigError, HashMismatch
-from mcpframe.kit.node import Node
 from tests.bundle.conftest import SERVER, Adder, write_project
 
 
@@ -42,7 +42,7 @@ def copied(adder: Adder, folder: Path) -> tuple[Path, Path]:
 @pytest.fixture
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache with nothing but the wheels in it, which are checked by their hashes anyway."""
-    from mcpframe.kit.cache import cache_dir
+    from mcpframe.kit.base.cache import cache_dir
 
     filled = cache_dir()
     folder = tmp_path / "cache"

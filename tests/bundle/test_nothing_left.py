@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.cache import cache_dir
-from mcpframe.kit.chromium import ensure_chromium
-from mcpframe.kit.data import checkout_dir
+from mcpframe.kit.base.cache import cache_dir
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.browser.chromium import ensure_chromium
 from tests.bundle.conftest import SERVER, Adder, write_project
 
 pytestmark = pytest.mark.skipif("not sys.platform.startswith('linux')", reason="only Linux tells who runs, in /proc")

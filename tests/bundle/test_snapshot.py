@@ -16,9 +16,9 @@ import pytest
 import zstandard
 from playwright.sync_api import Browser, Page, expect
 
+from mcpframe.kit.base.cache import cache_dir
+from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.bundle import BuildResult, build, snapshot_page
-from mcpframe.kit.cache import cache_dir
-from mcpframe.kit.data import checkout_dir
 from tests.bundle.conftest import Adder, write_project
 from tests.bundle.rig import PATIENCE, Serving, call, copied
 
@@ -31,7 +31,7 @@ import random
 from pydantic import BaseModel, ValidationError
 
 from mcpframe import FrameServer
-from mcpframe.frame.sdk import HandleCodec
+from mcpframe.frame.compat.sdk import HandleCodec
 
 server = FrameServer("state", allowed_origins=["*"])
 greeting = {"words": ["hello"]}

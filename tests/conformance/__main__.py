@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcpframe.kit.data import checkout_dir, templates_dir
-from mcpframe.kit.errors import KitError, ToolFailed
-from mcpframe.kit.node import find_node, install_locked
-from mcpframe.kit.programs import run_tool
-from mcpframe.kit.progress import step
+from mcpframe.kit.base.data import checkout_dir, templates_dir
+from mcpframe.kit.base.errors import KitError, ToolFailed
+from mcpframe.kit.base.node import find_node, install_locked
+from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.progress import step
 from tests import conformance
 
 HERE = Path(__file__).parent

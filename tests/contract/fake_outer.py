@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 
 import anyio
 
-from mcpframe.frame.connection import Connection, parse_allowed_origins
-from mcpframe.frame.events import Inbound
+from mcpframe.frame.core.connection import Connection, parse_allowed_origins
+from mcpframe.frame.core.events import Inbound
+from mcpframe.frame.core.roles import Options
+from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
 from mcpframe.frame.places import Framing
-from mcpframe.frame.protocols.sep import OUTER_TRANSPORT
-from mcpframe.frame.roles import Options
 from mcpframe.frame.session import Session
 from tests.browser.outers import PATIENCE, PythonOuter
 from tests.support.fake_place import FakePlace

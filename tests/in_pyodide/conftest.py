@@ -21,14 +21,14 @@ from playwright.sync_api import Browser, sync_playwright
 from pytest_pyodide.runner import PlaywrightChromeRunner
 from pytest_pyodide.server import DefaultHandler
 
+from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.bundle.archive import pack
 from mcpframe.kit.bundle.layers import SITE_PACKAGES, compiled_wheels
 from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import resolve
+from mcpframe.kit.bundle.runtime import FILES, Runtime, ensure_runtime
 from mcpframe.kit.bundle.wheels import fetch_wheels
-from mcpframe.kit.chromium import ensure_chromium, launch_options
-from mcpframe.kit.runtime import FILES, Runtime, ensure_runtime
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parent.parent

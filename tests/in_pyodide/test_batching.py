@@ -5,7 +5,7 @@ from __future__ import annotations
 CODE = """
 import asyncio, json
 from pyodide.ffi import run_sync
-from mcpframe.frame.batching import batch_callbacks
+from mcpframe.frame.compat.batching import batch_callbacks
 
 batch_callbacks(asyncio.get_running_loop())
 order = []
@@ -71,7 +71,7 @@ def test_pyodides_loop_with_batches(selenium):
 
 EXITS = """
 import asyncio, json
-from mcpframe.frame.batching import batch_callbacks
+from mcpframe.frame.compat.batching import batch_callbacks
 
 loop = asyncio.get_running_loop()
 batch_callbacks(loop)

@@ -9,9 +9,11 @@ BUDGET = Path(__file__).parent / "import_budget.txt"
 BOOT = """
 import json, sys
 before = set(sys.modules)
-from mcpframe.frame import boot, sdk
+from mcpframe.frame import boot
+from mcpframe.frame.compat import sdk
 sdk.prepare()
-from mcpframe.frame import server, session, window
+from mcpframe.frame import server, session
+from mcpframe.frame.browser import window
 sys.path.insert(0, "/repo/templates/pi-calculator")
 server.load_entry("server:server")
 files = {name: getattr(module, "__file__", None) or "" for name, module in sys.modules.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 SERVE = """
 import json
-from mcpframe.frame import sdk
+from mcpframe.frame.compat import sdk
 sdk.prepare()
 from mcpframe import FrameServer
 from tests.support.memory import Heard, connected, logging_to, text

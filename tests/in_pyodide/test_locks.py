@@ -6,8 +6,8 @@ PRELUDE = """
 import asyncio, json
 import anyio, js
 from pyodide.code import run_js
-from mcpframe.frame.browser_storage import PageLocks, page_locks
-from mcpframe.frame.errors import StorageError
+from mcpframe.frame.browser.storage import PageLocks, page_locks
+from mcpframe.frame.core.errors import StorageError
 
 async def state(name):
     found = await js.navigator.locks.query()

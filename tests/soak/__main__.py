@@ -8,12 +8,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.errors import KitError
+from mcpframe.kit.base.progress import step
 from mcpframe.kit.bridge.http import complete
-from mcpframe.kit.bridge.pages import Pages
 from mcpframe.kit.bridge.run import BridgeOptions, run_bridge
-from mcpframe.kit.data import checkout_dir
-from mcpframe.kit.errors import KitError
-from mcpframe.kit.progress import step
+from mcpframe.kit.bridge.tabs import Pages
 from tests import soak
 from tests.soak.tally import Tally
 from tests.soak.workload import Bounds

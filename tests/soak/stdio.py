@@ -8,7 +8,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from mcpframe.kit.data import checkout_dir
+from mcpframe.kit.base.data import checkout_dir
 from tests.bridge.programs import environment
 from tests.soak.clients import INITIALIZE, JSON, NO_CANCELLATIONS, NO_MESSAGES, PATIENCE, text_of
 from tests.soak.tally import Tally

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcpframe.kit.commands.testing import plugin_arguments
+from mcpframe.kit.cli.testing import plugin_arguments
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 300

@@ -19,8 +19,8 @@ from mcpframe.kit.bridge.http import PATH, Spare, make_app
 from mcpframe.kit.bridge.http_requests import Requests
 from mcpframe.kit.bridge.http_sessions import Sessions
 from mcpframe.kit.bridge.link import Link, OpenPage
-from mcpframe.kit.bridge.page import Said
-from mcpframe.kit.serve import bind, http_settings
+from mcpframe.kit.bridge.tab import Said
+from mcpframe.kit.web.serve import bind, http_settings
 
 JSON = dict[str, Any]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from typing import Any
 
-from mcpframe.frame.errors import PageError
+from mcpframe.frame.core.errors import PageError
 
 PAGE = '<div id="mcpframe-page"></div><main id="mcpframe-app"></main>'
 _ALONE = {"img", "input", "br", "link"}

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Self
 from urllib.parse import urlsplit
 
-from mcpframe.frame.events import Departure
+from mcpframe.frame.core.events import Departure
 from mcpframe.frame.places import Framing
 from tests.support.fake_window import FakeWindow
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import anyio
 
-from mcpframe.frame.errors import StorageError
+from mcpframe.frame.core.errors import StorageError
 
 
 class FakeTexts:

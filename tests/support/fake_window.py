@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from mcpframe.frame.events import Departure, Inbound
+from mcpframe.frame.core.events import Departure, Inbound
 
 STRANGER = "https://stranger.example"
 

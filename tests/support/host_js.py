@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from mcpframe.kit.data import static_dir
-from mcpframe.kit.host_page import HOST_MODULES
-from mcpframe.kit.node import find_node
+from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.node import find_node
+from mcpframe.kit.web.host_page import HOST_MODULES
 
 _DRIVER = Path(__file__).resolve().parents[1] / "vectors" / "host_frame.mjs"
 

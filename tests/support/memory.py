@@ -12,7 +12,7 @@ import mcp_types as types
 from mcp import Client
 from mcp.shared.memory import create_client_server_memory_streams
 
-from mcpframe.frame.lifespan import log_problem
+from mcpframe.frame.compat.lifespan import log_problem
 from mcpframe.frame.server import serve
 
 ERAS = {"2025": "legacy", "2026": "auto"}

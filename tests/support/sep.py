@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from mcpframe.frame.connection import Connection, Options, parse_allowed_origins
-from mcpframe.frame.errors import MalformedMessage
-from mcpframe.frame.events import Departure, Output, SetupReason, SetupRequired, SetupResult
-from mcpframe.frame.protocols import sep
-from mcpframe.frame.roles import Local, Role, State
+from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
+from mcpframe.frame.core.errors import MalformedMessage
+from mcpframe.frame.core.events import Departure, Output, SetupReason, SetupRequired, SetupResult
+from mcpframe.frame.core.roles import Local, Role, State
+from mcpframe.frame.dialects.sep import roles as sep
 from tests.support.fake_window import inbound
 
 HOST = "https://chat.example"

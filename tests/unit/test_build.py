@@ -12,8 +12,8 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from mcpframe.kit.data import checkout_dir
-from mcpframe.kit.errors import KitError, ToolFailed
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.errors import KitError, ToolFailed
 
 SCRIPT = checkout_dir() / "build.py"
 

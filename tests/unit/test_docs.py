@@ -12,8 +12,8 @@ import typer
 
 from docs.generate import DOCS, ROOT, UnknownPart, pages, rendered, stale_pages
 from mcpframe.kit.bundle.lock import read_lock
-from mcpframe.kit.cli import app
-from mcpframe.kit.project import find_project
+from mcpframe.kit.cli.main import app
+from mcpframe.kit.project.project import find_project
 
 EXAMPLES = DOCS / "examples"
 PROJECTS = sorted({*(path.parent for path in EXAMPLES.rglob("pyproject.toml")), EXAMPLES / "adder" / "adder.py"})

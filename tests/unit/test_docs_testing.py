@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit import testing
-from mcpframe.kit.framed import FramedOptions
+from mcpframe.kit.testing import plugin as testing
+from mcpframe.kit.testing.framed import FramedOptions
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "testing.md").read_text("utf-8")

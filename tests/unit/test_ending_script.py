@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from mcpframe.kit.data import checkout_dir, static_dir
-from mcpframe.kit.node import find_node
+from mcpframe.kit.base.data import checkout_dir, static_dir
+from mcpframe.kit.base.node import find_node
 
 
 def test_python_that_is_busy_has_not_ended() -> None:

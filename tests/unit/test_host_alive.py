@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from mcpframe.kit.data import checkout_dir, static_dir
-from mcpframe.kit.node import find_node
+from mcpframe.kit.base.data import checkout_dir, static_dir
+from mcpframe.kit.base.node import find_node
 
 
 def test_a_page_is_asked_only_while_it_is_silent_and_waited_for() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.data import checkout_dir, static_dir
-from mcpframe.kit.errors import ToolFailed
-from mcpframe.kit.host_package import pack_host_package
-from mcpframe.kit.host_page import HOST_MODULES, bundle_module
-from mcpframe.kit.node import find_node, install_locked
+from mcpframe.kit.base.data import checkout_dir, static_dir
+from mcpframe.kit.base.errors import ToolFailed
+from mcpframe.kit.base.node import find_node, install_locked
+from mcpframe.kit.publish.host_package import pack_host_package
+from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
 
 ROOT = checkout_dir()
 

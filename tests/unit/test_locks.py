@@ -10,9 +10,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from mcpframe.kit import runtime
-from mcpframe.kit.bundle import pyodide_packages
-from mcpframe.kit.data import checkout_dir
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.bundle import pyodide_packages, runtime
 
 ROOT = checkout_dir()
 REQUIREMENTS = sorted((ROOT / "requirements").glob("*.txt"))

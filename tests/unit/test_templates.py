@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.bundle.lock import read_lock
-from mcpframe.kit.commands.testing import plugin_arguments
+from mcpframe.kit.cli.testing import plugin_arguments
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted(path.parent for path in (ROOT / "templates").glob("*/pyproject.toml"))

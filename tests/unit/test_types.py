@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.data import checkout_dir, static_dir
-from mcpframe.kit.errors import ToolFailed
-from mcpframe.kit.node import find_node, install_locked
+from mcpframe.kit.base.data import checkout_dir, static_dir
+from mcpframe.kit.base.errors import ToolFailed
+from mcpframe.kit.base.node import find_node, install_locked
 
 ROOT = checkout_dir()
 TYPES = ROOT / "tests" / "types"

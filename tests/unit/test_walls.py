@@ -10,9 +10,14 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "mcpframe"
 FRAME = sorted((PACKAGE / "frame").rglob("*.py"))
 BROWSER = {"js", "pyodide", "pyodide_js"}
-BROWSER_USERS = {"window.py", "dom.py", "browser_storage.py", "frames.py"}
-SDK_USERS = {"failures.py", "lifespan.py", "session.py", "server.py", "sdk.py", "updates.py"}
+SDK_USERS = {"session.py", "server.py", "compat"}
+"""Files of the frame and folders in it."""
+CORE = sorted((PACKAGE / "frame" / "core").glob("*.py"))
 KIT_ONLY = {"playwright", "typer", "rich", "starlette", "uvicorn", "jinja2", "uv", "watchfiles"}
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
 
 
 def imports(path: Path, *, typing_only: bool) -> set[str]:
@@ -43,41 +48,41 @@ def top(modules: set[str]) -> set[str]:
     return {module.partition(".")[0] for module in modules}
 
 
-@pytest.mark.parametrize("path", FRAME, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FRAME, ids=_name)
 def test_frame_never_imports_the_kit(path: Path) -> None:
     modules = imports(path, typing_only=True)
     assert not {module for module in modules if module.startswith("mcpframe.kit")}
     assert not top(modules) & KIT_ONLY
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.name)
-def test_only_four_files_of_the_frame_import_the_browser(path: Path) -> None:
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=_name)
+def test_only_the_browsers_room_imports_the_browser(path: Path) -> None:
     program = path.parent.name == "in_pyodide"  # of the build: it runs in Pyodide, and nowhere else
-    if not program and not (path.parent == PACKAGE / "frame" and path.name in BROWSER_USERS):
+    if not program and path.parent != PACKAGE / "frame" / "browser":
         assert not top(imports(path, typing_only=True)) & BROWSER
 
 
-@pytest.mark.parametrize("path", FRAME, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FRAME, ids=_name)
 def test_only_these_files_of_the_frame_import_the_sdk(path: Path) -> None:
-    if path.name not in SDK_USERS:
+    if path.relative_to(PACKAGE / "frame").parts[0] not in SDK_USERS:
         assert not top(imports(path, typing_only=False)) & {"mcp", "mcp_types"}
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "frame" / "protocols").glob("*.py")), ids=lambda path: path.name)
-def test_protocols_import_the_connections_vocabulary_only(path: Path) -> None:
-    ours = {module for module in imports(path, typing_only=True) if module.startswith("mcpframe")}
-    vocabulary = ("connection", "roles", "events", "errors", "jsonrpc", "payload", "protocols")
-    assert all(
-        module.startswith(tuple(f"mcpframe.frame.{name}" for name in vocabulary)) or module == "mcpframe.frame.jsonrpc"
-        for module in ours
-    )
+@pytest.mark.parametrize("path", sorted((PACKAGE / "frame" / "dialects").rglob("*.py")), ids=_name)
+def test_a_dialect_imports_the_core_and_itself_only(path: Path) -> None:
+    own = f"mcpframe.frame.dialects.{path.relative_to(PACKAGE / 'frame' / 'dialects').parts[0]}"
+    for module in imports(path, typing_only=True):
+        assert not module.startswith("mcpframe") or module.startswith(("mcpframe.frame.core.", own)), module
 
 
-@pytest.mark.parametrize(
-    "name", ["connection", "alive", "roles", "events", "errors", "origins", "payload", "outline", "jsonrpc"]
-)
-def test_the_connection_does_no_io(name: str) -> None:
-    path = PACKAGE / "frame" / f"{name}.py"
+@pytest.mark.parametrize("path", CORE, ids=_name)
+def test_the_core_imports_nothing_of_ours_but_itself(path: Path) -> None:
+    for module in imports(path, typing_only=True):
+        assert not module.startswith("mcpframe") or module.startswith("mcpframe.frame.core."), module
+
+
+@pytest.mark.parametrize("path", CORE, ids=_name)
+def test_the_core_does_no_io(path: Path) -> None:
     assert not top(imports(path, typing_only=True)) & {
         "asyncio",
         "anyio",

@@ -15,10 +15,10 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from mcpframe.kit.base.errors import BrowserGone
+from mcpframe.kit.base.programs import end_watchdog, start_watchdog
 from mcpframe.kit.bridge.devtools import DevTools, connect_pipes
-from mcpframe.kit.chromium import launch_options
-from mcpframe.kit.errors import BrowserGone
-from mcpframe.kit.programs import end_watchdog, start_watchdog
+from mcpframe.kit.browser.chromium import launch_options
 
 _START_SECONDS = 30.0
 _GOODBYE_SECONDS = 5.0

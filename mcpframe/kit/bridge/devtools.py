@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from mcpframe.kit.errors import BrowserGone
+from mcpframe.kit.base.errors import BrowserGone
 
 EventHandler = Callable[[str, dict[str, Any]], None]
 """Called with an event's name and parameters."""

@@ -23,13 +23,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from mcpframe.frame.origins import parse_allowed_origins
+from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.kit.bridge.http_requests import Requests
 from mcpframe.kit.bridge.http_sessions import Sessions
 from mcpframe.kit.bridge.lines import LIMITS
 from mcpframe.kit.bridge.link import Link, OpenPage
-from mcpframe.kit.bridge.page import HostPage
-from mcpframe.kit.serve import bind, http_settings
+from mcpframe.kit.bridge.tab import HostPage
+from mcpframe.kit.web.serve import bind, http_settings
 
 PATH = "/mcp"
 _HOST = "127.0.0.1"

@@ -24,12 +24,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from mcpframe.frame import payload
-from mcpframe.frame.jsonrpc import INTERNAL_ERROR, RequestId, is_request
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, is_request
 from mcpframe.kit.bridge import http_rules as rules
 from mcpframe.kit.bridge.link import Link
-from mcpframe.kit.bridge.page import Said
 from mcpframe.kit.bridge.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
+from mcpframe.kit.bridge.tab import Said
 from mcpframe.kit.bridge.unread import Unread
 
 logger = logging.getLogger(__name__)

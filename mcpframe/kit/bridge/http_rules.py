@@ -25,7 +25,7 @@ from mcp.shared.inbound import (
 )
 from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_REQUEST, METHOD_NOT_FOUND
 
-from mcpframe.frame.jsonrpc import RequestId, is_request
+from mcpframe.frame.core.jsonrpc import RequestId, is_request
 from mcpframe.kit.bridge.lines import LIMITS, Broken, Line, read_message
 
 Headers = Sequence[tuple[str, str]]

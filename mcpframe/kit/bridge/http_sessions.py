@@ -29,13 +29,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from mcpframe.frame import jsonrpc
-from mcpframe.kit.bridge.answers import cancelled_id
+from mcpframe.frame.core import jsonrpc
 from mcpframe.kit.bridge.http_rules import read_body
 from mcpframe.kit.bridge.lines import Broken
 from mcpframe.kit.bridge.link import Link
-from mcpframe.kit.bridge.page import Said
 from mcpframe.kit.bridge.routing import Asked, request_for
+from mcpframe.kit.bridge.server_messages import cancelled_id
+from mcpframe.kit.bridge.tab import Said
 from mcpframe.kit.bridge.unread import Unread
 
 logger = logging.getLogger(__name__)

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from mcpframe.frame import jsonrpc, payload
-from mcpframe.frame.errors import MalformedMessage, MessageError, MessageTooLarge
-from mcpframe.frame.outline import Outline, outline, outline_of, outline_of_ends
-from mcpframe.frame.roles import Options
+from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.errors import MalformedMessage, MessageError, MessageTooLarge
+from mcpframe.frame.core.outline import Outline, outline, outline_of, outline_of_ends
+from mcpframe.frame.core.roles import Options
 
 LIMITS = Options()
 """The limits of a framed server's connection; what goes over them would be refused there."""

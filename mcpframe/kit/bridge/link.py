@@ -15,11 +15,11 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
-from mcpframe.frame import jsonrpc, payload
-from mcpframe.frame.errors import MessageError
-from mcpframe.kit.bridge.answers import cancelled_id, checked
-from mcpframe.kit.bridge.page import HostPage, Said
-from mcpframe.kit.errors import PageFailed
+from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.errors import MessageError
+from mcpframe.kit.base.errors import PageFailed
+from mcpframe.kit.bridge.server_messages import cancelled_id, checked
+from mcpframe.kit.bridge.tab import HostPage, Said
 
 logger = logging.getLogger(__name__)
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import platformdirs
 
+from mcpframe.kit.base.cache import write_file, writing
+from mcpframe.kit.base.errors import ProfileInUse
+from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bridge.target import slug
-from mcpframe.kit.cache import write_file, writing
-from mcpframe.kit.errors import ProfileInUse
-from mcpframe.kit.scratch import scratch
 
 # What Chromium makes anew, or keeps to itself.
 _NOT_COPIED = shutil.ignore_patterns("Singleton*", "*Cache*", "Crash*", "*.lock", "LOCK", "*Metrics*")

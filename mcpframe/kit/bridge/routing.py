@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcpframe.frame.jsonrpc import RequestId
+from mcpframe.frame.core.jsonrpc import RequestId
 
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"

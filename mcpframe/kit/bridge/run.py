@@ -10,15 +10,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcpframe.kit.bridge.page import HOST_NAME, Framed
-from mcpframe.kit.bridge.pages import Pages
+from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.bridge.profile import Profile, default_folder, open_profile
-from mcpframe.kit.bridge.setup import set_up
+from mcpframe.kit.bridge.setup_window import set_up
+from mcpframe.kit.bridge.tab import HOST_NAME, Framed
+from mcpframe.kit.bridge.tabs import Pages
 from mcpframe.kit.bridge.target import Target, open_target
-from mcpframe.kit.chromium import ensure_chromium
-from mcpframe.kit.data import static_dir
-from mcpframe.kit.progress import Progress, silent
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.browser.chromium import ensure_chromium
+from mcpframe.kit.web.serve import serve_folder
 
 # The host page frames whatever server it is told to, and loads nothing but its own files.
 _POLICY = (

@@ -15,12 +15,12 @@ import sys
 import threading
 from collections.abc import AsyncIterator
 
-from mcpframe.frame.jsonrpc import INTERNAL_ERROR, is_request
+from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, is_request
+from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.bridge.lines import Broken, Lines, broken
 from mcpframe.kit.bridge.link import Link, OpenPage
-from mcpframe.kit.bridge.page import Said
+from mcpframe.kit.bridge.tab import Said
 from mcpframe.kit.bridge.unread import Unread
-from mcpframe.kit.terminal import visible
 
 logger = logging.getLogger(__name__)
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from mcpframe.frame.places import parse_address
-from mcpframe.kit.bridge.page import HOST_ORIGIN
-from mcpframe.kit.cache import cache_dir, writing
-from mcpframe.kit.errors import BridgeError, NoFramedServer
-from mcpframe.kit.progress import Progress, silent
-from mcpframe.kit.project import find_project, is_there
+from mcpframe.kit.base.cache import cache_dir, writing
+from mcpframe.kit.base.errors import BridgeError, NoFramedServer
+from mcpframe.kit.base.progress import Progress, silent
+from mcpframe.kit.bridge.tab import HOST_ORIGIN
+from mcpframe.kit.project.project import find_project, is_there
 
 _PROJECTS = (".py", ".toml")
 
@@ -57,7 +57,7 @@ def open_target(where: str, *, progress: Progress = silent) -> Iterator[Target]:
             raise BridgeError(f"{origin} is the bridge's own origin: give the address of a server.")
 
         def checked() -> str:
-            from mcpframe.kit.bridgeable import check_published
+            from mcpframe.kit.bridge.bridgeable import check_published
 
             with suppress(NoFramedServer):  # the browser says what it has found there itself
                 check_published(url, HOST_ORIGIN)
@@ -76,9 +76,9 @@ def _is_built(path: Path) -> bool:
 
 
 def _serve_built(path: Path) -> Iterator[Target]:
-    from mcpframe.kit.bridgeable import check_built
-    from mcpframe.kit.bundle_site import BundleSite
-    from mcpframe.kit.serve import serve_app
+    from mcpframe.kit.bridge.bridgeable import check_built
+    from mcpframe.kit.web.bundle_site import BundleSite
+    from mcpframe.kit.web.serve import serve_app
 
     check_built(path, HOST_ORIGIN)
     name = host_name(path)
@@ -90,8 +90,8 @@ def _serve_built(path: Path) -> Iterator[Target]:
 def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
     from starlette.responses import PlainTextResponse
 
-    from mcpframe.kit.bundle_site import BundleSite
-    from mcpframe.kit.serve import serve_app
+    from mcpframe.kit.web.bundle_site import BundleSite
+    from mcpframe.kit.web.serve import serve_app
 
     if not any((path / name).is_file() for name in ("pyproject.toml", "server.py")) and path.suffix not in _PROJECTS:
         find_project(path)  # which says why there is none; what is wrong with one may be mended meanwhile

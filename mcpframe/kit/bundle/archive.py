@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from mcpframe.kit.errors import BuildError
+from mcpframe.kit.base.errors import BuildError
 
 Files = Mapping[str, bytes]
 """Files of an archive by their path, with `/` between folders."""

@@ -8,8 +8,8 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.bundle.compile import cache_key, cached
-from mcpframe.kit.cache import write_file
 
 _HASH_LENGTH = 16
 # Already compressed: a .gz beside it would gain nothing.

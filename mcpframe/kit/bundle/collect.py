@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.bundle.npm import npm_files
-from mcpframe.kit.errors import BuildError, ConfigError
-from mcpframe.kit.project import Project
+from mcpframe.kit.project.project import Project
 
 _PACKAGE = Path(__file__).resolve().parent.parent.parent
 _NOT_SOURCE = frozenset({"tests", "test", "build", "dist", "docs", "node_modules", "venv", "env", "__pycache__"})

@@ -11,12 +11,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from mcpframe.kit.base.cache import cache_dir
+from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.archive import Files
 from mcpframe.kit.bundle.pyodide_job import Outcome, run_in_pyodide
-from mcpframe.kit.cache import cache_dir
-from mcpframe.kit.errors import BuildError
-from mcpframe.kit.runtime import PYTHON_VERSION, Runtime
-from mcpframe.kit.scratch import scratch
+from mcpframe.kit.bundle.runtime import PYTHON_VERSION, Runtime
 
 _TAG = "cpython-" + "".join(PYTHON_VERSION.split(".")[:2])
 

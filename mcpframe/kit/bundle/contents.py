@@ -11,23 +11,23 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.bundle.archive import Files, pack
 from mcpframe.kit.bundle.assets import Asset, asset, content_hash, hashed
-from mcpframe.kit.bundle.cold import needs_cold
 from mcpframe.kit.bundle.collect import style_paths
 from mcpframe.kit.bundle.csp import header_policy, page_policy
+from mcpframe.kit.bundle.deferred_modules import needs_cold
 from mcpframe.kit.bundle.emscripten import tailored
+from mcpframe.kit.bundle.index_page import early_script, link, relative_url, render_page
 from mcpframe.kit.bundle.inspect import Inspected
 from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layers, base_packages, root_names
 from mcpframe.kit.bundle.lock import Lock
 from mcpframe.kit.bundle.memory import DECODER
-from mcpframe.kit.bundle.page import early_script, link, relative_url, render_page
+from mcpframe.kit.bundle.runtime import ABI, PYTHON_VERSION, VERSION, Runtime
 from mcpframe.kit.bundle.scripts import loader_script
 from mcpframe.kit.bundle.snapshot import AUTHOR, Snapshot
 from mcpframe.kit.bundle.write import SHARED
-from mcpframe.kit.data import static_dir
-from mcpframe.kit.project import Project
-from mcpframe.kit.runtime import ABI, PYTHON_VERSION, VERSION, Runtime
+from mcpframe.kit.project.project import Project
 
 _MANIFEST_FORMAT = 1
 _PLATFORM = "emscripten_5_0_3"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mcpframe.frame.origins import ANY, OPAQUE
+from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.kit.bundle.assets import integrity
-from mcpframe.kit.config import CspConfig
+from mcpframe.kit.project.config import CspConfig
 
 
 def page_policy(csp: CspConfig, *, frames: bool = False, inline: Iterable[str] = ()) -> str:

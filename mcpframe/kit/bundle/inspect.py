@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.bundle.archive import pack
 from mcpframe.kit.bundle.layers import SERVER_PATH, SITE_PACKAGES, Layer, Layers, compiled
 from mcpframe.kit.bundle.pyodide_job import Mounted, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
-from mcpframe.kit.errors import BuildError
-from mcpframe.kit.runtime import Runtime
-from mcpframe.kit.scratch import scratch
-from mcpframe.kit.terminal import visible
+from mcpframe.kit.bundle.runtime import Runtime
 
 _MOST = 10_000
 _MOST_LEVELS = 100  # as of a message, unless a server's options say otherwise

@@ -12,15 +12,15 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from mcpframe.kit.base.cache import sha256_of, write_file
 from mcpframe.kit.bundle.archive import Files, pack, unpack
-from mcpframe.kit.bundle.cold import INDEX, hot_modules, index_of, split
 from mcpframe.kit.bundle.compile import Run, cache_key, cached, compile_libraries, compile_server, compiling
+from mcpframe.kit.bundle.deferred_modules import INDEX, hot_modules, index_of, split
 from mcpframe.kit.bundle.lock import Lock
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER
+from mcpframe.kit.bundle.runtime import PYTHON_VERSION, Runtime
 from mcpframe.kit.bundle.trim import native_libraries, trim_wheel
-from mcpframe.kit.cache import sha256_of, write_file
-from mcpframe.kit.project import Project
-from mcpframe.kit.runtime import PYTHON_VERSION, Runtime
+from mcpframe.kit.project.project import Project
 
 _FORMAT = "3"
 """Raised when the same files give another result: what is in the cache is then not used any more."""

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from mcpframe.kit.cache import clear_leftovers, write_file
-from mcpframe.kit.errors import BuildError
-from mcpframe.kit.locking import locked
+from mcpframe.kit.base.cache import clear_leftovers, write_file
+from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.base.locking import locked
 
 _FORMAT = 1
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # normalized: PyPA, "Names and normalization"

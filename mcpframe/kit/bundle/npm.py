@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from mcpframe.kit.cache import cache_dir, move_file, writing
-from mcpframe.kit.config import NpmConfig
-from mcpframe.kit.errors import BuildError, ConfigError, DownloadError, HashMismatch, ToolFailed
-from mcpframe.kit.node import find_node
-from mcpframe.kit.scratch import scratch
+from mcpframe.kit.base.cache import cache_dir, move_file, writing
+from mcpframe.kit.base.errors import BuildError, ConfigError, DownloadError, HashMismatch, ToolFailed
+from mcpframe.kit.base.node import find_node
+from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.project.config import NpmConfig
 
 _LICENCE = re.compile(r"(licen[cs]e|copying|notice)(\.\w+)?", re.IGNORECASE)
 _MAX_BYTES = 256 * 1024 * 1024

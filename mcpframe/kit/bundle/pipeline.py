@@ -11,7 +11,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from mcpframe.frame.origins import ANY
+from mcpframe.frame.core.origins import ANY
+from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.base.progress import Progress, silent
+from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.archive import source_date
 from mcpframe.kit.bundle.collect import author_files, own_files, page_files
 from mcpframe.kit.bundle.compile import cache_key
@@ -22,16 +26,12 @@ from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.memory import DECODER
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
+from mcpframe.kit.bundle.runtime import VERSION, ensure_runtime
 from mcpframe.kit.bundle.scripts import MAKER, SCRIPTS
 from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, Taken, camera
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests, write_bundle
-from mcpframe.kit.data import static_dir
-from mcpframe.kit.errors import ConfigError
-from mcpframe.kit.progress import Progress, silent
-from mcpframe.kit.project import Project, find_project, with_origins
-from mcpframe.kit.runtime import VERSION, ensure_runtime
-from mcpframe.kit.scratch import clear_cache
+from mcpframe.kit.project.project import Project, find_project, with_origins
 
 _KIT = Path(__file__).resolve().parent.parent
 _STATIC = (

@@ -13,11 +13,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from mcpframe.kit.data import static_dir
-from mcpframe.kit.errors import ToolFailed, ToolTimeout
-from mcpframe.kit.node import find_node
-from mcpframe.kit.programs import Running, running
-from mcpframe.kit.runtime import Runtime
+from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.errors import ToolFailed, ToolTimeout
+from mcpframe.kit.base.node import find_node
+from mcpframe.kit.base.programs import Running, running
+from mcpframe.kit.bundle.runtime import Runtime
 
 OUTPUT = "/out"
 """The folder in Python's file system that the files which a program gives are in."""

@@ -15,10 +15,10 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
-from mcpframe.kit.cache import move_file, sha256_of, writing
-from mcpframe.kit.errors import BuildError, DownloadError, HashMismatch
-from mcpframe.kit.runtime import VERSION, Runtime
-from mcpframe.kit.scratch import scratch
+from mcpframe.kit.base.cache import move_file, sha256_of, writing
+from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch
+from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.bundle.runtime import VERSION, Runtime
 
 CDN = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"
 

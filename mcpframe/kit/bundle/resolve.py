@@ -5,8 +5,8 @@ evaluate this machine's), and pip fetches the wheels that have Pyodide's tags (u
 version without such a wheel; what pip finds is then fed back as a constraint. Packages the index has no such wheel of,
 but Pyodide's own distribution has, are constrained to that version.
 
-The SDK's HTTP stack is left out: `mcpframe.frame.sdk` answers its imports. A package of it that something else than the
-SDK wants is kept.
+The SDK's HTTP stack is left out: `mcpframe.frame.compat.sdk` answers its imports. A package of it that something else
+than the SDK wants is kept.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 from uv import find_uv_bin
 
+from mcpframe.kit.base.errors import BuildError, DownloadError, ToolFailed
+from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.lock import Lock, Locked
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackage, PyodidePackages
+from mcpframe.kit.bundle.runtime import PYTHON_VERSION
 from mcpframe.kit.bundle.wheels import NoWheel, download
-from mcpframe.kit.errors import BuildError, DownloadError, ToolFailed
-from mcpframe.kit.programs import run_tool
-from mcpframe.kit.runtime import PYTHON_VERSION
-from mcpframe.kit.scratch import scratch
 
 #: What every bundle needs: the official SDK.
 BASE = ("mcp>=2.3,<3",)

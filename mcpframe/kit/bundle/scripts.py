@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from mcpframe.kit.data import static_dir
+from mcpframe.kit.base.data import static_dir
 
 SCRIPTS = (
     "sha256.js",

@@ -16,15 +16,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from mcpframe.kit.base.cache import write_file
+from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.bundle.assets import Asset
 from mcpframe.kit.bundle.compile import cache_key, cached
 from mcpframe.kit.bundle.memory import sparse, whole
 from mcpframe.kit.bundle.pyodide_job import program_text
 from mcpframe.kit.bundle.scripts import MAKER
 from mcpframe.kit.bundle.snapshot_page import Chromium, NoBrowser, NoOutcome, Opened
-from mcpframe.kit.cache import write_file
-from mcpframe.kit.data import static_dir
-from mcpframe.kit.terminal import visible
 
 AUTHOR = "author"
 """The layer of a snapshot with the author's module in it."""
@@ -160,7 +160,7 @@ def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None
     bundle = browser.bundle if own else {path: data for path, data in browser.bundle.items() if "/" in path}
     kept = [path for path in sorted(bundle) if own or path.startswith("_mcpframe/")]
     identity = (server.entry, server.kind, json.dumps(server.tools)) if own else ()
-    program = program_text("making")
+    program = program_text("prepare_snapshot")
     path = cached(
         "snapshots",
         cache_key(_FORMAT, layer, browser.chromium.identity, program, _maker(), *identity)[:32]

@@ -16,14 +16,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.errors import ChromiumMissing
+from mcpframe.kit.browser.chromium import find_chromium, launch_options
 from mcpframe.kit.bundle.assets import integrity
 from mcpframe.kit.bundle.memory import DECODER
 from mcpframe.kit.bundle.scripts import maker_script
 from mcpframe.kit.bundle.snapshot_outcome import MOST_BYTES, check_memory, checked
-from mcpframe.kit.chromium import find_chromium, launch_options
-from mcpframe.kit.data import static_dir
-from mcpframe.kit.errors import ChromiumMissing
-from mcpframe.kit.serve import serve_app
+from mcpframe.kit.web.serve import serve_app
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright

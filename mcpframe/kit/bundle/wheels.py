@@ -9,13 +9,13 @@ from pathlib import Path
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
+from mcpframe.kit.base.cache import cache_dir, move_file, sha256_of, writing
+from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch, ToolFailed
+from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.lock import Locked
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
-from mcpframe.kit.cache import cache_dir, move_file, sha256_of, writing
-from mcpframe.kit.errors import BuildError, DownloadError, HashMismatch, ToolFailed
-from mcpframe.kit.programs import run_tool
-from mcpframe.kit.runtime import ABI, PYTHON_VERSION
-from mcpframe.kit.scratch import scratch
+from mcpframe.kit.bundle.runtime import ABI, PYTHON_VERSION
 
 _TAGS = (
     "--only-binary=:all:",

@@ -14,9 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mcpframe.kit.bundle.assets import Asset
-from mcpframe.kit.bundle.host_headers import host_files
-from mcpframe.kit.cache import (
+from mcpframe.kit.base.cache import (
     clear_leftovers,
     make_public,
     make_public_folder,
@@ -24,8 +22,10 @@ from mcpframe.kit.cache import (
     write_file,
     writing,
 )
-from mcpframe.kit.errors import BuildError
-from mcpframe.kit.locking import locked
+from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.base.locking import locked
+from mcpframe.kit.bundle.assets import Asset
+from mcpframe.kit.bundle.host_headers import host_files
 
 SHARED = "_mcpframe"
 """The folder of the output root that all its bundles share."""

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from framing import read_address
-from mcpframe.frame.errors import OriginError
+from mcpframe.frame.core.errors import OriginError
 
 OWN = "https://app.example"
 

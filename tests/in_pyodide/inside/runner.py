@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pyodide.ffi import run_sync
 
-from mcpframe.frame import sdk
+from mcpframe.frame.compat import sdk
 
 
 class _Plugin:

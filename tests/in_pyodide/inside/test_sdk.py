@@ -20,8 +20,8 @@ from mcp_types import jsonrpc_message_adapter
 from pydantic import BaseModel, TypeAdapter
 from pyodide.ffi import create_proxy
 
-from mcpframe.frame import sdk
-from mcpframe.frame.placeholders import PlaceholderError
+from mcpframe.frame.compat import sdk
+from mcpframe.frame.compat.placeholders import PlaceholderError
 from mcpframe.frame.server import serve
 from tests.support.memory import ERAS, connected, text
 
@@ -259,4 +259,4 @@ async def test_the_client_validates_output_with_the_stand_in_for_rpds(era, point
         else:
             with pytest.raises(RuntimeError, match="Invalid structured content"):
                 await client.call_tool("t")
-    assert sys.modules["rpds"].HashTrieMap.__module__ == "mcpframe.frame.rpds"
+    assert sys.modules["rpds"].HashTrieMap.__module__ == "mcpframe.frame.compat.rpds"

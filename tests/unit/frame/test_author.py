@@ -10,8 +10,8 @@ import pytest
 
 from mcpframe import FrameServer, FrameSession, Setup, SetupCancelled, SetupFailed
 from mcpframe.frame.author import local_session, run_setup
-from mcpframe.frame.errors import StateError
-from mcpframe.frame.events import Permission, SetupErrorCode, SetupResult, Visibility
+from mcpframe.frame.core.errors import StateError
+from mcpframe.frame.core.events import Permission, SetupErrorCode, SetupResult, Visibility
 
 DEFAULT = SetupResult("Configured", Visibility.OPTIONAL, "See it")
 

@@ -19,9 +19,9 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from mcpframe.frame import boot
-from mcpframe.frame.connection import Connection, Options, parse_allowed_origins
-from mcpframe.frame.events import Departure, SetupResult, Visibility
-from mcpframe.frame.protocols import sep
+from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
+from mcpframe.frame.core.events import Departure, SetupResult, Visibility
+from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.session import open_session, transport
 from mcpframe.frame.storage import MemoryRecords
 from tests.support.fake_page import FakeBrowser
@@ -109,12 +109,12 @@ async def bounded() -> AsyncIterator[None]:
 
 @pytest.fixture
 def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
-    window = ModuleType("mcpframe.frame.window")
-    dom, browser_storage = ModuleType("mcpframe.frame.dom"), ModuleType("mcpframe.frame.browser_storage")
+    window = ModuleType("mcpframe.frame.browser.window")
+    dom, browser_storage = ModuleType("mcpframe.frame.browser.dom"), ModuleType("mcpframe.frame.browser.storage")
     for module in (window, dom, browser_storage):
         monkeypatch.setitem(sys.modules, module.__name__, module)
         monkeypatch.setattr(module.__name__, module, raising=False)
-    monkeypatch.setattr("mcpframe.frame.inner._defaults", None)
+    monkeypatch.setattr("mcpframe.frame.host_link._defaults", None)
     monkeypatch.setattr("mcpframe.frame.load._bundle", None)
     monkeypatch.setattr(boot, "_running", set())
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -12,8 +12,9 @@ import pytest
 from mcp import Client
 from mcp.server.mcpserver import MCPServer
 
-from mcpframe.frame.events import Departure, Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
-from mcpframe.frame.protocols import sep, sep_messages
+from mcpframe.frame.core.events import Departure, Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
+from mcpframe.frame.dialects.sep import messages as sep_messages
+from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.server import serve
 from mcpframe.frame.session import open_session, transport
 from tests.support.sep import HOST, SESSION

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from mcpframe.frame.events import Closed, Refused
-from mcpframe.frame.protocols import sep
-from mcpframe.frame.roles import Options, Role, State
+from mcpframe.frame.core.events import Closed, Refused
+from mcpframe.frame.core.roles import Options, Role, State
+from mcpframe.frame.dialects.sep import roles as sep
 from tests.support.damage import LARGEST, damaged, example
 from tests.support.sep import connection_in, hear
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.host_js import host_folder, through_host_js
-from tests.unit.frame.test_outline import refused
+from tests.unit.frame.core.test_outline import refused
 
 CARRIED: dict[str, tuple[str, Any]] = {
     "a hole": ("[1, , 3]", [1, None, 3]),

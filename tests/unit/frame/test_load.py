@@ -9,7 +9,7 @@ import pytest
 
 import mcpframe
 from mcpframe.frame import load
-from mcpframe.frame.errors import LoadError
+from mcpframe.frame.core.errors import LoadError
 
 WHEELS = {"packages/numpy-2.4.6-x.whl": b"numpy", "packages/scipy-1-x.whl": b"scipy", "packages/blas-1-x.whl": b"blas"}
 

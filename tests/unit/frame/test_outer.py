@@ -13,9 +13,9 @@ from mcp import Client
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
 
-from mcpframe.frame.connection import Connection, Options, parse_allowed_origins
-from mcpframe.frame.errors import HandshakeTimeout, OriginError, PeerGone, PermissionsDenied, StateError
-from mcpframe.frame.events import (
+from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
+from mcpframe.frame.core.errors import HandshakeTimeout, OriginError, PeerGone, PermissionsDenied, StateError
+from mcpframe.frame.core.events import (
     Closed,
     Departure,
     Opened,
@@ -29,9 +29,9 @@ from mcpframe.frame.events import (
     Visibility,
     Wire,
 )
+from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.outer import POPUP, OuterFrame
 from mcpframe.frame.places import SANDBOX, Framing, VisibilityChanged
-from mcpframe.frame.protocols import sep
 from mcpframe.frame.server import serve
 from mcpframe.frame.session import open_session, transport
 from tests.support.fake_place import FakePlace

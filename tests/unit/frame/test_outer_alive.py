@@ -11,11 +11,11 @@ import pytest
 from mcp import Client, ClientSession
 from mcp.shared.exceptions import MCPError
 
-from mcpframe.frame.connection import Connection, Options, parse_allowed_origins
-from mcpframe.frame.events import Closed, Opened, Unresponsive
+from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
+from mcpframe.frame.core.events import Closed, Opened, Unresponsive
+from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.places import Framing
-from mcpframe.frame.protocols import sep
 from mcpframe.frame.session import open_session
 from tests.support.fake_place import FakePlace
 from tests.support.fake_window import FakeWindow

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from mcpframe.frame.errors import OriginError
+from mcpframe.frame.core.errors import OriginError
+from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.places import SANDBOX
-from mcpframe.frame.protocols import sep
 
 URL = "https://tools.example/pi/"
 

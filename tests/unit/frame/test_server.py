@@ -10,8 +10,8 @@ from mcp.server.mcpserver import MCPServer, RequestStateSecurity
 
 import mcpframe
 from mcpframe import FrameServer
-from mcpframe.frame.errors import EntryError, OriginError
-from mcpframe.frame.sdk import HandleCodec
+from mcpframe.frame.compat.sdk import HandleCodec
+from mcpframe.frame.core.errors import EntryError, OriginError
 from mcpframe.frame.server import equip, load_entry, lowlevel
 
 

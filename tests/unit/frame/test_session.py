@@ -16,9 +16,9 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
-from mcpframe.frame.connection import Connection, Options, parse_allowed_origins
-from mcpframe.frame.errors import HandshakeTimeout, PeerGone, SessionError, StateError
-from mcpframe.frame.events import (
+from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
+from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone, SessionError, StateError
+from mcpframe.frame.core.events import (
     Closed,
     Departure,
     Event,
@@ -28,8 +28,8 @@ from mcpframe.frame.events import (
     SetupResult,
     SetupStarted,
 )
-from mcpframe.frame.protocols import sep
-from mcpframe.frame.roles import Role
+from mcpframe.frame.core.roles import Role
+from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.session import Session, open_session, transport
 from tests.support.fake_window import FakeWindow, inbound
 from tests.support.sep import FRAME, HOST, MESSAGES, REQUEST, SESSION

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpframe.frame.errors import QuotaError, StorageError
+from mcpframe.frame.core.errors import QuotaError, StorageError
 from mcpframe.frame.storage import MemoryRecords, Record, Storage
 from tests.support.fake_storage import FakeLocks, FakeTexts
 

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpframe.frame.errors import PageError
+from mcpframe.frame.core.errors import PageError
 from mcpframe.frame.storage import Storage
 from mcpframe.frame.ui import Assets, Element, Page, PageEvent
 from tests.support.fake_page import FakeBrowser, FakeFile, FakeFileList

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from mcpframe.frame.connection import Options
-from mcpframe.frame.events import Closed, Inbound, Output, Received, Refused, Send, SetupCompleted, SetupRequired
-from mcpframe.frame.protocols import sep
-from mcpframe.frame.roles import State
+from mcpframe.frame.core.connection import Options
+from mcpframe.frame.core.events import Closed, Inbound, Output, Received, Refused, Send, SetupCompleted, SetupRequired
+from mcpframe.frame.core.roles import State
+from mcpframe.frame.dialects.sep import roles as sep
 from tests.support.host_js import host_folder, through_host_js
 from tests.support.sep import FRAME, connection_in
 

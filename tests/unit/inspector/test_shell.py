@@ -16,7 +16,7 @@ import pytest
 import shell
 from mcpframe.frame.storage import Storage
 from mcpframe.frame.ui import Page
-from mcpframe.kit.data import static_dir
+from mcpframe.kit.base.data import static_dir
 from rebuilds import Rebuilt
 from servers import Server, Servers
 from tests.support.fake_page import FakeBrowser

@@ -9,7 +9,7 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from mcpframe.frame.errors import HandshakeTimeout, PeerGone
+from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone
 from panels.paging import MOST_PAGES, all_pages
 from panels.prompts import schema_of
 from telling import Told, not_reached, sentence

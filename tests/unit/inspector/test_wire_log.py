@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpframe.frame.events import Wire
+from mcpframe.frame.core.events import Wire
 from wire_entry import KINDS, RECEIVED, SENT, Entry
 from wire_filter import Filter, Selection
 from wire_log import WireLog

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit import published
+from mcpframe.kit.base.errors import StorageError
 from mcpframe.kit.bundle.assets import asset
 from mcpframe.kit.bundle.write import write_bundle
-from mcpframe.kit.cli import main
-from mcpframe.kit.errors import StorageError
-from mcpframe.kit.serve import serve_folder
+from mcpframe.kit.cli.main import main
+from mcpframe.kit.web import published
+from mcpframe.kit.web.serve import serve_folder
 
 
 @pytest.fixture

@@ -23,13 +23,14 @@ async def main() -> dict[str, Any]:
 
 async def inspected(entry: str, folder: str, kind: str) -> dict[str, Any]:
     """What the entry is, or why it is nothing."""
-    from mcpframe.frame import load, sdk
+    from mcpframe.frame import load
+    from mcpframe.frame.compat import sdk
 
     sdk.prepare()
     load.configure({})
     from mcpframe.frame import entries
     from mcpframe.frame import server as servers
-    from mcpframe.frame.errors import EntryError
+    from mcpframe.frame.core.errors import EntryError
 
     try:
         found: Any = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)

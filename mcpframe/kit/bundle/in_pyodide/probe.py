@@ -10,13 +10,13 @@ import sys
 
 async def main() -> list[str]:
     """Serve, ask, and return the names."""
-    from mcpframe.frame import sdk
+    from mcpframe.frame.compat import sdk
 
     sdk.prepare()
     from mcp import Client
 
     import mcpframe.frame.boot
-    import mcpframe.frame.window  # noqa: F401
+    import mcpframe.frame.browser.window  # noqa: F401
     from mcpframe.frame import server as servers
     from mcpframe.frame.server import FrameServer
 

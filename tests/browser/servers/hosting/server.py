@@ -12,8 +12,8 @@ from mcp_types import jsonrpc_message_adapter
 from pyodide.ffi import JsProxy
 
 from mcpframe import POPUP, FrameServer, OuterFrame
-from mcpframe.frame.errors import McpFrameError
-from mcpframe.frame.events import Permission
+from mcpframe.frame.core.errors import McpFrameError
+from mcpframe.frame.core.events import Permission
 from mcpframe.frame.server import serve
 
 server = FrameServer("hosting")

@@ -7,8 +7,8 @@ import zipfile
 
 import pytest
 
+from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.archive import pack, unpack
-from mcpframe.kit.errors import BuildError
 
 FILES = {"b/two.txt": b"2", "a.txt": b"1" * 1000}
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.bundle.collect import author_files, own_files
-from mcpframe.kit.errors import BuildError, ConfigError
-from mcpframe.kit.project import find_project
+from mcpframe.kit.project.project import find_project
 
 
 def tree(folder: Path, *paths: str) -> Path:

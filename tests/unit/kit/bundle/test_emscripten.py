@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.bundle import emscripten
 from mcpframe.kit.bundle.emscripten import eager, tailored, terse
-from mcpframe.kit.data import static_dir
-from mcpframe.kit.runtime import ensure_runtime
+from mcpframe.kit.bundle.runtime import ensure_runtime
 
 
 @pytest.fixture(scope="module")

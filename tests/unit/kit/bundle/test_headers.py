@@ -8,8 +8,8 @@ import pytest
 
 from mcpframe.kit.bundle.csp import header_policy, page_policy
 from mcpframe.kit.bundle.host_headers import host_files
-from mcpframe.kit.config import CspConfig
-from mcpframe.kit.site_headers import headers_for, parse
+from mcpframe.kit.project.config import CspConfig
+from mcpframe.kit.web.site_headers import headers_for, parse
 
 POLICY = header_policy(page_policy(CspConfig()), ["https://chat.example"], opaque=False)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.lock import Lock, Locked, inputs_hash, read_lock, write_lock
-from mcpframe.kit.errors import BuildError
 
 
 def locked(name: str, *required_by: str) -> Locked:

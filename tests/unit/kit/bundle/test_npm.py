@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from mcpframe.kit.base.errors import BuildError, ConfigError, DownloadError, HashMismatch, ToolFailed
 from mcpframe.kit.bundle import npm
-from mcpframe.kit.config import McpframeConfig, NpmConfig, read_config
-from mcpframe.kit.errors import BuildError, ConfigError, DownloadError, HashMismatch, ToolFailed
+from mcpframe.kit.project.config import McpframeConfig, NpmConfig, read_config
 
 FILES = {
     "package/package.json": b"{}",

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from mcpframe.kit.base.data import checkout_dir, static_dir
+from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.bundle.csp import page_policy
+from mcpframe.kit.bundle.index_page import early_script, render_page
 from mcpframe.kit.bundle.memory import DECODER
-from mcpframe.kit.bundle.page import early_script, render_page
 from mcpframe.kit.bundle.scripts import SCRIPTS, joined, loader_script, maker_script
-from mcpframe.kit.config import CspConfig
-from mcpframe.kit.data import checkout_dir, static_dir
-from mcpframe.kit.node import install_locked
+from mcpframe.kit.project.config import CspConfig
 
 NOTHING = {"url": "x", "integrity": "x", "bytes": 1}
 

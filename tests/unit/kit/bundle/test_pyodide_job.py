@@ -12,7 +12,7 @@ import pytest
 from mcpframe.kit.bundle import pyodide_job
 from mcpframe.kit.bundle.archive import pack
 from mcpframe.kit.bundle.pyodide_job import OUTPUT, Mounted, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
-from mcpframe.kit.runtime import Runtime, ensure_runtime
+from mcpframe.kit.bundle.runtime import Runtime, ensure_runtime
 
 Run = Callable[..., list[Outcome]]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from mcpframe.kit.base.errors import BuildError, DownloadError, ToolFailed
 from mcpframe.kit.bundle import resolve as module
 from mcpframe.kit.bundle.lock import Lock, Locked
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackage
 from mcpframe.kit.bundle.resolve import resolve
 from mcpframe.kit.bundle.wheels import NoWheel
-from mcpframe.kit.errors import BuildError, DownloadError, ToolFailed
 
 HASH = "ab" * 32
 

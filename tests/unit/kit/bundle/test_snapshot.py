@@ -153,11 +153,11 @@ def test_a_failure_before_python_runs_is_told_and_not_kept(monkeypatch: pytest.M
 @pytest.fixture
 def making() -> Iterator[ModuleType]:
     """The program that runs in the page, as a module of this Python."""
-    module = ModuleType("making")
-    sys.modules["making"] = module
-    exec(compile(program_text("making"), "making.py", "exec"), module.__dict__)  # our own file
+    module = ModuleType("prepare_snapshot")
+    sys.modules["prepare_snapshot"] = module
+    exec(compile(program_text("prepare_snapshot"), "prepare_snapshot.py", "exec"), module.__dict__)  # our own file
     yield module
-    del sys.modules["making"]
+    del sys.modules["prepare_snapshot"]
 
 
 @pytest.mark.parametrize(

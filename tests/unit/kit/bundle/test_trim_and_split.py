@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mcpframe.kit.bundle.archive import pack
-from mcpframe.kit.bundle.cold import index_of, module_name, needs_cold, split
+from mcpframe.kit.bundle.deferred_modules import index_of, module_name, needs_cold, split
 from mcpframe.kit.bundle.trim import native_libraries, trim_wheel
 
 

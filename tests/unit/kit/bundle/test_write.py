@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from mcpframe.kit.base.errors import BuildError, StorageError
 from mcpframe.kit.bundle import write as module
 from mcpframe.kit.bundle.assets import Asset, asset, hashed
 from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests, write_bundle
-from mcpframe.kit.errors import BuildError, StorageError
 
 
 @pytest.fixture(autouse=True)

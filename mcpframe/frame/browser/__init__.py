@@ -1,0 +1,1 @@
+"""The browser's half of each adapter: the only modules that import `js` and `pyodide`."""

@@ -1,0 +1,198 @@
+"""The browser's places for a framed page: an iframe in an element of this page, and a popup.
+
+Like `window.py` it turns what the browser says into calls, and decides nothing. What is listened to is heard from
+before the page is loaded, and every proxy that the browser got is destroyed with the window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+import js
+from pyodide.ffi import JsException, JsProxy, create_proxy, to_js
+
+from mcpframe.frame.browser.window import HostWindow
+from mcpframe.frame.core.errors import PopupBlocked, StateError
+from mcpframe.frame.core.events import Departure, Inbound
+from mcpframe.frame.places import POPUP, POPUP_SIZE, Framing, Place
+
+_POLL_MILLISECONDS = 250
+"""How often is looked whether a popup was closed: no event tells its opener."""
+
+_new_object = js.Object.fromEntries
+
+
+def absolute(url: str) -> str:
+    """Give an address as the browser writes it, absolute. What is no address is given back as it is."""
+    try:
+        return str(js.URL.new(url, js.document.baseURI).href)
+    except JsException:
+        return url
+
+
+def place_of(target: Any) -> Place:
+    """Give the place for a selector, an element, `POPUP`, or what is a place already.
+
+    Raises:
+        StateError: where there is no such element in this page.
+    """
+    if target is POPUP:
+        return PopupWindow
+    element = js.document.querySelector(target) if isinstance(target, str) else getattr(target, "js", target)
+    if not isinstance(element, JsProxy):
+        if callable(target):
+            made: Place = target
+            return made
+        raise StateError(f"There is no element {target!r} in this page to put the frame into.")
+    return lambda framing: IframeWindow(framing, element)
+
+
+class IframeWindow:
+    """An iframe at the end of an element of this page, as a `FramedWindow`."""
+
+    def __init__(self, framing: Framing, parent: Any) -> None:
+        """Say what to frame, and in which element."""
+        self._framing = framing
+        self._parent = parent
+        self._stop: Callable[[], None] = _nothing
+
+    async def __aenter__(self) -> Self:
+        """Put the empty iframe into the page."""
+        framing = self._framing
+        self._iframe = iframe = js.document.createElement("iframe")
+        iframe.name, iframe.title, iframe.className = framing.name, framing.title, "mcpframe"
+        if framing.sandbox is not None:
+            iframe.setAttribute("sandbox", framing.sandbox)
+        if framing.allow:
+            iframe.setAttribute("allow", framing.allow)
+        self.show(framing.visible)
+        self._parent.append(iframe)
+        if not iframe.isConnected:
+            raise StateError("The element to put the frame into is not in the page.")
+        self._inner = iframe.contentWindow
+        self._peer = HostWindow(self._inner)
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        """Remove the iframe."""
+        self._stop()
+        self._iframe.remove()
+
+    def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
+        """Start to listen, then load the page; see `events.Window`."""
+        iframe, loads = self._iframe, 0
+
+        def on_load(_: Any) -> None:
+            nonlocal loads
+            loads += 1
+            if loads > 1:
+                gone(Departure.REPLACED)
+
+        def on_change(*_: Any) -> None:
+            # Also where the iframe was moved: it gets another window then, and nothing of the first is heard any more.
+            if self._inner.closed:
+                gone(Departure.REMOVED)
+
+        stop_hearing = self._peer.listen(deliver, gone)
+        loaded, changed = create_proxy(on_load), create_proxy(on_change)
+        iframe.addEventListener("load", loaded)
+        observer = js.MutationObserver.new(changed)
+        everything = to_js({"childList": True, "subtree": True}, dict_converter=_new_object)
+        root = iframe.getRootNode()
+        observer.observe(root, everything)
+        while hasattr(root, "host"):  # a shadow root: it hides its changes from the tree that its host is in
+            root = root.host.getRootNode()
+            observer.observe(root, everything)
+
+        def stop() -> None:
+            self._stop = _nothing
+            stop_hearing()
+            iframe.removeEventListener("load", loaded)
+            observer.disconnect()
+            loaded.destroy()
+            changed.destroy()
+
+        self._stop = stop
+        iframe.src = self._framing.url
+        return lambda: self._stop()
+
+    def post(self, text: str, target_origin: str) -> None:
+        """Post to the framed page; see `events.Window`."""
+        if self._iframe.isConnected:
+            self._peer.post(text, target_origin)
+
+    def show(self, visible: bool) -> None:
+        """Show or hide the iframe. Hidden it is not rendered, but runs."""
+        self._iframe.hidden = not visible
+        self._iframe.style.display = "" if visible else "none"
+
+
+class PopupWindow:
+    """A popup that this page opens, as a `FramedWindow`."""
+
+    def __init__(self, framing: Framing) -> None:
+        """Say what to open."""
+        self._framing = framing
+        self._stop: Callable[[], None] = _nothing
+
+    async def __aenter__(self) -> Self:
+        """Open an empty popup in the middle of this window.
+
+        Raises:
+            PopupBlocked: where the browser doesn't.
+        """
+        width, height = POPUP_SIZE
+        left = js.screenX + max(0, (js.outerWidth - width) // 2)
+        top = js.screenY + max(0, (js.outerHeight - height) // 2)
+        features = f"popup,width={width},height={height},left={int(left)},top={int(top)}"
+        self._popup = js.open("", self._framing.name, features)
+        if not isinstance(self._popup, JsProxy):  # null
+            raise PopupBlocked("The browser blocked the popup: open it by a click, and allow popups for this page.")
+        self._peer = HostWindow(self._popup)
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        """Close the popup."""
+        self._stop()
+        self._popup.close()
+
+    def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
+        """Start to listen, then load the page; see `events.Window`."""
+
+        def look() -> None:
+            if self._popup.closed:
+                gone(Departure.REMOVED)
+
+        stop_hearing = self._peer.listen(deliver, gone)
+        looking = create_proxy(look)
+        timer = js.setInterval(looking, _POLL_MILLISECONDS)
+
+        def stop() -> None:
+            self._stop = _nothing
+            stop_hearing()
+            js.clearInterval(timer)
+            looking.destroy()
+
+        self._stop = stop
+        self._popup.location.replace(self._framing.url)
+        return lambda: self._stop()
+
+    def post(self, text: str, target_origin: str) -> None:
+        """Post to the popup; see `events.Window`."""
+        if not self._popup.closed:
+            self._peer.post(text, target_origin)
+
+    def show(self, visible: bool) -> None:
+        """Bring the popup to the front; it cannot be hidden."""
+        if visible:
+            self._popup.focus()
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,229 @@
+"""The browser's places for values, localStorage and IndexedDB, and its locks, as `storage` wants them. Decides nothing.
+
+A connection to the database lives as long as one call: so a page that is left open never keeps a newer one from
+changing the format, and no proxy outlives its call.
+
+A lock is let go when its page is closed. A page that stays, but whose Python has ended or waits for ever, lets go of it
+after a time, by a timer of the browser that needs no Python.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import js
+from pyodide.ffi import JsException, create_proxy, to_js
+
+from mcpframe.frame.core.errors import QuotaError, StorageError
+from mcpframe.frame.storage import FORMAT, LOCK_LEASE, LOCK_TIMEOUT, Record
+
+_DATABASE = "mcpframe"
+_STORE = "values"
+
+
+def local_storage() -> LocalStorage | None:
+    """Return this page's localStorage; None where it has none."""
+    try:
+        storage = js.localStorage
+    except JsException:
+        return None
+    except AttributeError:
+        return None
+    return None if storage is None else LocalStorage(storage)
+
+
+class LocalStorage:
+    """`storage.Texts` in localStorage."""
+
+    def __init__(self, storage: Any) -> None:
+        """Use this `Storage` of the browser."""
+        self._storage = storage
+
+    def get(self, key: str) -> str | None:
+        """Return a text. Raises `StorageError` where the browser refuses."""
+        try:
+            found: str | None = self._storage.getItem(key)
+        except JsException as error:
+            raise _error(error) from None
+        return found if isinstance(found, str) else None
+
+    def delete(self, key: str) -> None:
+        """Forget a text. Raises `StorageError` where the browser refuses."""
+        try:
+            self._storage.removeItem(key)
+        except JsException as error:
+            raise _error(error) from None
+
+    def names(self) -> list[str]:
+        """Return all keys, of all sessions and of whatever else this origin has."""
+        found = [self._storage.key(number) for number in range(self._storage.length)]
+        return [name for name in found if isinstance(name, str)]  # another page may have deleted one meanwhile
+
+
+class Database:
+    """`storage.Records` in IndexedDB."""
+
+    async def get(self, session_id: str, key: str) -> Record | None:
+        """Return a record."""
+        found = await self._run("readonly", lambda store: store.get(to_js([session_id, key])))
+        if found is None or isinstance(found, str):
+            return found
+        if not hasattr(found, "to_bytes"):
+            return None  # undefined
+        data: bytes = found.to_bytes()
+        return data
+
+    async def set(self, session_id: str, key: str, record: Record) -> None:
+        """Keep a record."""
+        value = record if isinstance(record, str) else to_js(record)
+        await self._run("readwrite", lambda store: store.put(value, to_js([session_id, key])))
+
+    async def delete(self, session_id: str, key: str) -> None:
+        """Forget a record."""
+        await self._run("readwrite", lambda store: store.delete(to_js([session_id, key])))
+
+    async def keys(self, session_id: str) -> list[str]:
+        """Return the keys of a session."""
+        found = await self._run("readonly", lambda store: store.getAllKeys(_range(session_id)))
+        return [str(key) for _, key in found.to_py()]
+
+    async def clear(self, session_id: str) -> None:
+        """Forget the records of a session."""
+        await self._run("readwrite", lambda store: store.delete(_range(session_id)))
+
+    async def _run(self, mode: str, ask: Callable[[Any], Any]) -> Any:
+        """Make one request in a transaction of its own, and give its result once the transaction has completed."""
+        try:
+            request = js.indexedDB.open(_DATABASE, FORMAT)
+            create = ("upgradeneeded", lambda: request.result.createObjectStore(_STORE))
+            await _settled(request, "success", ("error",), create)
+            database = request.result
+            try:
+                transaction = database.transaction(_STORE, mode)
+                asked = ask(transaction.objectStore(_STORE))
+                try:
+                    await _settled(transaction, "complete", ("error", "abort"))
+                except asyncio.CancelledError:
+                    _abort(transaction)
+                    raise
+                return asked.result
+            finally:
+                database.close()
+        except JsException as error:
+            raise _error(error) from None
+
+
+def page_locks() -> PageLocks | None:
+    """Return the locks of this page's origin; None where the browser has none, as in insecure contexts."""
+    manager = getattr(js.navigator, "locks", None)
+    return PageLocks(manager) if hasattr(manager, "request") else None
+
+
+class PageLocks:
+    """`storage.Locks`: the browser's (Web Locks API).
+
+    Args:
+        manager: The browser's `LockManager`.
+        wait: How long to wait for a lock, in seconds.
+        lease: How long one is held at the most, in seconds.
+    """
+
+    def __init__(self, manager: Any, *, wait: float = LOCK_TIMEOUT, lease: float = LOCK_LEASE) -> None:
+        self._manager = manager
+        self._wait = wait
+        self._lease = lease
+
+    @asynccontextmanager
+    async def held(self, name: str) -> AsyncIterator[None]:
+        """Hold a lock. Raises `StorageError` where it isn't got in time, or the browser refuses."""
+        granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        let_go: list[Any] = []
+        executor = create_proxy(lambda resolve, _: let_go.append(resolve))
+        until = js.Promise.new(executor)  # the lock is held until this is resolved
+        executor.destroy()
+        [release] = let_go
+        timer: list[Any] = []
+
+        def hold(_: Any) -> Any:
+            if granted.done():
+                return None  # nobody waits any more
+            timer.append(js.setTimeout(release, self._lease * 1000))
+            granted.set_result(None)
+            return until
+
+        def refuse(reason: Any) -> None:
+            if not granted.done():
+                granted.set_exception(_error(reason))
+
+        callback = create_proxy(hold)
+        giving_up = js.AbortController.new()
+        options = to_js({"signal": giving_up.signal}, dict_converter=js.Object.fromEntries)
+        # the request's own promise is settled when the lock has been let go, or was never got
+        self._manager.request(name, options, callback).then(None, refuse).finally_(callback.destroy)
+        try:
+            with anyio.move_on_after(self._wait) as scope:
+                await granted
+            if scope.cancelled_caught:
+                raise StorageError(
+                    f"Another page of this session has been changing its values for {self._wait:g} seconds: "
+                    "close it, or try again."
+                )
+            yield
+        finally:
+            giving_up.abort()
+            release()
+            for number in timer:
+                js.clearTimeout(number)
+
+
+async def _settled(
+    target: Any, good: str, bad: tuple[str, ...], also: tuple[str, Callable[[], Any]] | None = None
+) -> None:
+    """Wait until an event of a request or transaction says that it went well; raise `StorageError` where not."""
+    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def succeed(_: Any) -> None:
+        if not ended.done():
+            ended.set_result(None)
+
+    def fail(_: Any) -> None:
+        if not ended.done():
+            ended.set_exception(_error(target.error))
+
+    listeners = [(good, create_proxy(succeed)), *((kind, create_proxy(fail)) for kind in bad)]
+    if also is not None:
+        kind, act = also
+        listeners.append((kind, create_proxy(lambda _: act())))
+    for kind, listener in listeners:
+        target.addEventListener(kind, listener)
+    try:
+        await ended
+    finally:
+        for kind, listener in listeners:
+            target.removeEventListener(kind, listener)
+            listener.destroy()
+
+
+def _abort(transaction: Any) -> None:
+    try:
+        transaction.abort()
+    except JsException:
+        return  # it is over already
+
+
+def _range(session_id: str) -> Any:
+    """All keys `[session_id, text]`: an array sorts after every text."""
+    return js.IDBKeyRange.bound(to_js([session_id]), to_js([session_id, []]))
+
+
+def _error(reason: Any) -> StorageError:
+    name = getattr(reason, "name", "")
+    if name == "QuotaExceededError":
+        return QuotaError(
+            "The browser gives this page no more room: delete what is not needed any more, or free space on the device."
+        )
+    return StorageError(f"The browser refuses its storage: {getattr(reason, 'message', None) or reason}")

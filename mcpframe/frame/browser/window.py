@@ -1,0 +1,134 @@
+"""The browser's window: with `frames.py` and `dom.py` one of the few modules that import `js` or `pyodide`.
+
+It turns a `message` event into an `Inbound`, and a text into `postMessage`. It decides nothing. What crosses between
+Python and JavaScript is JSON text: a `Map`, `undefined` or a `BigInt` cannot leak, and a message costs one string.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import js
+from pyodide.ffi import JsException, JsProxy, create_proxy
+
+if TYPE_CHECKING:
+    from mcpframe.frame.core.events import Departure
+from mcpframe.frame.core.events import Inbound, Unreadable
+
+_parse = js.JSON.parse
+_stringify = js.JSON.stringify
+# `is` and `from` are keywords of Python
+_same = getattr(js.Object, "is")
+_map = getattr(js.Array, "from")
+
+
+class HostWindow:
+    """The window of the host: the page that framed this one, or the one that opened it as a popup."""
+
+    def __init__(self, peer: Any) -> None:
+        """Talk to this window, and to no other.
+
+        Args:
+            peer: a `WindowProxy`.
+        """
+        self._peer = peer
+
+    def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
+        """Listen for message events; see `events.Window`.
+
+        `gone` is never called: a frame does not outlive the document that framed it.
+        """
+        peer = self._peer
+        # Not at import: a snapshot keeps of the browser only what can be found by its name.
+        source = js.Object.getOwnPropertyDescriptor(js.MessageEvent.prototype, "source").get
+        one = js.Array.of(0)
+        read = getattr(js, "mcpframeText", _stringify)  # of the page's script; other pages have none
+
+        def on_message(event: Any) -> None:
+            # `event.source == peer`, without bringing the source into Python: to wrap a window of another origin costs
+            # half a millisecond, and every message a stranger posts would pay it. This costs six microseconds.
+            from_peer = _map(one, source, event).includes(peer)
+            deliver(Inbound(event.origin, from_peer, lambda: text_of(event.data, read)))
+
+        listener = create_proxy(on_message)
+        js.addEventListener("message", listener)
+
+        def stop() -> None:
+            nonlocal listener
+            if listener is not None:
+                js.removeEventListener("message", listener)
+                listener.destroy()
+                listener = None
+
+        return stop
+
+    def post(self, text: str, target_origin: str) -> None:
+        """Post to the host; see `events.Window`."""
+        self._peer.postMessage(_parse(text), target_origin)
+
+
+def host_window() -> HostWindow | None:
+    """Return the host's window: the parent of a frame, the opener of a popup, None for a page opened by itself."""
+    if not _same(js.parent, js.self):
+        return HostWindow(js.parent)
+    # Asked in JavaScript: for Python, a window without frames in it is false, as an empty list is.
+    return HostWindow(js.opener) if js.Boolean(js.opener) else None
+
+
+def text_of(data: Any, read: Any = _stringify) -> str:
+    """Return the JSON text of `event.data`.
+
+    Args:
+        data: what was posted.
+        read: `JSON.stringify`, or `textOrReason` of host-json.js, which bounds what it costs.
+
+    Raises:
+        Unreadable: where it has none, or one out of all proportion.
+        ValueError: where it is nothing in JSON, as `undefined`.
+    """
+    try:
+        text = read(data)
+    except JsException as error:
+        raise ValueError(str(error)) from None
+    if isinstance(text, str):
+        return text
+    if isinstance(text, JsProxy):
+        raise Unreadable(*text)
+    raise ValueError("not JSON")
+
+
+def fragment() -> str:
+    """Return the hash of this page's URL, `#` included."""
+    return str(js.location.hash)
+
+
+class Requests:
+    """What this page knows about requests that have failed: `hints.Browser`."""
+
+    def blocked(self, seconds: float) -> list[str]:
+        """Return the addresses that the page's policy has blocked in the last seconds, as the page's script noted."""
+        noted = getattr(js, "mcpframeBlocked", None)
+        return [] if noted is None else [str(url) for url in noted(seconds * 1000)]
+
+    def origin(self) -> str:
+        """Return the page's origin."""
+        return str(js.origin)
+
+
+async def fetch_bytes(url: str) -> bytes:
+    """Fetch a file of this bundle.
+
+    Args:
+        url: relative to the page.
+
+    Raises:
+        OSError: where it cannot be reached or the server answers with an error.
+    """
+    try:
+        response = await js.fetch(url)
+        if response.ok:
+            return bytes((await response.arrayBuffer()).to_bytes())
+    except JsException as error:
+        raise OSError(str(error)) from None
+    raise OSError(f"HTTP status {response.status}")

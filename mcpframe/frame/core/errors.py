@@ -1,0 +1,171 @@
+"""Every error the frame side raises, or hands over in an event.
+
+McpFrameError
+├── OriginError              an origin or an allow-list that cannot be used
+├── EntryError               `module:object` does not name a server
+├── LoadError                a lazy requirement cannot be loaded
+├── StateError               a local call that the connection's state does not allow
+├── SetupFailed              raised by an author's setup function: the setup ends with an error code
+│   └── SetupCancelled       the user gave it up
+├── StorageError             a value of the session cannot be kept or read
+│   └── QuotaError           the browser gives this page no more room
+├── PageError                something of the page that is not there: an element, an asset, the page itself
+├── MessageError             one message refused; the session goes on
+│   ├── MalformedMessage     not the shape its type demands, or not JSON at all
+│   ├── UnexpectedMessage    well-formed, but not in this state or from this side
+│   ├── UnexpectedOrigin     the peer's window, but a page of another origin in it
+│   ├── MessageTooLarge      more bytes than `max_message_bytes`
+│   ├── MessageTooDeep       nested deeper than `max_nesting`
+│   ├── PrototypeKey         carries a key that could reach a JavaScript prototype
+│   └── TooManyPending       more unanswered requests than `max_pending`
+└── SessionError             the session is over, or never came about
+    ├── HandshakeTimeout     nobody answered within the deadline
+    ├── VersionMismatch      no protocol version in common
+    ├── NoPeer               the page is neither framed nor opened by another page
+    ├── PopupBlocked         the browser did not open the popup
+    ├── PermissionsDenied    the inner frame needs permissions that the host did not grant
+    └── PeerGone             the peer reloaded, navigated away, or was closed
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from mcpframe.frame.core.events import Permission
+
+
+class McpFrameError(Exception):
+    """The base of every error mcpframe raises."""
+
+
+class OriginError(McpFrameError, ValueError):
+    """An origin or an allow-list of origins that cannot be used. The message says what to write instead."""
+
+
+class EntryError(McpFrameError, TypeError):
+    """An entry `module:object` that does not lead to an MCP server. The message names what was found."""
+
+
+class LoadError(McpFrameError, ImportError):
+    """A lazy requirement that is not in the bundle, or whose files cannot be fetched or do not match their hash."""
+
+
+class StateError(McpFrameError, RuntimeError):
+    """A local call in a state that does not allow it, such as sending before the handshake. Nothing was sent."""
+
+
+class SetupFailed(McpFrameError):
+    """Raised by an author's setup function: the setup has failed, and the host is told why.
+
+    Attributes:
+        code: one of `CODES`.
+        message: what went wrong, for a person.
+    """
+
+    CODES: ClassVar = ("USER_CANCELLED", "AUTH_FAILED", "TIMEOUT", "CONFIG_ERROR")
+
+    def __init__(self, code: str, message: str) -> None:
+        """Say what went wrong.
+
+        Args:
+            code: one of `CODES` (SEP "postMessage Transport", MCP_SETUP_COMPLETE).
+            message: a sentence for a person.
+
+        Raises:
+            ValueError: for another code.
+        """
+        if code not in self.CODES:
+            raise ValueError(f"{code!r} is no code of a failed setup; the codes are {', '.join(self.CODES)}.")
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class SetupCancelled(SetupFailed):
+    """Raised by an author's setup function: the user gave the setup up."""
+
+    def __init__(self, message: str = "The setup was cancelled.") -> None:
+        """Say so, in a sentence for a person."""
+        super().__init__("USER_CANCELLED", message)
+
+
+class StorageError(McpFrameError, RuntimeError):
+    """A value cannot be kept or read: it has no JSON form, or the browser refuses. The message says which."""
+
+
+class QuotaError(StorageError):
+    """The browser gives this page no more room. What was stored before is still there."""
+
+
+class PageError(McpFrameError, LookupError):
+    """An element, an asset or an answer of the page that is not there, or no page at all (outside of a browser)."""
+
+
+class MessageError(McpFrameError, ValueError):
+    """One message that is refused. State and session are as they were before it."""
+
+
+class MalformedMessage(MessageError):
+    """A message that claims a protocol type but does not have its shape, or cannot be expressed as JSON."""
+
+
+class UnexpectedMessage(MessageError):
+    """A well-formed message that this state, or this side of the frame, does not take."""
+
+
+class UnexpectedOrigin(MessageError):
+    """The peer's window holds a page of an origin that is not allowed, or not the one that was pinned."""
+
+
+class MessageTooLarge(MessageError):
+    """A message of more than `max_message_bytes` bytes of JSON."""
+
+
+class MessageTooDeep(MessageError):
+    """A message nested deeper than `max_nesting` arrays and objects."""
+
+
+class PrototypeKey(MessageError):
+    """A message with `__proto__`, or with `constructor` holding a `prototype`: refused in both directions."""
+
+
+class TooManyPending(MessageError):
+    """More than `max_pending` requests without an answer in one direction."""
+
+
+class SessionError(McpFrameError, ConnectionError):
+    """The session with the peer is over, or could not be established."""
+
+
+class HandshakeTimeout(SessionError, TimeoutError):
+    """The peer did not take the next step of the handshake or of the setup within its deadline."""
+
+
+class VersionMismatch(SessionError):
+    """The peer speaks no version of the transport protocol that we speak."""
+
+
+class NoPeer(SessionError):
+    """The page was opened by itself: there is no host around it to talk to."""
+
+
+class PopupBlocked(SessionError):
+    """The browser did not open the popup. It opens one only as an answer to a click, and where popups are allowed."""
+
+
+class PermissionsDenied(SessionError):
+    """The inner frame asks for permissions that the host has not granted.
+
+    Attributes:
+        permissions: those that are missing.
+    """
+
+    def __init__(self, message: str, permissions: tuple[Permission, ...] = ()) -> None:
+        """Say what is missing."""
+        super().__init__(message)
+        self.permissions = permissions
+
+
+class PeerGone(SessionError):
+    """The peer's document is gone: reloaded, navigated away, removed or closed. Pending requests have failed."""

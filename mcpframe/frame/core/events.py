@@ -1,0 +1,282 @@
+"""The vocabulary between a window, a connection and a session: what comes in, what goes out, what happened.
+
+All of it is plain data, so that every rule of a protocol can be tested without a browser, a clock or an event loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, Protocol
+
+from mcpframe.frame.core.errors import MalformedMessage, MessageError, MessageTooDeep, MessageTooLarge, SessionError
+
+
+class Unreadable(ValueError):
+    """A message has no JSON text, or one that is out of all proportion to what was posted.
+
+    Attributes:
+        error: why not.
+        outline: JSON text of a message that has the `type` of this one, and the `id` and kind of the `payload` in it.
+    """
+
+    def __init__(self, name: str, message: str, outline: str) -> None:
+        """Say why, and who waits.
+
+        Args:
+            name: the name of a `MessageError`; any other stands for `MalformedMessage`.
+            message: a sentence.
+            outline: see the class.
+        """
+        super().__init__(message)
+        kinds = {kind.__name__: kind for kind in (MessageTooLarge, MessageTooDeep)}
+        self.error: MessageError = kinds.get(name, MalformedMessage)(message)
+        self.outline = outline
+
+
+@dataclass(frozen=True, slots=True)
+class Inbound:
+    """One `message` event, before anything in it was read.
+
+    Attributes:
+        origin: `event.origin`, as the browser reports it; `"null"` for an opaque origin.
+        from_peer: whether `event.source` is the one window this connection talks to.
+        read: gives the JSON text of `event.data`. It is called only once source and origin have passed, so what a
+            stranger posts is never serialized. Raises `Unreadable` where the data has no JSON form, or a plain
+            `ValueError` where nobody can wait for it.
+    """
+
+    origin: str
+    from_peer: bool
+    read: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """One message to post to the peer.
+
+    Attributes:
+        text: JSON text; the window turns it into a plain object and posts that.
+        target_origin: the exact origin to post to. `"*"` only in a handshake before the origin is known, and to a peer
+            of opaque origin that was opted in to.
+    """
+
+    text: str
+    target_origin: str
+
+
+class Departure(StrEnum):
+    """How a window noticed that the peer's document is not the one it was."""
+
+    REPLACED = "replaced"
+    """Another document was loaded in the peer's window: a reload or a navigation."""
+    REMOVED = "removed"
+    """The peer's window itself is gone: the iframe was removed, the popup closed, or the page crashed."""
+
+
+class Visibility(StrEnum):
+    """Whether a framed page must, may or should not be seen while it serves (`transportVisibility` of the SEP)."""
+
+    REQUIRED = "required"
+    OPTIONAL = "optional"
+    HIDDEN = "hidden"
+
+
+class SetupErrorCode(StrEnum):
+    """Why a setup failed: the codes of the SEP, and the last two of its 2025-07 draft specification."""
+
+    USER_CANCELLED = "USER_CANCELLED"
+    AUTH_FAILED = "AUTH_FAILED"
+    TIMEOUT = "TIMEOUT"
+    CONFIG_ERROR = "CONFIG_ERROR"
+    VERSION_MISMATCH = "VERSION_MISMATCH"
+    INSUFFICIENT_PERMISSIONS = "INSUFFICIENT_PERMISSIONS"
+
+
+class SetupReason(StrEnum):
+    """Why a running session needs its setup again (`MCP_SETUP_REQUIRED` of the SEP)."""
+
+    AUTH_EXPIRED = "AUTH_EXPIRED"
+    CONFIG_CHANGED = "CONFIG_CHANGED"
+    PERMISSIONS_CHANGED = "PERMISSIONS_CHANGED"
+    OTHER = "OTHER"
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """A browser permission that an inner frame asks for (draft specification of 2025-07).
+
+    Attributes:
+        name: the Permissions Policy feature, such as `"clipboard-read"`.
+        phase: the phases it is needed in, of `"setup"` and `"transport"`.
+        required: whether the frame is useless without it.
+        purpose: a sentence for the user.
+    """
+
+    name: str
+    phase: tuple[str, ...] = ("setup", "transport")
+    required: bool = False
+    purpose: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SetupResult:
+    """How a setup ended, in either direction.
+
+    Attributes:
+        title: the name the host shows for this configuration; empty where the page gave none.
+        visibility: whether the frame is to be seen in the transport phase.
+        visibility_message: for `optional` visibility, what the user gains from seeing it.
+        ephemeral_message: a short notice for the user.
+        error_code: set where the setup failed: a `SetupErrorCode`, or the page's own word where it is none of them.
+        error_message: what went wrong, for a person.
+    """
+
+    title: str
+    visibility: Visibility = Visibility.HIDDEN
+    visibility_message: str | None = None
+    ephemeral_message: str | None = None
+    error_code: SetupErrorCode | str | None = None
+    error_message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetupStarted:
+    """The setup phase has begun: the origin is pinned and the session has its id.
+
+    Attributes:
+        session_id: the id that the outer frame gave.
+        origin: the pinned origin of the peer.
+        requires_visible: outer side only: whether the inner frame must be shown to the user.
+        permissions: outer side only: what the inner frame asks for.
+    """
+
+    session_id: str
+    origin: str
+    requires_visible: bool = False
+    permissions: tuple[Permission, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SetupCompleted:
+    """Outer side: the inner frame has finished its setup, with or without success (see `result.error_code`)."""
+
+    result: SetupResult
+
+
+@dataclass(frozen=True, slots=True)
+class SetupRequired:
+    """Outer side: a running session asks for its setup again.
+
+    Attributes:
+        reason: one of the reasons of the SEP.
+        message: a sentence for the user.
+        can_continue: whether the session works until then.
+    """
+
+    reason: SetupReason
+    message: str
+    can_continue: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The transport phase is open: both sides may send MCP messages.
+
+    Attributes:
+        session_id: the id of the session.
+        origin: the pinned origin of the peer.
+    """
+
+    session_id: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """One MCP message for the session: a JSON-RPC object."""
+
+    payload: Mapping[str, Any] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """One message was refused; nothing else changed. For the error hook.
+
+    Attributes:
+        error: what was wrong with it.
+        origin: the origin it came from; None for one of our own.
+    """
+
+    error: MessageError
+    origin: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unresponsive:
+    """Outer side: the peer does not answer while requests wait, or does again. See `unresponsive_after` of `Options`.
+
+    Attributes:
+        unresponsive: whether it does not answer.
+    """
+
+    unresponsive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The connection is over. The last output of every connection.
+
+    Attributes:
+        error: why, or None after a regular end.
+    """
+
+    error: SessionError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One message at the gate, for a log of the wire. There is no time in it: it is given as the message passes.
+
+    Attributes:
+        direction: which way it went.
+        text: its JSON text; None where it was not read, as nothing of a stranger is, or has no form in JSON.
+        origin: where it came from, or the target origin that it was posted to; empty for one that was refused before
+            the peer was known.
+        refused: why it did not pass, in a sentence; None where it did.
+    """
+
+    direction: Literal["sent", "received"]
+    text: str | None
+    origin: str
+    refused: str | None = None
+
+
+Event = SetupStarted | SetupCompleted | SetupRequired | Opened | Received | Refused | Unresponsive | Closed
+Output = Send | Wire | Event
+
+
+class Window(Protocol):
+    """A way to the one peer window: the browser's, Playwright's, or a fake one for tests."""
+
+    def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
+        """Start to listen for message events.
+
+        Args:
+            deliver: called for every message event of this page, whoever posted it.
+            gone: called when the peer's document is noticed to be replaced or removed.
+
+        Returns:
+            A function that stops listening; calling it again does nothing.
+        """
+        ...
+
+    def post(self, text: str, target_origin: str) -> None:
+        """Post one message to the peer, in order. Never raises where the peer is gone: the message is lost then.
+
+        Args:
+            text: JSON text of the message.
+            target_origin: the origin the peer's document must have to get it.
+        """
+        ...

@@ -1,0 +1,159 @@
+"""The little of JSON-RPC 2.0 that a transport must know: what is a request, what answers it, which are pending."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mcpframe.frame.core import payload as json_text
+from mcpframe.frame.core.errors import MalformedMessage, TooManyPending
+
+CONNECTION_CLOSED = -32000
+"""The code both official SDKs use for a request whose connection has closed."""
+INVALID_REQUEST = -32600
+INTERNAL_ERROR = -32603
+
+MAX_INTEGER = 2**53 - 1
+"""The largest integer that crosses to JavaScript and back unchanged (`Number.MAX_SAFE_INTEGER`)."""
+
+RequestId = str | int
+
+
+def usable_id(value: Any) -> RequestId | None:
+    """Return a value as the id of a request, None where it can be none.
+
+    Args:
+        value: a parsed JSON value. In JSON and in JavaScript `1.0` is the same number as `1`.
+
+    Returns:
+        A text, or an integer that JavaScript has exactly: else an answer could have another id than its request.
+    """
+    if isinstance(value, str):
+        return value
+    whole = _integer(value)
+    return whole if whole is not None and abs(whole) <= MAX_INTEGER else None
+
+
+def answerable_id(value: Any) -> str | int | float | None:
+    """Return the id of the error that answers a refused request: the request's, where that is a text or a number.
+
+    Source: JSON-RPC 2.0, section 5: null where the id could not be found out.
+    """
+    if isinstance(value, float):
+        return value if abs(value) < float("inf") else None
+    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+def _integer(value: Any) -> int | None:
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def request_id(payload: Mapping[str, Any]) -> RequestId | None:
+    """Return the id of a request or a response, None for a notification.
+
+    Args:
+        payload: a JSON-RPC object.
+
+    Returns:
+        The id, or None where there is none.
+
+    Raises:
+        MalformedMessage: where the object is no JSON-RPC 2.0 message that MCP allows: its ids are texts or integers,
+            its params and results are objects, its errors have a code and a message.
+    """
+    if payload.get("jsonrpc") != "2.0":
+        raise MalformedMessage("payload.jsonrpc must be '2.0'.")
+    answers = ("result" in payload) + ("error" in payload)
+    if "method" in payload:
+        if not isinstance(payload["method"], str):
+            raise MalformedMessage("payload.method must be a text.")
+        if answers:
+            raise MalformedMessage("payload has both a method and an answer.")
+        if not isinstance(payload.get("params", {}), dict):
+            raise MalformedMessage("payload.params must be an object.")
+        if "id" not in payload:
+            return None
+    elif answers != 1:
+        raise MalformedMessage("payload is neither a request, a notification nor one answer.")
+    elif "result" in payload:
+        if not isinstance(payload["result"], dict):
+            raise MalformedMessage("payload.result must be an object.")
+    else:
+        _check_error(payload["error"])
+        if payload.get("id") is None:
+            return None  # an error whose request could not be told (JSON-RPC 2.0, section 5)
+    id_ = usable_id(payload.get("id"))
+    if id_ is None:
+        raise MalformedMessage("payload.id must be a text or an integer between -(2**53 - 1) and 2**53 - 1.")
+    return id_
+
+
+def _check_error(error: Any) -> None:
+    if not isinstance(error, dict):
+        raise MalformedMessage("payload.error must be an object.")
+    code = _integer(error.get("code"))
+    if code is None or abs(code) > MAX_INTEGER:
+        raise MalformedMessage("payload.error.code must be an integer.")
+    if not isinstance(error.get("message"), str):
+        raise MalformedMessage("payload.error.message must be a text.")
+
+
+def with_usable_id(payload: dict[str, Any]) -> dict[str, Any]:
+    """Return a well-formed message with its id as an integer where it was written as `1.0`.
+
+    Raises:
+        MalformedMessage: as `request_id`.
+    """
+    id_ = request_id(payload)
+    return payload if id_ is None or type(payload["id"]) is type(id_) else {**payload, "id": id_}
+
+
+def error_response(id_: str | int | float | None, code: int, message: str) -> dict[str, Any]:
+    """Return the JSON-RPC error that answers a request. It can always be written, whatever the message quotes."""
+    return {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": json_text.well_formed(message)}}
+
+
+def is_request(payload: Mapping[str, Any]) -> bool:
+    """Return whether somebody waits for an answer to this well-formed message."""
+    return "method" in payload and "id" in payload
+
+
+class Pending:
+    """The requests of one direction that have no answer yet, in the order they were made.
+
+    A cancelled request counts as answered: MCP lets its receiver stay silent from then on.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._ids: dict[RequestId, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __iter__(self) -> Iterator[RequestId]:
+        return iter(tuple(self._ids))
+
+    def asked(self, payload: Mapping[str, Any]) -> None:
+        """Take note of a message from the side that asks.
+
+        Raises:
+            TooManyPending: for a request over the limit; it is not counted.
+        """
+        if is_request(payload):
+            if len(self._ids) >= self._limit and payload["id"] not in self._ids:
+                raise TooManyPending(f"{self._limit:,} requests are already waiting for an answer (max_pending).")
+            self._ids[payload["id"]] = None
+        elif payload.get("method") == "notifications/cancelled":
+            params = payload.get("params")
+            id_ = usable_id(params.get("requestId")) if isinstance(params, dict) else None
+            if id_ is not None:
+                self._ids.pop(id_, None)
+
+    def answered(self, payload: Mapping[str, Any]) -> None:
+        """Take note of a message from the side that answers."""
+        id_ = usable_id(payload.get("id"))
+        if "method" not in payload and id_ is not None:
+            self._ids.pop(id_, None)

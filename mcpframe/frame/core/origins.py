@@ -1,0 +1,130 @@
+"""Which origins may talk to us: exact ones, written out.
+
+An origin is what a browser puts into `event.origin` (HTML, section 7.1.1.2, "serialization of an origin"): scheme, host
+and port, nothing else. An entry that a browser could never send would silently match nothing, so it is refused here,
+with what to write instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from mcpframe.frame.core.errors import OriginError
+
+ANY = "*"
+OPAQUE = "null"
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_NO_ORIGIN = {"file", "data", "blob", "about", "javascript"}
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*\Z")
+_HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?\.?\Z|\[[0-9a-f:.]+\]\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedOrigins:
+    """The origins a peer may have.
+
+    Attributes:
+        exact: the origins that are allowed, each as a browser serializes it.
+        anyone: whether `"*"` was written out, so that every origin but an opaque one is allowed.
+        opaque: whether `"null"` was opted in to: sandboxed frames and `file:` pages.
+    """
+
+    exact: frozenset[str]
+    anyone: bool = False
+    opaque: bool = False
+
+    def __contains__(self, origin: str) -> bool:
+        """Tell whether a message of this `event.origin` may be heard."""
+        if origin == OPAQUE:
+            return self.opaque
+        return self.anyone or origin in self.exact
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the entries as they would be written, sorted."""
+        yield from sorted(self.exact)
+        if self.anyone:
+            yield ANY
+        if self.opaque:
+            yield OPAQUE
+
+
+def parse_origin(value: object) -> str:
+    """Check one exact origin.
+
+    Args:
+        value: such as `"https://chat.example"` or `"http://localhost:8000"`.
+
+    Returns:
+        The origin, unchanged.
+
+    Raises:
+        OriginError: where no browser would ever report this as an origin.
+    """
+    if not isinstance(value, str) or not value:
+        raise OriginError(f"An origin is a text such as 'https://chat.example', not {value!r}.")
+    if "*" in value:
+        raise OriginError(f"{value!r}: origins are matched exactly, without wildcards; list each origin.")
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+    except ValueError as error:
+        raise OriginError(f"{value!r} is not an origin: {error}.") from None
+    scheme, host = parts.scheme, parts.hostname or ""
+    if scheme in _NO_ORIGIN:
+        raise OriginError(
+            f"{value!r}: pages of {scheme}: have no origin of their own; serve the page over http or https."
+        )
+    if not scheme or not host or not _SCHEME.match(scheme):
+        raise OriginError(f"{value!r} is not an origin; write scheme and host, such as 'https://chat.example'.")
+    if ":" in host:
+        host = f"[{host}]"
+    if not host.isascii():
+        ascii_host = host.encode("idna").decode() if _is_idna(host) else "its xn-- form"
+        raise OriginError(f"{value!r}: browsers report this host in ASCII; write '{scheme}://{ascii_host}'.")
+    if not _HOST.match(host):
+        raise OriginError(f"{value!r} is not an origin: {host!r} is not a host name.")
+    shown_port = "" if port is None or port == _DEFAULT_PORTS.get(scheme) else f":{port}"
+    origin = f"{scheme}://{host}{shown_port}"
+    if origin != value:
+        raise OriginError(f"{value!r} is not exactly an origin; write '{origin}'.")
+    return origin
+
+
+def parse_allowed_origins(origins: Iterable[str], *, opaque: bool = False) -> AllowedOrigins:
+    """Check an allow-list.
+
+    Args:
+        origins: exact origins; or `"*"` for everyone.
+        opaque: whether `"null"` may be allowed too; then it need not be listed.
+
+    Returns:
+        The allow-list.
+
+    Raises:
+        OriginError: where the list is empty, holds something that is no exact origin, or lists `"null"` without
+            the opt-in.
+    """
+    if isinstance(origins, str):
+        raise OriginError(f"allowed_origins is a list; write [{origins!r}].")
+    entries = list(origins)
+    if OPAQUE in entries and not opaque:
+        raise OriginError(
+            "'null' is the origin of every sandboxed frame and file, whoever made it; "
+            "allow it with allow_opaque = true if that is what you mean."
+        )
+    named = [entry for entry in entries if entry not in (ANY, OPAQUE)]
+    if not entries and not opaque:
+        raise OriginError("allowed_origins is empty: list the origins of the pages that may embed this server.")
+    return AllowedOrigins(frozenset(map(parse_origin, named)), anyone=ANY in entries, opaque=opaque)
+
+
+def _is_idna(host: str) -> bool:
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        return False
+    return True

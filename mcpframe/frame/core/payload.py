@@ -1,0 +1,157 @@
+"""JSON text in and out of a message, within limits.
+
+Rules kept here: a message's bytes, its nesting, no key that could reach a JavaScript prototype, and no text that is
+ill-formed Unicode. The checks read the text with compiled searches, so that a message of many megabytes costs little
+more than its parsing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NoReturn
+
+from mcpframe.frame.core.errors import MalformedMessage, MessageTooDeep, MessageTooLarge, PrototypeKey
+from mcpframe.frame.core.outline import nesting
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""In a Python text these are never in pairs: such a text has no form in UTF-8."""
+
+_PIECE = 1 << 20
+"""So many characters are encoded at once: in a page memory is scarce."""
+
+_SPELT_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def check_text(text: str, *, max_bytes: int, max_nesting: int) -> None:
+    """Check JSON text against the limits without parsing it.
+
+    Args:
+        text: JSON text; where it is not JSON, only its size and brackets are judged.
+        max_bytes: how many bytes it may have in UTF-8.
+        max_nesting: how many arrays and objects may stand inside each other.
+
+    Raises:
+        MessageTooLarge: over `max_bytes`.
+        MessageTooDeep: over `max_nesting`.
+        MalformedMessage: so many brackets that they matter, and they do not match.
+    """
+    size = len(text)
+    if size <= max_bytes < size * 4:
+        size = len(text.encode("utf-8", "surrogatepass"))
+    if size > max_bytes:
+        raise MessageTooLarge(f"The message has {size:,} bytes; the limit is {max_bytes:,} (max_message_bytes).")
+    # In Pyodide the parser dies of nesting, where CPython's raises RecursionError: it gets no deeper than this.
+    if text.count("[") + text.count("{") <= max_nesting:
+        return
+    deepest, left = nesting(text)
+    if deepest > max_nesting and left:
+        raise MalformedMessage("The message is not JSON: its brackets do not match.")
+    if deepest > max_nesting:
+        raise MessageTooDeep(f"The message is nested deeper than {max_nesting} levels (max_nesting).")
+
+
+def decode(text: str, *, max_bytes: int, max_nesting: int) -> Any:
+    """Parse JSON text within the limits, and check what it holds.
+
+    Args:
+        text: JSON text.
+        max_bytes: as in `check_text`.
+        max_nesting: as in `check_text`.
+
+    Returns:
+        The value: dict, list, str, int, float, bool or None.
+
+    Raises:
+        MessageTooLarge: over `max_bytes`.
+        MessageTooDeep: over `max_nesting`.
+        PrototypeKey: see `check_content`.
+        MalformedMessage: not JSON, or see `check_content`.
+    """
+    value = parse(text, max_bytes=max_bytes, max_nesting=max_nesting)
+    check_content(text, value)
+    return value
+
+
+def parse(text: str, *, max_bytes: int, max_nesting: int) -> Any:
+    """Parse JSON text within the limits. As `decode`, but nothing is checked of what it holds."""
+    check_text(text, max_bytes=max_bytes, max_nesting=max_nesting)
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise MalformedMessage(f"The message is not JSON: {error}") from None
+
+
+def check_content(text: str, value: Any = None) -> None:
+    """Refuse keys through which data could change a JavaScript prototype, and texts that are not well-formed Unicode.
+
+    The rule for keys is that of npm's `secure-json-parse`: `__proto__` anywhere, and `constructor` where it holds an
+    object with a `prototype`; a plain `constructor` key is an ordinary word and passes. Text with a lone surrogate has
+    no form in UTF-8: nobody behind this gate could write it to a file, a socket or a log (RFC 8259, section 8.2).
+
+    Args:
+        text: the JSON text of the value, searched first: most messages hold nothing suspicious.
+        value: the parsed value, where there is one already.
+
+    Raises:
+        PrototypeKey: naming the key.
+        MalformedMessage: for a lone surrogate.
+    """
+    raw = not is_well_formed(text)
+    escaped = "\\u" in text
+    spelt = raw or (escaped and _SPELT_SURROGATE.search(text) is not None)
+    if not spelt and not escaped and '"__proto__"' not in text and '"prototype"' not in text:
+        return
+    todo = [json.loads(text) if value is None else value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, list):
+            todo.extend(item)
+        elif isinstance(item, dict):
+            if "__proto__" in item:
+                raise PrototypeKey("The message has a key '__proto__'.")
+            constructor = item.get("constructor")
+            if isinstance(constructor, dict) and "prototype" in constructor:
+                raise PrototypeKey("The message has a key 'constructor' that holds a 'prototype'.")
+            if spelt:
+                todo.extend(item)
+            todo.extend(item.values())
+        elif spelt and isinstance(item, str) and not is_well_formed(item):
+            raise MalformedMessage("The message has a text that is ill-formed Unicode: a surrogate stands alone.")
+
+
+def is_well_formed(text: str) -> bool:
+    """Return whether a text has a form in UTF-8: no surrogate stands alone in it."""
+    if text.isascii():
+        return True
+    try:
+        for start in range(0, len(text), _PIECE):
+            text[start : start + _PIECE].encode("utf-16-le")  # many times faster than a search
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def well_formed(text: str) -> str:
+    """Return a text with a replacement character (U+FFFD) in place of every lone surrogate."""
+    return text if is_well_formed(text) else _SURROGATE.sub("\ufffd", text)
+
+
+def encode(value: Any) -> str:
+    """Return the JSON text of what was parsed from JSON, without spaces. It can always be written as UTF-8.
+
+    A number that is too large for JavaScript, as 1e400, is null, as `JSON.stringify` has it.
+    """
+    try:
+        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        finite = json.loads(json.dumps(value), parse_constant=lambda _: None)
+        text = json.dumps(finite, separators=(",", ":"), ensure_ascii=False)
+    return text if is_well_formed(text) else json.dumps(json.loads(text), separators=(",", ":"))

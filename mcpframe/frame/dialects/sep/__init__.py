@@ -1,0 +1,1 @@
+"""The SEP "postMessage Transport"."""

@@ -1,0 +1,99 @@
+"""`connect_to_host`: for a framed page that is no server, such as the client of an inverted architecture.
+
+    async def main(page: Page) -> None:
+        async with mcp.Client(mcpframe.connect_to_host(allowed_origins=["https://app.example"])) as client:
+            ...
+
+The SDK's roles don't depend on the frames': a server may be served in the block as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcpframe.frame.core.connection import Connection, Options
+from mcpframe.frame.core.errors import NoPeer, StateError
+from mcpframe.frame.core.events import Event, Opened, SetupResult
+from mcpframe.frame.core.origins import AllowedOrigins, parse_allowed_origins
+from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.session import open_session
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What the page's configuration says, for whoever connects to the host.
+
+    Attributes:
+        allowed_origins: who may be the host; None where the configuration names nobody.
+        options: deadlines and limits.
+        setup: how a setup of this page ends.
+        note_session: called when a session with the host begins, and with None when it has ended well.
+    """
+
+    allowed_origins: AllowedOrigins | None
+    options: Options
+    setup: SetupResult
+    note_session: Callable[[Opened | None], None] = lambda _: None
+
+
+_defaults: Defaults | None = None
+
+
+def configure(defaults: Defaults) -> None:
+    """Say what the configuration says. Called once by boot."""
+    global _defaults
+    _defaults = defaults
+
+
+@asynccontextmanager
+async def connect_to_host(
+    *,
+    allowed_origins: Sequence[str] | None = None,
+    options: Options | None = None,
+    on_event: Callable[[Event], None] | None = None,
+) -> AsyncIterator[TransportStreams]:
+    """Open a session with the page around this one, or with the one that opened it, for as long as the block lasts.
+
+    Where the host only sets this page up, that is completed at once, and the block is never entered.
+
+    Args:
+        allowed_origins: the exact origins of the pages that may be the host; by default those of `[tool.mcpframe]`.
+        options: deadlines and limits; by default those of `[tool.mcpframe]`.
+        on_event: called with every event of the connection but `Received`.
+
+    Yields:
+        `(read, write)` of the SDK: for `mcp.Client(connect_to_host(...))`, or for a server to serve.
+
+    Raises:
+        NoPeer: where the page was opened by itself.
+        OriginError: where no origin is allowed, or one of them can never match.
+        SessionError: where the handshake fails; see its subclasses.
+        StateError: outside of a page bundle.
+    """
+    if _defaults is None:
+        raise StateError('connect_to_host is for page bundles: set kind = "page" in [tool.mcpframe].')
+    from mcpframe.frame.browser import window
+
+    named = _defaults.allowed_origins if allowed_origins is None else None
+    allowed = named or parse_allowed_origins(allowed_origins or ())
+    host = window.host_window()
+    if host is None:
+        raise NoPeer("This page was opened by itself: there is no host around it to connect to.")
+    used = options or _defaults.options
+    if sep.phase_of(window.fragment()) == "setup":
+        async with open_session(Connection(sep.INNER_SETUP, allowed, options=used), host, on_event=on_event) as session:
+            session.complete_setup(_defaults.setup)
+            await asyncio.get_running_loop().create_future()  # until the host takes the page away
+    connection = Connection(sep.INNER_TRANSPORT, allowed, options=used)
+    async with open_session(connection, host, on_event=on_event) as session:
+        if isinstance(session.started, Opened):
+            _defaults.note_session(session.started)
+        yield session.streams
+        _defaults.note_session(None)  # an error may be the end of the page: then its last words are for this host

@@ -1,0 +1,1 @@
+"""What all of the tool chain stands on: files, programs, errors, Node.js."""

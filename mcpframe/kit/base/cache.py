@@ -1,0 +1,191 @@
+"""The cache folder, and writing into it so that a failure never leaves half a file or half a folder."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import platformdirs
+
+from mcpframe.kit.base.errors import StorageError
+
+_TEMPORARY = re.compile(r"[a-z0-9_]{8}")  # how `tempfile` ends its names
+_PUBLIC_FILE, _PUBLIC_FOLDER = 0o644, 0o755
+
+_REASONS = {
+    errno.ENOSPC: "the disk is full; free some space",
+    errno.EDQUOT: "the disk quota is used up; free some space",
+    errno.EFBIG: "a file may not be that large here; raise the limit (ulimit -f)",
+    errno.EROFS: "the file system is read-only",
+    errno.EACCES: "permission is denied",
+    errno.EPERM: "permission is denied",
+    errno.ENOTDIR: "there is a file where a folder has to be",
+    errno.EEXIST: "there is a file where a folder has to be",
+}
+
+
+def cache_dir() -> Path:
+    """The folder for what can be fetched or built again: `$MCPFRAME_CACHE`, else the user's cache folder."""
+    chosen = os.environ.get("MCPFRAME_CACHE")
+    return Path(chosen).expanduser().absolute() if chosen else platformdirs.user_cache_path("mcpframe", appauthor=False)
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Turn what the file system refuses while `place` is written into one clear error.
+
+    Raises:
+        StorageError: Disk full, quota used up, read-only or no permission. Other errors pass unchanged.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0)
+        if reason is None:
+            raise
+        elsewhere = (
+            "another cache folder with MCPFRAME_CACHE" if cache_dir() in (place, *place.parents) else "another folder"
+        )
+        raise StorageError(f"Cannot write {place}: {reason}, or choose {elsewhere}.") from error
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """Make the folder `target` in one go: the block fills an empty folder, which then takes its place.
+
+    The folder appears under its name only when the block has ended well; on any error it is removed. A `target` that is
+    there already is replaced; when another process makes it meanwhile, the block's work takes its place all the same.
+
+    Raises:
+        StorageError: The file system refuses.
+    """
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        try:
+            folder = temporary / "new"
+            folder.mkdir()
+            yield folder
+            _replace(folder, target, temporary / "old")
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _replace(folder: Path, target: Path, aside: Path) -> None:
+    # A folder cannot be renamed over one with files in it: the old one steps aside first.
+    with suppress(FileNotFoundError):
+        target.rename(aside)
+    try:
+        folder.rename(target)
+    except OSError:
+        if aside.exists() and not target.exists():
+            aside.rename(target)
+        raise
+
+
+def clear_leftovers(target: Path) -> None:
+    """Remove what a process that was killed while it wrote `target` has left beside it.
+
+    A folder that had stepped aside for its successor comes back. Only for whoever alone may write `target` now.
+
+    Raises:
+        StorageError: The file system refuses.
+    """
+    start = f".{target.name}."
+    with writing(target):
+        for left in [path for path in target.parent.glob(".*") if path.name.startswith(start)]:
+            if not _TEMPORARY.fullmatch(left.name.removeprefix(start)):
+                continue
+            if left.is_file():
+                left.unlink()
+            elif all(path.name in ("new", "old") for path in left.iterdir()):
+                if not target.exists() and (left / "old").exists():
+                    (left / "old").rename(target)
+                shutil.rmtree(left)
+
+
+def is_temporary(name: str) -> bool:
+    """Return whether a file or folder of this name is one that `write_file` or `new_folder` renames in the end."""
+    stem, _, ending = name.rpartition(".")
+    return stem.startswith(".") and len(stem) > 1 and _TEMPORARY.fullmatch(ending) is not None
+
+
+def make_public(folder: Path) -> None:
+    """Let everybody read a folder and everything in it, whatever the umask is: a web server runs as another user.
+
+    Raises:
+        StorageError: The file system refuses.
+    """
+    with writing(folder):
+        for path in (folder, *folder.rglob("*")):
+            if not path.is_symlink():
+                path.chmod(_PUBLIC_FOLDER if path.is_dir() else _PUBLIC_FILE)
+
+
+def make_public_folder(folder: Path) -> None:
+    """Make a folder that everybody may read, with those it is in; one that is there is left as it is.
+
+    Raises:
+        StorageError: The file system refuses.
+    """
+    with writing(folder):
+        made = [path for path in (folder, *folder.parents) if not path.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in made:
+            path.chmod(_PUBLIC_FOLDER)
+
+
+def move_file(source: Path, target: Path) -> None:
+    """Move a file in one go, also to another file system.
+
+    Raises:
+        StorageError: The file system refuses.
+    """
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            source.replace(target)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            write_file(target, source.read_bytes())
+            source.unlink()
+
+
+def write_file(target: Path, data: bytes, *, public: bool = False) -> None:
+    """Write a file in one go: it has all of `data`, or is as it was before.
+
+    Args:
+        target: The file.
+        data: What it is to hold.
+        public: Whether everybody may read it; otherwise nobody but its owner may.
+
+    Raises:
+        StorageError: The file system refuses.
+    """
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            if public:
+                temporary.chmod(_PUBLIC_FILE)
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise

@@ -1,0 +1,45 @@
+"""Where the files beside the Python code are: in a checkout's top-level folders, or inside an installed wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mcpframe.kit.base.errors import KitError
+
+_PACKAGE = Path(__file__).resolve().parents[2]
+
+
+def static_dir() -> Path:
+    """The folder of what a page needs besides Python (loader, host module, demo page)."""
+    return data_dir("static")
+
+
+def templates_dir() -> Path:
+    """The folder of template servers, one per subfolder."""
+    return data_dir("templates")
+
+
+def data_dir(name: str) -> Path:
+    """The data folder `name`, from the wheel (`mcpframe/_data/NAME`) or from the checkout (`NAME` beside the package).
+
+    Raises:
+        KitError: It is in neither place: the installation is incomplete.
+    """
+    for folder in (_PACKAGE / "_data" / name, _PACKAGE.parent / name):
+        if folder.is_dir():
+            return folder
+    raise KitError(
+        f"mcpframe's folder {name!r} is missing from {_PACKAGE}: the installation is incomplete; reinstall mcpframe."
+    )
+
+
+def checkout_dir() -> Path:
+    """The root of the checkout this code runs from.
+
+    Raises:
+        KitError: mcpframe is installed from a wheel: what was asked for needs a clone of the repository.
+    """
+    root = _PACKAGE.parent
+    if not (root / "build.py").is_file() or not (root / "package-lock.json").is_file():
+        raise KitError("This needs a clone of mcpframe's repository; an installed mcpframe does not carry it.")
+    return root

@@ -1,0 +1,147 @@
+"""Every error the tool chain raises. Each message is one sentence that says what is wrong and what to do.
+
+    KitError
+    ├── ToolError               a program mcpframe needs
+    │   ├── ToolMissing         is not installed (NodeMissing, ChromiumMissing)
+    │   └── ToolFailed          ran and failed; `output` keeps what it printed
+    │       └── ToolTimeout     took too long and was stopped
+    ├── DownloadError           something could not be fetched: no network, or nobody there
+    ├── HashMismatch            a file is not the one that was pinned
+    ├── StorageError            a file could not be written: disk full, no permission
+    ├── ServeError              a folder cannot be served
+    │   └── PortTaken           another program listens on the port
+    ├── ConfigError             an author's configuration, with file and key
+    ├── BuildError              a bundle cannot be built
+    ├── ScaffoldError           `mcpframe new` cannot make the project
+    ├── SetupNotDone            a server's setup failed, or nobody said what to enter
+    ├── NoFramedServer          a URL does not lead to a page that serves MCP to its host
+    ├── CallError               a tool cannot be called so: no such tool, or not its arguments
+    ├── DemoError               the demo's page did not give the right answer
+    ├── BridgeError             a framed server cannot be bridged
+    │   ├── BrowserGone         the bridge's browser has ended, or does not start
+    │   ├── PageFailed          the framed page cannot be opened, or has ended
+    │   └── ProfileInUse        another bridge is using the profile folder
+    └── InstallError            a client's configuration cannot be changed
+
+Nothing half-written is left behind when one of them is raised.
+"""
+
+from __future__ import annotations
+
+from mcpframe.frame.core.errors import McpFrameError
+
+
+class KitError(McpFrameError):
+    """The base of every error of the tool chain: catch it, print it, and exit with status 1."""
+
+
+class ToolError(KitError):
+    """A program that mcpframe runs is missing or failed."""
+
+
+class ToolMissing(ToolError):
+    """A program is not installed. The message says how to install it."""
+
+
+class NodeMissing(ToolMissing):
+    """There is no Node.js of the needed version, and no npm client with it."""
+
+
+class ChromiumMissing(ToolMissing):
+    """There is no Chromium to drive, and none could be installed."""
+
+
+class ToolFailed(ToolError):
+    """A program ran and exited with an error.
+
+    Args:
+        message: One sentence for the user.
+        output: What the program printed, for a log.
+    """
+
+    def __init__(self, message: str, output: str = "") -> None:
+        super().__init__(message)
+        self.output = output
+
+    @property
+    def disk_full(self) -> bool:
+        """Whether the program had no room to write."""
+        told = self.output.lower()
+        return "no space left" in told or "quota exceeded" in told
+
+    @property
+    def remedy(self) -> str:
+        """What to do about a program that downloads: free some disk space if that ran out, else look at the network."""
+        return "free some disk space" if self.disk_full else "check the network"
+
+
+class ToolTimeout(ToolFailed):
+    """A program took longer than it may, and was stopped."""
+
+
+class DownloadError(KitError):
+    """Something could not be fetched. The message names what, from where, and the way without network."""
+
+
+class HashMismatch(KitError):
+    """A file's SHA-256 is not the pinned one: it is damaged, of another version, or not what it claims to be."""
+
+
+class StorageError(KitError):
+    """A file could not be written. Whatever was written before the failure has been removed."""
+
+
+class ServeError(KitError):
+    """A folder cannot be served: it is not there, or the address is not a loopback address."""
+
+
+class PortTaken(ServeError):
+    """Another program already listens on the port that was asked for."""
+
+
+class ConfigError(KitError):
+    """A configuration that cannot be used. The message names the file, the key and what is allowed."""
+
+
+class BuildError(KitError):
+    """A bundle cannot be built. The message names the step and the requirement or file at fault."""
+
+
+class ScaffoldError(KitError):
+    """A project cannot be made: a name that cannot be one, an unknown template, or a folder with something in it."""
+
+
+class SetupNotDone(KitError):
+    """The setup of a framed server failed, or needs a person and nobody said what to enter."""
+
+
+class NoFramedServer(KitError):
+    """A URL does not lead to a page that serves MCP to the page around it, or not in time."""
+
+
+class CallError(KitError):
+    """A tool cannot be called so: there is no such tool, or an argument is missing, unknown or not of its type."""
+
+
+class DemoError(KitError):
+    """The demo's page did not answer, or answered wrongly."""
+
+
+class BridgeError(KitError):
+    """A framed server cannot be bridged."""
+
+
+class BrowserGone(BridgeError):
+    """The bridge's browser has ended, does not start, or refuses a command."""
+
+
+class PageFailed(BridgeError):
+    """The framed page cannot be opened: it is not there, is no MCP server, or does not allow the bridge's origin."""
+
+
+class ProfileInUse(BridgeError):
+    """Another bridge is using the profile folder."""
+
+
+class InstallError(KitError):
+    """A client's configuration cannot be read or changed. It is as it was."""

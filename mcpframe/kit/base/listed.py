@@ -1,0 +1,58 @@
+"""Everything that a server lists, page by page, as it is on the wire."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from mcpframe.kit.base.errors import CallError
+
+LIST_TIMEOUT = 60.0
+"""How long a server may take for one list, in seconds."""
+
+_MOST_PAGES = 1000
+
+
+async def everything(ask: Any, kind: str, *, patience: float = LIST_TIMEOUT) -> list[dict[str, Any]]:
+    """Return all pages of a list, as on the wire.
+
+    Args:
+        ask: A method of `mcp.Client` that lists, such as `list_tools`.
+        kind: The attribute of its result that has the items.
+        patience: Seconds for all pages together.
+
+    Raises:
+        CallError: The list does not end, or does not come in time.
+    """
+    name = kind.replace("_", " ")
+    limit = asyncio.timeout(patience)
+    try:
+        async with limit:
+            return await _all_pages(ask, kind, name)
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise CallError(
+            f"The server has not listed its {name} within {patience:g} s: see in its code what it waits for."
+        ) from None
+
+
+async def _all_pages(ask: Any, kind: str, name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    cursors: set[str | None] = {None}
+    cursor: str | None = None
+    while True:
+        page = await ask(cursor=cursor)
+        found += [on_the_wire(item) for item in getattr(page, kind)]
+        cursor = page.next_cursor
+        if cursor is None:
+            return found
+        if cursor in cursors or len(cursors) == _MOST_PAGES:
+            raise CallError(f"The server's list of {name} has no end: mend its pagination.")
+        cursors.add(cursor)
+
+
+def on_the_wire(item: Any) -> dict[str, Any]:
+    """Return an object of the SDK as it crosses."""
+    dumped: dict[str, Any] = item.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return dumped

@@ -1,0 +1,91 @@
+"""Folders for what is needed for a while: private, in the cache, and gone even where their process was killed.
+
+Each has a lock beside it that ends with its process, so that whoever makes the next one sees which are left over.
+"""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from mcpframe.kit.base.cache import cache_dir, is_temporary, writing
+from mcpframe.kit.base.errors import StorageError
+from mcpframe.kit.base.locking import locked, try_hold
+
+_FOLDER = "scratch"
+_LOCK = ".lock"
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+_ABANDONED = 3600.0  # seconds: nobody takes so long to write one file of the cache
+
+
+@contextmanager
+def scratch(purpose: str) -> Iterator[Path]:
+    """Make an empty folder for as long as the block lasts. Removes what killed processes have left.
+
+    Where the cache may not be written, the folder is the system's, which nobody but the system clears.
+
+    Args:
+        purpose: A word that its name begins with.
+
+    Raises:
+        StorageError: The disk is full.
+    """
+    try:
+        folder, lock, held = _made(purpose)
+    except StorageError as error:
+        if not isinstance(error.__cause__, OSError) or error.__cause__.errno not in _FORBIDDEN:
+            raise
+        with tempfile.TemporaryDirectory(prefix=f"mcpframe-{purpose}-", ignore_cleanup_errors=True) as temporary:
+            yield Path(temporary)
+        return
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # a browser may be ending in it; then the next one removes it
+        if held is not None:
+            held.close()
+        if not folder.exists():
+            lock.unlink(missing_ok=True)
+
+
+def _made(purpose: str) -> tuple[Path, Path, IO[bytes] | None]:
+    """A new folder, the file of its lock, and that file, locked."""
+    base = cache_dir() / _FOLDER
+    with writing(base):
+        base.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with locked(base), writing(base):
+        _sweep(base)
+        folder = Path(tempfile.mkdtemp(prefix=f"{purpose}-", dir=base))
+        lock = base / f"{folder.name}{_LOCK}"
+        return folder, lock, try_hold(lock)
+
+
+def _sweep(base: Path) -> None:
+    """Remove folders whose process has ended. Only under the lock of `base`."""
+    for path in list(base.iterdir()):
+        if path.suffix == _LOCK:
+            continue
+        lock = base / f"{path.name}{_LOCK}"
+        held = try_hold(lock)
+        if held is not None:
+            shutil.rmtree(path, ignore_errors=True)
+            held.close()
+    for lock in list(base.glob(f"*{_LOCK}")):
+        if not (base / lock.stem).exists():
+            with suppress(OSError):
+                lock.unlink()
+
+
+def clear_cache() -> None:
+    """Remove files of the cache that killed processes have half written."""
+    now = time.time()
+    for path in cache_dir().glob("*/.*"):
+        with suppress(OSError):
+            if is_temporary(path.name) and path.is_file() and now - path.stat().st_mtime > _ABANDONED:
+                path.unlink()

@@ -1,0 +1,174 @@
+"""Adding a server to a client's configuration: seen as a difference first, written in one go, nothing else changed."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mcpframe.kit.base.cache import write_file
+from mcpframe.kit.base.errors import InstallError
+from mcpframe.kit.bridge.client_configs import Client, Places
+
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A configuration file before and after.
+
+    Attributes:
+        client: whose it is.
+        path: where it is.
+        before: its text; None where there is no file yet.
+        after: the new text.
+    """
+
+    client: Client
+    path: Path
+    before: str | None
+    after: str
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the server is there already."""
+        return self.before == self.after
+
+    def difference(self) -> str:
+        """The change as a unified diff."""
+        old = (self.before or "").splitlines(keepends=True)
+        lines = difflib.unified_diff(old, self.after.splitlines(keepends=True), str(self.path), str(self.path))
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+    def write(self) -> None:
+        """Write the file in one go.
+
+        Raises:
+            InstallError: the file is no longer what it was.
+            StorageError: the file system refuses; the file is as it was.
+        """
+        if _read(self.path) != self.before:
+            raise InstallError(f"{self.path} has been changed meanwhile: run this again.")
+        mode = self.path.stat().st_mode & 0o777 if self.before is not None else None
+        write_file(self.path, self.after.encode("utf-8"))
+        if mode is not None:
+            self.path.chmod(mode)
+
+
+def plan(client: Client, places: Places, name: str, command: Sequence[str]) -> Change:
+    """Work out how a client's file has to change.
+
+    Args:
+        client: the client.
+        places: where files are.
+        name: what the server is called there.
+        command: what the client is to run: the program and its arguments.
+
+    Raises:
+        InstallError: the file is not what it should be, or has another server of this name.
+    """
+    path = client.place(places)
+    path = path.resolve() if path.is_symlink() else path
+    entry = {**dict(client.extra), "command": command[0], "args": list(command[1:])}
+    before = _read(path)
+    settings = _parse(before, path, entry)
+    servers = settings.setdefault(client.key, {})
+    if not isinstance(servers, dict):
+        raise InstallError(f'{path}: "{client.key}" is no JSON object: mend it by hand. It was left as it is.')
+    known = servers.get(name)
+    if known is not None and not _is_ours(known):
+        raise InstallError(f"{path} has another server named {name!r}: choose another --name. It was left as it is.")
+    if known == entry:
+        return Change(client, path, before, before or "")
+    kept = {key: value for key, value in known.items() if key not in entry} if isinstance(known, dict) else {}
+    servers[name] = {**entry, **kept}
+    after = json.dumps(settings, indent=_indent(before), ensure_ascii=False) + "\n"
+    return Change(client, path, before, after)
+
+
+def plan_removal(client: Client, places: Places, name: str) -> Change | None:
+    """Work out how a client's file has to change so that a server of ours is no longer in it.
+
+    Args:
+        client: the client.
+        places: where files are.
+        name: what the server is called there.
+
+    Returns:
+        The change; None where there is no server of this name.
+
+    Raises:
+        InstallError: the file is not what it should be, or the server of this name is not one that `install` added.
+    """
+    path = client.place(places)
+    path = path.resolve() if path.is_symlink() else path
+    before = _read(path)
+    settings = _parse(before, path, None)
+    servers = settings.get(client.key)
+    if not isinstance(servers, dict) or name not in servers:
+        return None
+    if not _is_ours(servers[name]):
+        raise InstallError(
+            f"{path} has a server named {name!r} that mcpframe did not add: remove it by hand. It was left as it is."
+        )
+    del servers[name]
+    return Change(client, path, before, json.dumps(settings, indent=_indent(before), ensure_ascii=False) + "\n")
+
+
+def installed(client: Client, places: Places) -> list[str]:
+    """Return the names of the servers that `install` has added to a client's file; none where it cannot be read."""
+    try:
+        servers = _parse(_read(client.place(places)), client.place(places), None).get(client.key)
+    except InstallError:
+        return []
+    return [name for name, entry in servers.items() if _is_ours(entry)] if isinstance(servers, dict) else []
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise InstallError(f"{path} is no UTF-8 text: save it as such. It was left as it is.") from error
+    except OSError as error:
+        raise InstallError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _parse(text: str | None, path: Path, entry: Entry | None) -> dict[str, Any]:
+    if text is None or not text.strip():
+        return {}
+    try:
+        settings = json.loads(text, object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
+        remedy = f"add this by hand: {json.dumps(entry)}" if entry else "remove the server by hand"
+        raise InstallError(
+            f"{path} is no JSON that can be kept as it is ({error}): mend it, or {remedy}. It was left as it is."
+        ) from None
+    if not isinstance(settings, dict):
+        raise InstallError(f"{path} holds no JSON object: mend it by hand. It was left as it is.")
+    return settings
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _is_ours(entry: object) -> bool:
+    arguments = entry.get("args") if isinstance(entry, dict) else None
+    return isinstance(arguments, list) and arguments[:3] == ["-m", "mcpframe", "bridge"]
+
+
+def _indent(text: str | None) -> int | str:
+    """The indentation that a file has."""
+    found = re.search(r"^([ \t]+)\S", text or "", re.MULTILINE)
+    if found is None:
+        return 2
+    return "\t" if found[1].startswith("\t") else len(found[1])

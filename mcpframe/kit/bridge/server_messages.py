@@ -1,0 +1,61 @@
+"""What a server may say, checked where it enters the bridge: nothing behind this has to expect anything else.
+
+A message that is none is not handed on. An answer that is none becomes an error answer, so that whoever waits for it
+hears of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.errors import MalformedMessage, MessageError
+from mcpframe.kit.bridge.tab import Said
+
+
+def checked(said: Said) -> Said:
+    """Check a message of the server.
+
+    Args:
+        said: the message.
+
+    Returns:
+        The message, or the error answer that takes its place.
+
+    Raises:
+        MessageError: it is no message, and nobody waits for it.
+    """
+    try:
+        _check(said)
+    except MessageError as error:
+        id_ = jsonrpc.usable_id(said.id)
+        if said.method is not None or id_ is None:
+            raise
+        text = f"The server's answer is not one that MCP allows: {error}"
+        return Said(payload.encode(jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, text)), id_)
+    return said
+
+
+def cancelled_id(message: Mapping[str, Any]) -> jsonrpc.RequestId | None:
+    """Return the id of the request that a message cancels, None where it cancels none.
+
+    Args:
+        message: a JSON-RPC object of anybody: nothing else is taken for granted.
+    """
+    if message.get("method") != "notifications/cancelled" or not isinstance(params := message.get("params"), dict):
+        return None
+    return jsonrpc.usable_id(params.get("requestId"))
+
+
+def _check(said: Said) -> None:
+    try:
+        message = said.message
+    except (ValueError, RecursionError) as error:
+        raise MalformedMessage(f"The message is not JSON: {error}") from None
+    if not isinstance(message, dict):
+        raise MalformedMessage("The message is no object.")
+    jsonrpc.request_id(message)
+    if (message.get("id"), message.get("method")) != (said.id, said.method):
+        raise MalformedMessage("The message is another one than its head says.")
+    payload.check_content(said.text, message)

@@ -1,0 +1,58 @@
+"""A server's setup phase in front of a person: in a window, with the profile that the bridge uses afterwards."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from mcpframe.kit.base.errors import BridgeError
+from mcpframe.kit.base.terminal import visible
+from mcpframe.kit.bridge.browser import launch
+from mcpframe.kit.bridge.profile import Profile, Remembered
+from mcpframe.kit.bridge.tab import Framed, HostPage, Said
+
+
+class _Quiet:
+    """Nobody speaks MCP in a setup."""
+
+    def on_message(self, said: Said) -> None:
+        """Not in a setup."""
+
+    def on_gone(self, reason: str) -> None:
+        """Told by the setup itself."""
+
+    def on_note(self, text: str) -> None:
+        """Tell the person."""
+        print(f"mcpframe bridge: {visible(text)}", file=sys.stderr, flush=True)
+
+
+async def set_up(chromium: Path, profile: Profile, addresses: Mapping[str, int], key: str, framed: Framed) -> None:
+    """Show the server's setup, wait until the person has completed it, and remember what came of it.
+
+    Args:
+        chromium: the browser's program.
+        profile: the profile; what the server stores goes there.
+        addresses: host names that are served here, each with its port.
+        key: what the server is known by.
+        framed: the server.
+
+    Raises:
+        BridgeError: there is no screen, the window was closed, or the setup failed.
+    """
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise BridgeError("There is no screen to show the setup on: run this with --setup in a desktop session.")
+    browser = await launch(chromium, profile.chromium, addresses=addresses, visible=True)
+    try:
+        page = HostPage(browser, _Quiet())
+        await page.load()
+        result = await page.set_up(framed)
+    finally:
+        await browser.close()
+    if error := result.get("error"):
+        raise BridgeError(f"The setup did not succeed: {error['message'] or error['code']}.")
+    remembered = Remembered(framed.session_id, result["title"], result["visibility"], result["permissions"])
+    profile.remember(key, remembered)
+    said = result.get("ephemeralMessage") or f"{result['title']} is set up."
+    print(f"mcpframe bridge: {visible(said)}", file=sys.stderr, flush=True)

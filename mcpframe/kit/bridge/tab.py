@@ -1,0 +1,338 @@
+"""One tab of the bridge's browser: the host page in it, and one framed server in that.
+
+The page's half is `static/bridge/bridge.js`. It tells what happens through a binding; a framed page of the same process
+would see the binding, too, so only what the host page's own context says is heard.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+from mcpframe.kit.base.errors import BridgeError, BrowserGone, PageFailed
+from mcpframe.kit.bridge.browser import Browser
+from mcpframe.kit.bridge.watching import Watch
+
+HOST_NAME = "mcpframe-bridge.localhost"
+HOST_ORIGIN = f"http://{HOST_NAME}"
+"""The origin of the bridge's host page: what a server has to allow to be bridged. Its port is mapped to a free one."""
+
+PAGE_URL = f"{HOST_ORIGIN}/bridge/bridge.html"
+
+_BINDING = "mcpframeBridge"
+# Seconds for the host page to start. A new tab that is still on its way to its empty page may go on there.
+_HELLO_SECONDS = (10.0, 30.0)
+_GOODBYE_SECONDS = 5.0
+_COMPLETE_SECONDS = 10.0
+_PIECE = 4_000_000
+"""Characters of a message that cross in one command."""
+
+_NO_PAGE = "chrome-error:"
+
+
+@dataclass(frozen=True)
+class Framed:
+    """What is framed, and how.
+
+    Attributes:
+        url: the server's address.
+        session_id: what the server finds its stored values by.
+        visibility: what its setup said.
+        permissions: the Permissions Policy features that were granted.
+        patience: how long the server may take from its first byte to the end of the handshake, in seconds.
+        busy: how long the server may compute without a pause while a client waits, in seconds; 0 for ever.
+    """
+
+    url: str
+    session_id: str
+    visibility: str = "hidden"
+    permissions: list[str] = field(default_factory=list)
+    patience: float = 60.0
+    busy: float = 60.0
+
+    def options(self) -> dict[str, Any]:
+        """What `bridge.js` takes."""
+        return {
+            "url": self.url,
+            "sessionId": self.session_id,
+            "visibility": self.visibility,
+            "permissions": self.permissions,
+            "timeout": {"handshake": self.patience * 1000, "accept": self.patience * 1000},
+        }
+
+
+@dataclass(frozen=True)
+class Said:
+    """One JSON-RPC message of the server: its text, and of its head what tells where it belongs."""
+
+    text: str
+    id: str | int | None = None
+    method: str | None = None
+
+    @cached_property
+    def message(self) -> dict[str, Any]:
+        """The message, parsed."""
+        message: dict[str, Any] = json.loads(self.text)
+        return message
+
+
+class Listener(Protocol):
+    """Who is told what happens in a page."""
+
+    def on_message(self, said: Said) -> None:
+        """A message of the server."""
+
+    def on_gone(self, reason: str) -> None:
+        """The session is over: the framed page, the tab or the browser is gone. Said once, and only of an open one."""
+
+    def on_note(self, text: str) -> None:
+        """Something a person may want to read."""
+
+
+class HostPage:
+    """A tab with the host page. It frames one server, once."""
+
+    def __init__(self, browser: Browser, listener: Listener) -> None:
+        """Be a tab of this browser."""
+        self._browser = browser
+        self._listener = listener
+        self._devtools = browser.devtools
+        self._target = ""
+        self._session = ""
+        self._children: set[str] = set()
+        self._frame = ""  # the framed page's
+        self._watch: Watch | None = None
+        self._context = 0
+        self._pieces: list[str] = []
+        self._documents: set[str] = set()
+        self._is_open = self._closing = False
+        self._told: asyncio.Queue[dict[str, Any] | BridgeError] = asyncio.Queue()
+
+    async def load(self) -> None:
+        """Open the tab and load the host page into it.
+
+        Raises:
+            BrowserGone: the browser has ended.
+            PageFailed: the host page did not start.
+        """
+        devtools = self._devtools
+        self._target = await self._new_tab()
+        attached = await devtools.command("Target.attachToTarget", targetId=self._target, flatten=True)
+        self._session = session = attached["sessionId"]
+        devtools.handle(session, self._on_event)
+        devtools.closed.add_done_callback(self._on_browser_gone)
+        devtools.post("Page.enable", session)
+        devtools.post("Network.enable", session, maxTotalBufferSize=0, maxResourceBufferSize=0)
+        devtools.post("Runtime.enable", session)
+        devtools.post("Runtime.addBinding", session, name=_BINDING)
+        # The framed page's process is watched as well: nobody in the host page is told when it crashes.
+        devtools.post("Target.setAutoAttach", session, autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
+        for seconds in _HELLO_SECONDS:
+            devtools.post("Page.navigate", session, url=PAGE_URL)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._next("hello")
+                    return
+        raise PageFailed("The bridge's own page did not start in Chromium: reinstall mcpframe.")
+
+    async def _new_tab(self) -> str:
+        opening = asyncio.ensure_future(self._browser.new_tab())
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(self._close_tab)  # it is on its way, and nobody else knows its id
+            raise
+
+    def _close_tab(self, opened: asyncio.Future[str]) -> None:
+        if not opened.cancelled() and not opened.exception():
+            self._devtools.post("Target.closeTarget", targetId=opened.result())
+
+    async def open(self, framed: Framed) -> None:
+        """Frame a server and shake hands with it.
+
+        Raises:
+            BrowserGone: the browser has ended.
+            PageFailed: there will be no session; the message says why.
+        """
+        self._call("bridge.open", framed.options())
+        try:
+            async with asyncio.timeout(2 * framed.patience + _HELLO_SECONDS[-1]):  # the page has deadlines of its own
+                await self._next("open")
+        except TimeoutError:
+            raise PageFailed("The bridge's own page does not answer: its browser is busy, or hangs.") from None
+        self._devtools.post("Network.disable", self._session)
+        self._watch = Watch(self._turn, self._on_blocked, framed.busy)
+
+    async def complete(self) -> None:
+        """Have the framed page fetch what a page fetches only when it is quiet: files of Python's library.
+
+        Until then the first import of a file that is not in memory blocks the page while it is fetched, for a second on
+        a busy machine. A page that has nothing to fetch is complete, as is one that cannot fetch it.
+        """
+        fetching = [
+            self._devtools.post(
+                "Runtime.evaluate",
+                child,
+                expression="globalThis.mcpframeComplete?.()",
+                awaitPromise=True,
+            )
+            for child in self._children
+        ]
+        if fetching:
+            await asyncio.wait(fetching, timeout=_COMPLETE_SECONDS)
+
+    async def set_up(self, framed: Framed) -> dict[str, Any]:
+        """Run a server's setup in front of a person; as `open` otherwise.
+
+        Returns:
+            What the server reported: `title`, `visibility`, `permissions`, and an `error` where it failed.
+        """
+        self._call("bridge.setup", framed.options())
+        return await self._next("set up")
+
+    def send(self, text: str) -> None:
+        """Send one JSON-RPC message. It is lost where the page is gone."""
+        start = 0
+        while len(text) - start > _PIECE:
+            self._call("bridge.piece", text[start : start + _PIECE])
+            start += _PIECE
+        self._call("bridge.send", text[start:])
+
+    def await_answer(self, awaited: Callable[[], bool]) -> None:
+        """End this page where it computes without a pause for too long, for as long as `awaited` returns true."""
+        if self._watch:
+            self._watch.start(awaited)
+
+    def answer_cancelled(self) -> None:
+        """Note that a client waits no more: a page that computes on is ended soon."""
+        if self._watch:
+            self._watch.cancelled()
+
+    async def close(self) -> None:
+        """Close the tab, and the framed page with it."""
+        self._closing = True
+        if self._watch:
+            self._watch.stop()
+        self._devtools.closed.remove_done_callback(self._on_browser_gone)
+        self._devtools.handle(self._session, None)
+        for child in self._children:
+            self._devtools.handle(child, None)
+        if not self._browser.gone:
+            try:
+                async with asyncio.timeout(_GOODBYE_SECONDS):
+                    await self._devtools.command("Target.closeTarget", targetId=self._target)
+            except (BrowserGone, TimeoutError):
+                return  # the tab is gone already, or will be with its browser
+
+    def _turn(self) -> asyncio.Future[Any]:
+        return self._devtools.post("Runtime.evaluate", self._frame or self._session, expression="0")
+
+    def _on_blocked(self, seconds: float) -> None:
+        # Asked for by the browser's own thread, and in force in the middle of a loop.
+        self._devtools.post("Runtime.terminateExecution", self._frame or self._session)
+        self._end(PageFailed(f"The server's page computed for {seconds:.0f} s without a pause and was ended."))
+
+    def _call(self, function: str, argument: object) -> None:
+        self._devtools.post(
+            "Runtime.callFunctionOn",
+            self._session,
+            functionDeclaration=f"(argument) => {{ {function}(argument); }}",
+            executionContextId=self._context,
+            arguments=[{"value": argument}],
+        )
+
+    async def _next(self, kind: str) -> dict[str, Any]:
+        told = await self._told.get()
+        if isinstance(told, BridgeError):
+            raise told
+        if told["kind"] == "failed":
+            raise PageFailed(told["message"])
+        assert told["kind"] == kind
+        return told
+
+    def _on_browser_gone(self, _: object) -> None:
+        self._end(BrowserGone("Chromium has ended."))
+
+    def _on_event(self, method: str, params: dict[str, Any]) -> None:
+        match method:
+            case "Runtime.bindingCalled":
+                self._on_binding(params["executionContextId"], params["payload"])
+            case "Target.attachedToTarget":
+                self._children.add(params["sessionId"])
+                if params["targetInfo"]["type"] == "iframe":
+                    self._frame = params["sessionId"]
+                self._devtools.handle(params["sessionId"], self._on_event)
+            case "Target.detachedFromTarget":
+                self._children.discard(params["sessionId"])
+                if params["sessionId"] == self._frame:
+                    self._frame = ""
+                self._devtools.handle(params["sessionId"], None)
+            case "Inspector.targetCrashed":
+                self._end(PageFailed("The server's page has crashed."))
+            case "Inspector.detached":
+                self._end(PageFailed("The server's page was closed."))
+            case "Network.requestWillBeSent":
+                if params.get("type") == "Document" and params.get("frameId") != self._target:
+                    self._documents.add(params["requestId"])
+            case "Network.responseReceived":
+                if params["requestId"] in self._documents:
+                    self._on_document(params["response"])
+            case "Network.loadingFailed":
+                if params["requestId"] in self._documents and not params.get("canceled"):
+                    self._on_no_document(params["errorText"].removeprefix("net::"))
+
+    def _on_document(self, response: dict[str, Any]) -> None:
+        if response["status"] >= 400:
+            self._refuse(f"answers with status {response['status']}")
+        elif "html" not in response["mimeType"]:
+            self._refuse(f"is no web page, but {response['mimeType'] or 'of no type'}")
+
+    def _on_no_document(self, reason: str) -> None:
+        if reason == "ERR_BLOCKED_BY_RESPONSE":  # its frame-ancestors, or X-Frame-Options
+            self._refuse("may not be framed here", f"its server has to allow the bridge's origin, {HOST_ORIGIN}")
+        else:
+            self._refuse(f"cannot be loaded ({reason})")
+
+    def _refuse(self, why: str, remedy: str = "give the address of a page that mcpframe has built") -> None:
+        if not self._is_open:
+            self._end(PageFailed(f"The address {why}: {remedy}."))
+
+    def _on_binding(self, context: int, payload: str) -> None:
+        if context != self._context and self._context:
+            return
+        self._context = context
+        head_text, _, text = payload.partition("\n")
+        head = json.loads(head_text)
+        match head["kind"]:
+            case "piece":
+                self._pieces.append(text)
+            case "message":
+                if self._pieces:
+                    text, self._pieces = "".join([*self._pieces, text]), []
+                self._listener.on_message(Said(text, head.get("id"), head.get("method")))
+            case "closed":
+                if self._is_open:  # else "failed" follows, and says why
+                    self._end(PageFailed("The server's page has ended its session."))
+            case "error":
+                self._listener.on_note(f"{head['name']}: {head['message']}")
+            case "setup required":
+                self._listener.on_note(
+                    f"The server asks for its setup (run this bridge with --setup): {head['message']}"
+                )
+            case kind:
+                self._is_open = self._is_open or kind == "open"
+                self._told.put_nowait(head)
+
+    def _end(self, error: BridgeError) -> None:
+        if self._closing:
+            return
+        self._closing = True
+        if self._is_open:
+            self._listener.on_gone(str(error))
+        else:
+            self._told.put_nowait(error)

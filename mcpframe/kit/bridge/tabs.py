@@ -1,0 +1,61 @@
+"""Where a bridge's pages come from: one Chromium, started again when it has ended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+
+from mcpframe.kit.bridge.browser import Browser, launch
+from mcpframe.kit.bridge.tab import Framed, HostPage, Listener
+
+
+class Pages:
+    """Opens pages with the server in them.
+
+    Args:
+        chromium: the browser's program.
+        profile: the folder of its profile.
+        addresses: host names that are served here, each with its port.
+        framed: gives what to frame; it may build for a while first.
+    """
+
+    def __init__(
+        self, chromium: Path, profile: Path, addresses: Mapping[str, int], framed: Callable[[], Awaitable[Framed]]
+    ) -> None:
+        self._chromium = chromium
+        self._profile = profile
+        self._addresses = addresses
+        self._framed = framed
+        self._browser: Browser | None = None
+        self._starting = asyncio.Lock()
+
+    async def open(self, listener: Listener) -> HostPage:
+        """Open a page and shake hands with the server in it.
+
+        Raises:
+            BridgeError: there will be no session; the message says why.
+        """
+        page = HostPage(await self._started(), listener)
+        try:
+            await page.load()
+            await page.open(await self._framed())
+        except BaseException:
+            await page.close()
+            raise
+        return page
+
+    async def close(self) -> None:
+        """End the browser."""
+        async with self._starting:
+            if self._browser is not None:
+                await self._browser.close()
+
+    async def _started(self) -> Browser:
+        async with self._starting:
+            if self._browser is not None and self._browser.gone:
+                await self._browser.close()
+                self._browser = None
+            if self._browser is None:
+                self._browser = await launch(self._chromium, self._profile, addresses=self._addresses)
+            return self._browser

@@ -1,0 +1,1 @@
+"""A Chromium to drive, and windows into it."""

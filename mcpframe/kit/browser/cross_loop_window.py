@@ -1,0 +1,105 @@
+"""A `Window` whose browser is driven from another event loop: a test's loop is short-lived, the browser's is not.
+
+`DistantPlace` makes its windows in the loop that Playwright runs in. Everything that crosses is a plain value, handed
+over with `call_soon_threadsafe`, so the order of messages is kept in both directions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from mcpframe.frame.core.errors import StateError
+from mcpframe.frame.core.events import Departure, Inbound
+from mcpframe.frame.places import FramedWindow, Framing, Place
+
+T = TypeVar("T")
+
+
+async def ask(there: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in another loop, which runs in another thread, and wait for it here."""
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, there))
+
+
+class DistantPlace:
+    """A place of another event loop, as a place of this one."""
+
+    def __init__(self, place: Place, there: asyncio.AbstractEventLoop) -> None:
+        """Say which.
+
+        Args:
+            place: The place over there.
+            there: Its loop, which runs in another thread.
+        """
+        self._place = place
+        self._there = there
+
+    def __call__(self, framing: Framing) -> DistantWindow:
+        """Make the window for one phase."""
+        return DistantWindow(lambda: self._place(framing), self._there)
+
+
+class DistantWindow:
+    """A window of another event loop."""
+
+    def __init__(self, make: Callable[[], FramedWindow], there: asyncio.AbstractEventLoop) -> None:
+        """Made by `DistantPlace`."""
+        self._make = make
+        self._there = there
+        self._window: FramedWindow | None = None
+        self._listening = False
+
+    async def __aenter__(self) -> Self:
+        """Make the window over there. Raises what that raises."""
+        self._window = await ask(self._there, self._enter())
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        """Leave the window over there."""
+        self._listening = False
+        await asyncio.shield(ask(self._there, self._inside().__aexit__(None, None, None)))
+
+    def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
+        """As for every window; what is heard comes in this loop. Raises `StateError` the second time."""
+        if self._listening:
+            raise StateError("A DistantWindow listens once: make a new one for a new session.")
+        window = self._inside()
+        here = asyncio.get_running_loop()
+        self._listening = True
+
+        def hand_over(callback: Callable[..., None], item: object) -> None:
+            if self._listening:  # while that is so, this loop is open
+                here.call_soon_threadsafe(hand_on, callback, item)
+
+        def hand_on(callback: Callable[..., None], item: object) -> None:
+            if self._listening:
+                callback(item)
+
+        def start() -> None:
+            window.listen(lambda inbound: hand_over(deliver, inbound), lambda left: hand_over(gone, left))
+
+        self._there.call_soon_threadsafe(start)
+        return self._stop
+
+    def post(self, text: str, target_origin: str) -> None:
+        """Post one message, in order."""
+        self._there.call_soon_threadsafe(self._inside().post, text, target_origin)
+
+    def show(self, visible: bool) -> None:
+        """Show the framed page or hide it, in order with what is posted."""
+        self._there.call_soon_threadsafe(self._inside().show, visible)
+
+    async def _enter(self) -> FramedWindow:
+        return await self._make().__aenter__()
+
+    def _inside(self) -> FramedWindow:
+        if self._window is None:
+            raise StateError("Enter the DistantWindow with `async with` first.")
+        return self._window
+
+    def _stop(self) -> None:
+        self._listening = False

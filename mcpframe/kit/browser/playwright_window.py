@@ -1,0 +1,278 @@
+"""A `Window` from CPython into a real browser: an iframe that Playwright puts into a page, or a popup.
+
+With it an `OuterFrame` in CPython frames a page in a real browser, so that the official Python client talks to a server
+there:
+
+    outer = OuterFrame("https://tools.example/pi/")
+    async with Client(outer.connect(PlaywrightPlace(page))) as client:
+        ...
+
+The page's half is `static/window.js`, with `static/host-json.js`. CPython asks it for what was heard, rather than
+exposing a function to the page: Playwright's bindings are visible in every frame, and so to the framed page, which
+could then forge message events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+from playwright.async_api import Error, Frame, JSHandle, Page
+
+from mcpframe.frame.core.errors import PopupBlocked, StateError
+from mcpframe.frame.core.events import Departure, Inbound, Unreadable
+from mcpframe.frame.places import POPUP_SIZE, Framing
+from mcpframe.kit.base.data import static_dir
+
+logger = logging.getLogger(__name__)
+
+MOST_BYTES = 128 * 1024 * 1024
+"""The longest message of a framed page, in bytes. Playwright ends for all pages at a message of its own of 512 MB."""
+
+_GOODBYE_SECONDS = 5.0
+"""How long leaving may take where the browser doesn't answer."""
+
+
+class PlaywrightPlace:
+    """Where an `OuterFrame` puts its page: an element of a page that Playwright has open, or a popup of it.
+
+    Attributes:
+        window: the window of the phase under way, or of the last one; None before.
+    """
+
+    def __init__(self, page: Page, within: str = "body", *, popup: bool = False) -> None:
+        """Say where.
+
+        Args:
+            page: an open page at the host's origin.
+            within: a selector: the element that the iframe becomes the last child of.
+            popup: open a popup instead.
+        """
+        self.window: PlaywrightWindow | None = None
+        self._page = page
+        self._within = within
+        self._popup = popup
+
+    def __call__(self, framing: Framing) -> PlaywrightWindow:
+        """Make the window for one phase."""
+        self.window = PlaywrightWindow(
+            self._page,
+            framing.url,
+            sandbox=framing.sandbox,
+            allow=framing.allow or None,
+            name=framing.name,
+            title=framing.title,
+            within=self._within,
+            popup=self._popup,
+            visible=framing.visible,
+        )
+        return self.window
+
+
+class PlaywrightWindow:
+    """An iframe in a page, or a popup of it, as the `Window` of a connection in the role of the outer frame.
+
+    The outer page is the one that Playwright has open: its origin is the host's. Entering makes the iframe or the
+    popup, listening loads the framed page into it, and leaving removes it. A message of more than `MOST_BYTES` is
+    refused, whatever the connection's limit is.
+    """
+
+    def __init__(
+        self,
+        page: Page,
+        url: str,
+        *,
+        sandbox: str | None = None,
+        allow: str | None = None,
+        name: str = "",
+        title: str = "",
+        within: str = "body",
+        popup: bool = False,
+        visible: bool = True,
+    ) -> None:
+        """Say what to frame.
+
+        Args:
+            page: an open page at the host's origin.
+            url: address of the page to frame.
+            sandbox: the iframe's `sandbox` attribute, such as `"allow-scripts allow-same-origin"`; None for none.
+            allow: the iframe's `allow` attribute (Permissions Policy); None for none.
+            name: the window's name.
+            title: the iframe's title.
+            within: a selector for the element to put the iframe into.
+            popup: open a popup rather than make an iframe.
+            visible: whether the iframe is shown from the beginning.
+        """
+        self._page = page
+        self._options = {
+            "url": url,
+            "name": name,
+            "iframe": None
+            if popup
+            else {"sandbox": sandbox, "allow": allow, "title": title, "within": within, "visible": visible},
+            "size": POPUP_SIZE,
+            "most": MOST_BYTES,
+        }
+        self._adapter: JSHandle | None = None
+        self._popup: asyncio.Future[Page] | None = None
+        self._listening = False
+        self._outbox: list[tuple[str, str] | bool] = []
+        self._reader: asyncio.Task[None] | None = None
+        self._writer: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Put the empty iframe into the page, or open the empty popup.
+
+        Raises:
+            PopupBlocked: where the browser opens no popup.
+            StateError: where there is no such element to put the iframe into.
+        """
+        script = _script()
+        if self._options["iframe"] is None:
+            self._popup = asyncio.get_running_loop().create_future()
+            self._page.once("popup", self._on_popup)
+        adapter = await self._page.evaluate_handle(script, self._options)
+        refusal = await adapter.evaluate("adapter => adapter.refusal ?? null")
+        if refusal:
+            if self._popup:
+                self._page.remove_listener("popup", self._on_popup)
+                raise PopupBlocked(refusal)
+            raise StateError(refusal)
+        self._adapter = adapter
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        """Post what is still to be posted, and remove the iframe or close the popup. Takes a few seconds at most."""
+        self._listening = False
+        with anyio.move_on_after(_GOODBYE_SECONDS, shield=True):
+            if self._writer:
+                await self._writer
+            try:
+                await self._inside().evaluate("adapter => adapter.remove()")
+            except Error as error:
+                logger.debug("The page was gone before its iframe: %s", error)
+            if self._reader:
+                await self._reader
+
+    def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
+        """Start to listen, then load the framed page.
+
+        Args:
+            deliver: called for every message event of the outer page, in order.
+            gone: called when the framed page was reloaded or navigated away, or the iframe or the outer page is gone.
+
+        Returns:
+            A function that stops listening.
+
+        Raises:
+            StateError: where it has listened before, or was not entered.
+        """
+        if self._reader:
+            raise StateError("A PlaywrightWindow listens once: make a new one for a new session.")
+        adapter = self._inside()
+        self._listening = True
+        self._reader = asyncio.get_running_loop().create_task(self._read(adapter, deliver, gone))
+        return self._stop
+
+    def post(self, text: str, target_origin: str) -> None:
+        """Post one message to the framed page, in order. It is lost where that page is gone.
+
+        Args:
+            text: JSON text of the message.
+            target_origin: the origin the framed page must have to get it.
+        """
+        self._tell((text, target_origin))
+
+    def show(self, visible: bool) -> None:
+        """Show the iframe or hide it, in order with what is posted; bring a popup to the front."""
+        self._tell(visible)
+
+    async def frame(self) -> Frame:
+        """Give Playwright's view of the framed page, to look into it or to navigate it.
+
+        Raises:
+            StateError: where the iframe is gone, or was not made yet.
+        """
+        if self._popup:
+            return (await self._popup).main_frame
+        iframe = (await self._inside().get_property("iframe")).as_element()
+        frame = await iframe.content_frame() if iframe else None
+        if frame is None:
+            raise StateError("The iframe is no longer in the page.")
+        return frame
+
+    def _inside(self) -> JSHandle:
+        if self._adapter is None:
+            raise StateError("Enter the PlaywrightWindow with `async with` first.")
+        return self._adapter
+
+    def _on_popup(self, popup: Page) -> None:
+        if self._popup and not self._popup.done():
+            self._popup.set_result(popup)
+
+    def _tell(self, item: tuple[str, str] | bool) -> None:
+        adapter = self._inside()
+        self._outbox.append(item)
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.get_running_loop().create_task(self._write(adapter))
+
+    def _stop(self) -> None:
+        self._listening = False
+
+    async def _read(
+        self, adapter: JSHandle, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]
+    ) -> None:
+        # As in a browser, each event is its own callback: one that fails doesn't keep the next from being heard.
+        call_soon = asyncio.get_running_loop().call_soon
+        try:
+            await adapter.evaluate("adapter => adapter.start()")
+            while (items := await adapter.evaluate("adapter => adapter.take()")) is not None:
+                if not self._listening:
+                    await adapter.evaluate("adapter => adapter.stop()")
+                    return
+                for item in items:
+                    call_soon(self._hand_on, item, deliver, gone)
+        except Error as error:
+            if self._listening:
+                # The session ends, and says so; why is for whoever looks into it.
+                logger.info("The outer page does not answer, so the framed one counts as gone: %s", error.message)
+            call_soon(self._hand_on, {"gone": Departure.REMOVED}, deliver, gone)
+
+    def _hand_on(
+        self, item: dict[str, Any], deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]
+    ) -> None:
+        if not self._listening:
+            return
+        if "gone" in item:
+            gone(Departure(item["gone"]))
+            return
+        deliver(Inbound(item["origin"], item["fromPeer"], lambda: _text(item["text"])))
+
+    async def _write(self, adapter: JSHandle) -> None:
+        while self._outbox:
+            batch, self._outbox = self._outbox, []
+            try:
+                await adapter.evaluate("(adapter, items) => adapter.tell(items)", batch)
+            except Error as error:
+                logger.debug("Messages are lost, as the page is gone: %s", error)
+
+
+def _script() -> str:
+    """Return the page's half, with what it reads messages by."""
+    reading, window = ((static_dir() / name).read_text("utf-8") for name in ("host-json.js", "window.js"))
+    reading, window = reading.replace("export function", "function"), window.rstrip().rstrip(";")
+    return f"(() => {{\n{reading}\nreturn (\n{window}\n);\n}})()"
+
+
+def _text(read: str | list[str] | None) -> str:
+    if isinstance(read, str):
+        return read
+    if read is None:
+        raise ValueError("The message is nothing in JSON.")
+    raise Unreadable(*read)

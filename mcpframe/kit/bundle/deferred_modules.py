@@ -1,0 +1,90 @@
+"""Puts aside the modules that serving does not need, so that a first visit does not fetch them.
+
+Which those are is measured, not listed: a small server is run in Pyodide, and what it has imported by its first answers
+is "hot". All other modules of the standard library and the SDK are "cold": one archive that the page fetches when the
+first of them is imported. Where the author's server imports one while it starts, the page fetches it with the others.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import zipfile
+from collections.abc import Collection
+
+from mcpframe.kit.base.cache import write_file
+from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.bundle.archive import Files, pack
+from mcpframe.kit.bundle.compile import cache_key, cached
+from mcpframe.kit.bundle.pyodide_job import Mounted, program_text, run_in_pyodide
+from mcpframe.kit.bundle.runtime import Runtime
+from mcpframe.kit.bundle.trim import native_libraries
+
+INDEX = "cold-index.json"
+"""The file in an archive that says where each file is in the cold archive; the page does not unpack it."""
+
+
+def hot_modules(stdlib: Files, base: Files, base_path: str, runtime: Runtime) -> frozenset[str]:
+    """The modules that a small server needs for its first answers.
+
+    Args:
+        stdlib: The compiled standard library.
+        base: The compiled SDK and mcpframe.
+        base_path: Where `base` is unpacked to.
+        runtime: The runtime.
+
+    Raises:
+        ToolFailed: The small server fails: this mcpframe and this SDK do not work together.
+    """
+    stdlib_zip, base_zip = pack(stdlib), pack(base)
+    path = cached("hot", cache_key(runtime.version, program_text("probe"), stdlib_zip, base_zip) + ".json")
+    if not path.is_file():
+        with scratch("probe") as folder:
+            (folder / "stdlib.zip").write_bytes(stdlib_zip)
+            (folder / "base.zip").write_bytes(base_zip)
+            mounted = Mounted(folder / "base.zip", base_path, native_libraries(base))
+            [outcome] = run_in_pyodide(["probe"], runtime, archives=[mounted], stdlib=folder / "stdlib.zip")
+            write_file(path, json.dumps(outcome.result).encode())
+    return frozenset(json.loads(path.read_bytes()))
+
+
+def module_name(path: str) -> str:
+    """The module that a compiled file holds, or that a data file lies beside."""
+    parts = path.removesuffix(".py").removesuffix(".pyc").split("/")
+    if "__pycache__" in parts:
+        parts.remove("__pycache__")
+    parts[-1] = parts[-1].split(".")[0]
+    if not path.endswith((".py", ".pyc", ".so")) or parts[-1] == "__init__":
+        parts.pop()
+    return ".".join(parts)
+
+
+def split(files: Files, hot: Collection[str]) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """Split files into hot and cold ones.
+
+    Native libraries have to be loaded before Python imports them, and metadata is looked for in all packages: both are
+    hot.
+    """
+    warm: dict[str, bytes] = {}
+    cold: dict[str, bytes] = {}
+    for path, data in files.items():
+        always = path.endswith(".so") or ".dist-info/" in path or module_name(path) in hot
+        (warm if always else cold)[path] = data
+    return warm, cold
+
+
+def index_of(archive: bytes) -> bytes:
+    """Where each file of a stored zip is: JSON `[[path, offset, size], …]`."""
+    entries = []
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        for info in opened.infolist():
+            name_length, extra_length = struct.unpack_from("<HH", archive, info.header_offset + 26)
+            entries.append([info.filename, info.header_offset + 30 + name_length + extra_length, info.file_size])
+    return json.dumps(entries, separators=(",", ":")).encode()
+
+
+def needs_cold(modules: Collection[str], cold: Files) -> bool:
+    """Whether any of these modules, with packages as `std/…` and `site-packages/…`, is in the cold archive."""
+    names = {module_name(path.partition("/")[2]) for path in cold}
+    return bool(names & set(modules))

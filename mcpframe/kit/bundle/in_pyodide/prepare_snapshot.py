@@ -1,0 +1,263 @@
+"""Brings Python to where a snapshot is taken of it: everything imported that serving needs, nothing under way.
+
+static/maker.js calls, in this order: `prepare`, `load` for the author's module, `finish`, `clean`. While the author's
+module is imported, whatever must not become part of a public file is noted with the line that asked for it: randomness
+of every kind, the clock, the visitor's locale, the browser.
+"""
+
+from __future__ import annotations
+
+import _random
+import asyncio
+import json
+import os
+import random
+import sys
+import time
+from types import FrameType
+from typing import Any
+
+SERVER = "/mcpframe/server/"
+OURS = "/lib/python3.14/site-packages/mcpframe/"
+LOCALE = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MESSAGES", "TZ"})
+CLOCKS = frozenset(
+    [
+        *("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime"),
+        *("time_ns", "monotonic_ns", "perf_counter_ns", "process_time_ns", "thread_time_ns", "clock_gettime_ns"),
+        *("localtime", "gmtime", "mktime", "ctime", "asctime", "strftime"),
+    ]
+)
+
+_noted: list[dict[str, Any]] = []
+_error: dict[str, Any] | None = None
+_found: Any = None
+_kind = ""
+
+
+def asked(what: str) -> None:
+    """Note that something of the browser was taken, unless it was by ours, who keep of it what has a name."""
+    frame = sys._getframe(1)
+    if not frame.f_code.co_filename.startswith(OURS):
+        _note(what, frame)
+
+
+def _note(what: str, frame: FrameType | None) -> None:
+    while frame is not None and not frame.f_code.co_filename.startswith(SERVER):
+        frame = frame.f_back
+    place = {"file": frame.f_code.co_filename.removeprefix(SERVER), "line": frame.f_lineno} if frame else {}
+    _noted.append({"what": what, **place})
+
+
+def _watch(frame: FrameType, event: str, function: Any) -> None:
+    """The profile function: sees every call of a function of C or Python."""
+    if event == "c_call":
+        name = getattr(function, "__name__", "")
+        owner = getattr(function, "__self__", None)
+        if name == "urandom" or (isinstance(owner, _random.Random) and name in ("random", "getrandbits")):
+            _note("randomness", frame)
+        elif _is_clock(owner, name) and _is_the_authors(frame):
+            _note("the time", frame)  # what libraries ask it for are their caches and logs
+    elif event == "call":
+        if frame.f_code is _seed and frame.f_locals.get("a") is None:
+            _note("randomness", frame)
+        elif frame.f_code is _getitem and frame.f_locals.get("key") in LOCALE:
+            _note("the locale", frame)
+
+
+def _is_the_authors(frame: FrameType | None) -> bool:
+    """Whether it is the author's code, or was generated for it, as a dataclass's methods are."""
+    while frame is not None and frame.f_code.co_filename.startswith("<"):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename.startswith(SERVER)
+
+
+def _is_clock(owner: Any, name: str) -> bool:
+    dates = name in ("now", "utcnow", "today") and getattr(owner, "__module__", "") == "datetime"
+    return dates or (owner is time and name in CLOCKS)
+
+
+_getitem = type(os.environ).__getitem__.__code__
+_seed = random.Random.seed.__code__
+
+
+async def prepare() -> None:
+    """Import what serving needs, and serve a small server as boot does, to hosts of both protocol eras."""
+    from mcpframe.frame.compat import sdk
+
+    sdk.prepare()
+    import anyio._backends._asyncio  # noqa: F401  anyio imports it when it is first used
+
+    from mcpframe.frame.server import FrameServer
+
+    server = FrameServer("probe", allowed_origins=[HOST])
+
+    @server.tool()
+    def double(number: int) -> int:
+        """Doubles a number."""
+        return number * 2
+
+    @server.tool()
+    async def measure(text: str) -> str:
+        """Measures a text."""
+        return f"{len(text)} {server.session.id}"
+
+    for script in (HANDSHAKE_ERA, STATELESS_ERA):
+        await _serve(server, script)
+
+
+HOST = "https://host.example"
+_CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("tools/list", {}),
+    ("tools/call", {"name": "double", "arguments": {"number": 2}}),
+    ("tools/call", {"name": "double", "arguments": {"number": "two"}}),
+    ("tools/call", {"name": "measure", "arguments": {"text": "two"}}),
+)
+_CLIENT = {"name": "probe", "version": "1"}
+HANDSHAKE_ERA: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": _CLIENT}),
+    ("notifications/initialized", {}),
+    *_CALLS,
+)
+_META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": _CLIENT,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+STATELESS_ERA = tuple((method, {**params, "_meta": _META}) for method, params in (("server/discover", {}), *_CALLS))
+
+
+class _Host:
+    """A host's window: shakes hands, and says its script, each message once the one before is answered."""
+
+    def __init__(self, script: tuple[tuple[str, dict[str, Any]], ...]) -> None:
+        self._script = list(enumerate(script))
+        self._deliver: Any = None
+        self.over = asyncio.Event()
+
+    def listen(self, deliver: Any, gone: Any) -> Any:
+        self._deliver = deliver
+        return lambda: None
+
+    def post(self, text: str, target_origin: str) -> None:
+        kind = json.loads(text)["type"]
+        if kind == "MCP_TRANSPORT_HANDSHAKE":
+            self._say({"type": "MCP_TRANSPORT_HANDSHAKE_REPLY", "sessionId": "probe", "protocolVersion": "1.0"})
+        elif kind in ("MCP_TRANSPORT_ACCEPTED", "MCP_MESSAGE"):
+            self._go_on()
+
+    def _go_on(self) -> None:
+        if not self._script:
+            self.over.set()
+            return
+        number, (method, params) = self._script.pop(0)
+        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
+        notified = method.startswith("notifications/")
+        self._say({"type": "MCP_MESSAGE", "payload": message if notified else {**message, "id": number}})
+        if notified:
+            self._go_on()
+
+    def _say(self, message: dict[str, Any]) -> None:
+        from mcpframe.frame.core.events import Inbound
+
+        text = json.dumps(message)
+        asyncio.get_running_loop().call_soon(self._deliver, Inbound(HOST, True, lambda: text))
+
+
+class _Nobody:
+    """The loader's callbacks, with nobody to see anything."""
+
+    def timing(self) -> str:
+        return "{}"
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *texts: None
+
+
+async def _serve(server: Any, script: tuple[tuple[str, dict[str, Any]], ...]) -> None:
+    from mcpframe.frame import boot
+
+    config = boot.BootConfig("probe:server", "probe", "probe", [HOST])
+    host, page = _Host(script), _Nobody()
+    serving = asyncio.create_task(boot._serve(server, config.origins(server), host, config, page))
+    waiting = asyncio.create_task(host.over.wait())
+    await asyncio.wait([serving, waiting], return_when=asyncio.FIRST_COMPLETED)
+    if serving.done():
+        serving.result()  # raises what has ended it
+    waiting.cancel()
+    serving.cancel()
+    await asyncio.wait([serving, waiting])
+
+
+def load(entry: str, kind: str) -> None:
+    """Import the author's module, and note what it asks for."""
+    global _error, _found, _kind
+    from mcpframe.frame import entries
+    from mcpframe.frame import server as servers
+
+    _kind = kind
+    drawn = random.getstate()
+    sys.setprofile(_watch)
+    try:
+        _found = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
+    except BaseException as error:  # noqa: BLE001  an author's module may raise anything
+        sys.setprofile(None)
+        _error = {"what": f"{type(error).__name__}: {error}"}
+    finally:
+        sys.setprofile(None)
+    if random.getstate() != drawn:  # also where native code has called it, which no profile function sees
+        _noted.append({"what": "randomness"})
+
+
+async def finish() -> str:
+    """Say what was noted, as JSON."""
+    if _found is not None and hasattr(_found, "list_tools"):
+        await _found.list_tools()
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    noted = _noted[0] if _noted else None
+    return json.dumps({"error": _error, "asked": noted, "tasks": len(others), "modules": sorted(sys.modules)})
+
+
+def clean() -> None:
+    """Forget what is not needed any more, and fill what Python has given back with zeros."""
+    import gc
+    import linecache
+    import sys
+
+    import anyio.lowlevel
+    import pyodide._package_loader
+
+    linecache.clearcache()
+    for name in [name for name in globals() if not name.startswith("__") and name != "fill"]:
+        del globals()[name]
+    getattr(anyio.lowlevel, "_run_vars", {}).clear()
+    sys.__dict__.pop("last_exc", None)
+    # Pyodide would look through all packages at every start, to name them to who asks for `loadedPackages`.
+    pyodide._package_loader.init_loaded_packages = lambda: None
+    gc.collect()
+    gc.collect()
+
+
+def fill(free: str) -> None:
+    """Take all free blocks of Python's allocator, which fills them with zeros, and give them back."""
+    import json
+
+    told = json.loads(free)
+    held = []
+    for size, count in told["sizes"]:
+        if size > 33:
+            held.append([bytes(size - 33) for _ in range(count)])
+    held.append([bytes(479) for _ in range(told["unused"] // 512)])
+    held.clear()
+
+
+async def check(entry: str | None, kind: str) -> str:
+    """Say what the server is where Python was restored, as JSON."""
+    from mcpframe.frame import entries
+    from mcpframe.frame import server as servers
+
+    if not entry:
+        return json.dumps({"tools": None})
+    found: Any = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
+    listed = await found.list_tools() if hasattr(found, "list_tools") else None
+    tools = listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]
+    return json.dumps({"tools": tools})

@@ -1,0 +1,176 @@
+"""The pinned Pyodide runtime, fetched once into the cache; every file is checked against its SHA-256."""
+
+from __future__ import annotations
+
+import errno
+import http.client
+import os
+import shutil
+import tarfile
+import urllib.error
+import urllib.request
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcpframe.kit.base.cache import cache_dir, clear_leftovers, new_folder, sha256_of, writing
+from mcpframe.kit.base.errors import DownloadError, HashMismatch, ToolError, ToolFailed
+from mcpframe.kit.base.locking import locked
+from mcpframe.kit.base.node import find_node
+from mcpframe.kit.base.progress import Progress, silent
+from mcpframe.kit.base.scratch import scratch
+
+VERSION = "314.0.7"
+PYTHON_VERSION = "3.14.2"
+ABI = "2026_0"
+
+#: The files of the runtime that are used, and their SHA-256.
+FILES = {
+    "pyodide.mjs": "6f1d60f7bf529beb300f0f47983c921d3982363640ba20af0e38efdddbc66109",
+    "pyodide.asm.mjs": "f7cdc8ece80678ceb712f8e65ebe6d3a83203a180c399865f49612a051693635",
+    "pyodide.asm.wasm": "cc36e3cab04fdfc9a63ff13eb52eae2b911bf46c025cc7b281f394bd3de1d5e6",
+    "python_stdlib.zip": "fa1957e5777068fc4f7437f96d860ae2fbe9c19732ba06c84e004ec16dd7dd7a",
+    "pyodide-lock.json": "5dc2fc119108bc148c7457dc86e7675b5c87e1cafd420b9c34c1eaef7b36c010",
+}
+
+RELEASE_URL = f"https://github.com/pyodide/pyodide/releases/download/{VERSION}/pyodide-core-{VERSION}.tar.bz2"
+
+# The whole runtime is 14 MB; an archive that unpacks to more is not it.
+_MAX_FILE_BYTES = 64 * 1024 * 1024
+_TIMEOUT = 30.0  # seconds without a byte
+_WITHOUT_NETWORK = "set MCPFRAME_PYODIDE to a folder that holds the runtime's files"
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """A Pyodide runtime whose files have been checked.
+
+    Attributes:
+        folder: Where its files (`FILES`) are; not to be written to.
+        version: Pyodide's version.
+        abi: The ABI that WebAssembly wheels must have been built for.
+        python_version: The version of the Python in it.
+    """
+
+    folder: Path
+    version: str = VERSION
+    abi: str = ABI
+    python_version: str = PYTHON_VERSION
+
+
+def ensure_runtime(source: Path | None = None, *, progress: Progress = silent) -> Runtime:
+    """Return the pinned runtime, fetching it when the cache does not have it.
+
+    It comes from the first of: `source`; the folder `$MCPFRAME_PYODIDE`; the cache; the npm package `pyodide`;
+    Pyodide's public release. A folder that is given is used where it is; the others end up in the cache.
+
+    Args:
+        source: A folder with the runtime's files.
+        progress: Told about a download.
+
+    Raises:
+        HashMismatch: A file is missing from the given folder or is not the pinned one, or a download is not what it
+            should be.
+        DownloadError: No source could be reached.
+        StorageError: The cache cannot be written.
+    """
+    given = source or (Path(chosen) if (chosen := os.environ.get("MCPFRAME_PYODIDE")) else None)
+    if given is not None:
+        _check(given, "Give another folder, or none to have it fetched")
+        return Runtime(given.absolute())
+    target = cache_dir() / f"pyodide-{VERSION}"
+    if not _is_good(target):
+        with locked(target):
+            if not _is_good(target):  # another process may have fetched it meanwhile
+                _fetch(target, progress)
+    return Runtime(target)
+
+
+def _is_good(folder: Path) -> bool:
+    try:
+        _check(folder, "")
+    except HashMismatch:
+        return False
+    return True
+
+
+def _check(folder: Path, advice: str) -> None:
+    for name, digest in FILES.items():
+        path = folder / name
+        if not path.is_file():
+            raise HashMismatch(f"{folder} is not the runtime of Pyodide {VERSION}: {name} is missing. {advice}.")
+        if sha256_of(path) != digest:
+            raise HashMismatch(
+                f"{path} is not the file of Pyodide {VERSION}: its SHA-256 differs from the pinned one. {advice}."
+            )
+
+
+def _fetch(target: Path, progress: Progress) -> None:
+    cache = target.parent
+    with writing(cache):
+        cache.mkdir(parents=True, exist_ok=True)
+        clear_leftovers(target)
+        with scratch("download") as temporary:
+            archive = _download(temporary, progress)
+            with new_folder(target) as folder:
+                _unpack(archive, folder)
+                _check(folder, f"Nothing of it was kept; try again, or {_WITHOUT_NETWORK}")
+
+
+def _download(folder: Path, progress: Progress) -> Path:
+    failures = []
+    for name, download in (("the npm package `pyodide`", _from_npm), ("Pyodide's public release", _from_release)):
+        try:
+            with progress(f"Fetching Pyodide {VERSION} from {name}"):
+                return download(folder)
+        except (DownloadError, ToolError) as error:
+            if isinstance(error, ToolFailed) and error.disk_full:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
+            failures.append(f"{name}: {str(error).rstrip('.')}")
+    raise DownloadError(
+        f"Pyodide {VERSION} could not be fetched ({'; '.join(failures)}): check the network, or {_WITHOUT_NETWORK}."
+    )
+
+
+def _from_npm(folder: Path) -> Path:
+    find_node().npm("pack", f"pyodide@{VERSION}", "--ignore-scripts", "--loglevel=error", cwd=folder)
+    archive = next(folder.glob("*.tgz"), None)
+    if archive is None:
+        raise DownloadError("npm reported success but left no archive")
+    return archive
+
+
+def _from_release(folder: Path) -> Path:
+    archive = folder / RELEASE_URL.rpartition("/")[2]
+    try:
+        with urllib.request.urlopen(RELEASE_URL, timeout=_TIMEOUT) as answer, archive.open("wb") as file:
+            shutil.copyfileobj(answer, file)
+            expected = answer.headers.get("Content-Length")
+    except urllib.error.URLError as error:
+        raise DownloadError(f"{RELEASE_URL} answers {error.reason}") from error
+    except (TimeoutError, http.client.HTTPException, ConnectionError) as error:
+        raise DownloadError(f"the download of {RELEASE_URL} broke off ({error})") from error
+    if expected is not None and archive.stat().st_size != int(expected):
+        raise DownloadError(f"the download of {RELEASE_URL} broke off")
+    return archive
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    """Copy the files that are used out of an archive; nothing else in it is looked at."""
+    try:
+        with tarfile.open(archive) as tar:
+            for member in tar:
+                name = member.name.rpartition("/")[2]
+                # One folder deep in both archives: `package/` in npm's, `pyodide/` in the release.
+                if name not in FILES or member.name.count("/") != 1 or not member.isfile():
+                    continue
+                if member.size > _MAX_FILE_BYTES:
+                    raise HashMismatch(f"{name} in {archive.name} has {member.size} bytes; it is not Pyodide's.")
+                content = tar.extractfile(member)
+                if content is not None:
+                    with content, (folder / name).open("wb") as file:
+                        shutil.copyfileobj(content, file)
+    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk's; gzip and bz2 complain of their data by one without a number
+        raise HashMismatch(f"{archive.name} is damaged ({error}); nothing of it was kept. Try again.") from error

@@ -1,6 +1,0 @@
-"""The lint of a bundle or of a deployed URL, one module for each thing that is looked at."""
-
-from mcpframe.kit.checks.findings import Finding as Finding
-from mcpframe.kit.checks.run import Report as Report
-from mcpframe.kit.checks.run import check_url as check_url
-from mcpframe.kit.checks.run import served_bundles as served_bundles

@@ -1,0 +1,204 @@
+"""The commands `mcpframe bridge`, `mcpframe install` and `mcpframe uninstall`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mcpframe.kit.base.terminal import visible
+from mcpframe.kit.cli import options as opts
+
+if TYPE_CHECKING:
+    from mcpframe.kit.bridge.client_configs import Client, Places
+    from mcpframe.kit.bridge.install import Change
+
+Where = Annotated[str, typer.Argument(help="The server's address (https://…), its built folder, or its project.")]
+Session = Annotated[
+    str | None,
+    typer.Option(callback=opts.is_name, help="The id of the session whose stored configuration is used."),
+]
+Profile = Annotated[
+    Path | None,
+    typer.Option(
+        callback=opts.is_folder, help="The folder that keeps what the server stores; by default one of its own."
+    ),
+]
+
+
+def bridge(
+    where: Where,
+    http: Annotated[bool, typer.Option("--http", help="Serve Streamable HTTP instead of stdio.")] = False,
+    port: Annotated[int, opts.port("The port of --http; 0 takes a free one.")] = 8717,
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(help="With --http: the origin of a web page that may ask; may be repeated.")
+    ] = None,
+    setup: Annotated[bool, typer.Option("--setup", help="Run the server's setup first, in a visible window.")] = False,
+    session: Session = None,
+    profile: Profile = None,
+    timeout: Annotated[float, opts.duration("How long the server's page may take to start, in seconds.")] = 60.0,
+    busy_timeout: Annotated[
+        float,
+        typer.Option(
+            callback=opts.is_pause,
+            help="How long a tool may compute without a pause, in seconds, before its page is ended and opened again; "
+            "0 for ever.",
+        ),
+    ] = 60.0,
+) -> None:
+    """Run a framed server in a headless Chromium, for any MCP client: over stdio, or over Streamable HTTP.
+
+    Examples:
+
+        mcpframe bridge https://tools.example/pi-calculator/
+
+        mcpframe bridge . --http --port 8717
+    """
+    from mcpframe.kit.base.errors import BridgeError
+    from mcpframe.kit.base.progress import step
+
+    if sys.platform == "win32":  # a Chromium there is given its pipes in another way
+        raise BridgeError("The bridge runs on Linux and macOS: on Windows, run it in WSL.")
+    from mcpframe.kit.bridge.run import BridgeOptions, bridge_http, bridge_stdio
+
+    options = BridgeOptions(where, session, profile, timeout, busy_timeout, setup, step)
+    if http:
+        bridge_http(options, port, allow_origin or ())
+    else:
+        bridge_stdio(options)
+
+
+Clients = Annotated[
+    list[str] | None, typer.Option(help="The client; may be repeated. By default all that are found here.")
+]
+InProject = Annotated[
+    Path, typer.Option(exists=True, file_okay=False, help="The project, for clients that have a file in each.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")]
+
+
+def install(
+    where: Where,
+    client: Clients = None,
+    name: Annotated[str | None, typer.Option(callback=opts.is_name, help="What the server is called there.")] = None,
+    project: InProject = Path(),
+    session: Session = None,
+    profile: Profile = None,
+    check: Annotated[
+        bool, typer.Option("--check/--no-check", help="Whether to look first that the bridge may frame the server.")
+    ] = True,
+    yes: Yes = False,
+) -> None:
+    """Add a framed server to the configuration of MCP clients, after showing what changes.
+
+    Examples:
+
+        mcpframe install https://tools.example/pi-calculator/ --client claude-desktop
+
+        mcpframe install . --client vscode --name my-server --yes
+    """
+    from mcpframe.kit.bridge.bridgeable import check_for_install
+    from mcpframe.kit.bridge.client_configs import Places
+    from mcpframe.kit.bridge.install import plan
+    from mcpframe.kit.bridge.tab import HOST_ORIGIN
+
+    places = Places.here(project)
+    chosen = _chosen(client, places)
+    command, usual = _bridge_command(where, session, profile)
+    if check:
+        check_for_install(command[4], HOST_ORIGIN)
+    _write([plan(each, places, name or usual, command) for each in chosen], yes)  # all or none
+
+
+def uninstall(
+    name: Annotated[
+        str, typer.Argument(callback=opts.is_name, help="What the server is called in the client's configuration.")
+    ],
+    client: Clients = None,
+    project: InProject = Path(),
+    yes: Yes = False,
+) -> None:
+    """Remove a server that `mcpframe install` has added from the configuration of MCP clients.
+
+    Examples:
+
+        mcpframe uninstall pi-calculator
+
+        mcpframe uninstall my-server --client vscode --yes
+    """
+    from mcpframe.kit.base.errors import InstallError
+    from mcpframe.kit.bridge.client_configs import CLIENTS, Places
+    from mcpframe.kit.bridge.install import installed, plan_removal
+
+    places = Places.here(project)
+    planned = [plan_removal(each, places, name) for each in _chosen(client, places)]
+    changes = [change for change in planned if change]
+    if not changes:
+        known = sorted({other for each in CLIENTS for other in installed(each, places)})
+        there = f"there is {', '.join(known)}" if known else "mcpframe has added none here"
+        raise InstallError(f"No client has a server named {name!r}; {there}.")
+    _write(changes, yes)
+
+
+def _chosen(names: list[str] | None, places: Places) -> list[Client]:
+    """Return the clients of these names, or else those that are found here."""
+    from mcpframe.kit.base.errors import InstallError
+    from mcpframe.kit.bridge.client_configs import BY_NAME, CLIENTS
+
+    unknown = [each for each in names or () if each not in BY_NAME]
+    if unknown:
+        raise InstallError(f"{unknown[0]!r} is no client that is known here: choose of {', '.join(BY_NAME)}.")
+    chosen = [BY_NAME[each] for each in names or ()] or [each for each in CLIENTS if each.place(places).is_file()]
+    if not chosen:
+        raise InstallError(f"No client's configuration was found: name one with --client, of {', '.join(BY_NAME)}.")
+    return chosen
+
+
+def _write(changes: list[Change], yes: bool) -> None:
+    for change in changes:
+        if change.is_none:
+            typer.echo(f"{change.client.title}: {change.path} has it already.")
+            continue
+        typer.echo(visible(change.difference()), nl=False)
+        if not yes and not _may_write(change.client.title):
+            typer.echo(f"{change.client.title}: nothing was changed.")
+            continue
+        change.write()
+        typer.echo(f"{change.client.title}: written. {change.client.after}")
+
+
+def _bridge_command(where: str, session: str | None, profile: Path | None) -> tuple[list[str], str]:
+    """What a client is to run, with nothing in it that depends on where it is run; and the server's usual name."""
+    from mcpframe.frame.places import parse_address
+    from mcpframe.kit.base.errors import InstallError
+    from mcpframe.kit.bridge.target import slug
+    from mcpframe.kit.project.project import is_there
+
+    if where.lower().startswith(("http:", "https:")):
+        where, origin = parse_address(where)
+        usual = slug(where.split("#")[0].split("?")[0].rstrip("/").rpartition("/")[2] or origin)
+    else:
+        path = Path(where).expanduser().absolute()
+        if not where or not is_there(path):
+            raise InstallError(f"{where!r} is neither an address (https://…) nor a folder or file on this machine.")
+        where, usual = str(path), slug(path.resolve().stem)
+    options = ["--session", session] if session else []
+    options += ["--profile", str(profile.expanduser().absolute())] if profile else []
+    return [sys.executable, "-m", "mcpframe", "bridge", where, *options], usual
+
+
+def _may_write(title: str) -> bool:
+    from mcpframe.kit.base.errors import InstallError
+
+    if not sys.stdin.isatty():
+        raise InstallError("Nobody can be asked here: look at the difference, and run this again with --yes.")
+    return typer.confirm(f"Write this for {title}?")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.command()(bridge)
+    app.command()(install)
+    app.command()(uninstall)

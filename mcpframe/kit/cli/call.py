@@ -1,0 +1,212 @@
+"""`mcpframe call`: one call of one tool of a server, for scripts."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from mcpframe.kit.base.terminal import visible
+from mcpframe.kit.cli.listing import entries_of
+from mcpframe.kit.cli.options import AsJson, Enter, Era, Origin, Setup, Timeout, Where, duration, is_folder
+from mcpframe.kit.cli.output import Meter, err, escape, out, silently, step
+from mcpframe.kit.cli.served_target import addressed
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp import Client
+
+    from mcpframe.kit.cli.server_session import Logs
+
+EXAMPLES = (
+    "Examples:  mcpframe call https://tools.example/pi/ calculate_pi iterations=1000  |  "
+    "mcpframe call . add a=1 b=2  |  "
+    "mcpframe call URL search --args '{\"where\": [1, 2]}' --json  |  "
+    "mcpframe call URL draw --save pictures  |  "
+    "mcpframe call URL find name=Ada --enter 'Choose a file=@people.json' --enter 'Use this document'"
+)
+
+Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency", "none"]
+
+
+def call(
+    url: Where,
+    tool: Annotated[str, typer.Argument(help="The tool's name.")],
+    pairs: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Arguments, typed by the tool's schema.")
+    ] = None,
+    args: Annotated[str | None, typer.Option(help="All arguments as a JSON object; - reads it from stdin.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            callback=is_folder,
+            metavar="FOLDER",
+            help="Save images, sounds and files of the answer there, as new files.",
+        ),
+    ] = None,
+    log: Annotated[
+        Level,
+        typer.Option(metavar="LEVEL", help="What the server logs from this level on goes to stderr, print as info."),
+    ] = "info",
+    origin: Origin = None,
+    era: Era = "auto",
+    timeout: Timeout = 30.0,
+    call_timeout: Annotated[float, duration("Seconds until the tool has to have answered.")] = 300.0,
+    setup: Setup = False,
+    enter: Enter = None,
+    as_json: AsJson = False,
+) -> None:
+    """Call one tool, print what it answers, and exit with 1 if that is an error.
+
+    Its progress and what the server prints go to stderr.
+    """
+    import asyncio
+
+    from mcpframe.kit.base.errors import CallError
+    from mcpframe.kit.cli.server_session import check_origin, one_session
+    from mcpframe.kit.cli.tool_result import save as save_files
+    from mcpframe.kit.cli.tool_result import shown
+
+    check_origin(origin)
+    if args is not None and pairs:
+        raise CallError("Give the arguments as key=value or with --args, not both.")
+    given = None if args is None else _object(_stdin() if args == "-" else args)
+    entries = entries_of(setup, enter)
+    with ExitStack() as stack:
+        address = stack.enter_context(addressed(url, progress=silently if as_json else step))
+        meter = stack.enter_context(Meter(tool))
+        session = one_session(
+            address, origin=origin, era=era, patience=timeout, setup=entries, logs=_logs(log, meter.clear)
+        )
+        result = asyncio.run(_called(session, tool, pairs or [], given, meter, call_timeout))
+    saved = save_files(result, save, tool) if save else {}
+    if as_json:
+        typer.echo(json.dumps(result, indent=2))
+        for path in saved.values():
+            err.print(escape(f"saved as {path}"))
+    elif result.get("isError"):
+        err.print(f"[bold red]error:[/] {escape(shown(result, saved))}")
+    else:
+        text = shown(result, saved)
+        typer.echo(visible(text) if out.is_terminal else text)
+    if result.get("isError"):
+        raise typer.Exit(1)
+
+
+def _stdin() -> str:
+    from mcpframe.kit.base.errors import CallError
+
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError:
+        raise CallError("--args - reads JSON in UTF-8: what is on stdin is not.") from None
+
+
+def _object(text: str) -> dict[str, Any]:
+    from mcpframe.kit.base.errors import CallError
+    from mcpframe.kit.cli.arguments import read_json
+
+    try:
+        value = read_json(text)
+    except ValueError as error:
+        raise CallError(f"--args is not JSON ({error}).") from None
+    if not isinstance(value, dict):
+        raise CallError("--args has to be a JSON object, such as '{\"a\": 1}'.")
+    return value
+
+
+def _logs(level: Level, before: Callable[[], None]) -> Logs | None:
+    """Return what prints the server's logs to stderr; `before` is called first."""
+    from mcpframe.kit.cli.server_session import Logs
+
+    if level == "none":
+        return None
+
+    async def tell(params: types.LoggingMessageNotificationParams) -> None:
+        text = params.data if isinstance(params.data, str) else json.dumps(params.data, ensure_ascii=False)
+        before()
+        source = "" if params.level == "info" else f"{params.level}: "
+        err.print(f"[dim]{escape(source + text)}[/]")
+
+    return Logs(level, tell)
+
+
+_GRACE = 1.0
+"""Seconds that the event loop has to notice a deadline by itself."""
+
+
+@contextmanager
+def _interrupted(deadline: float, late: Exception) -> Iterator[None]:
+    """Raise `late` from whatever runs, where the event loop gets no turn to notice the deadline.
+
+    The SDK checks a result against the tool's output schema, and a pattern in that may keep `re` busy for years.
+    """
+    if not hasattr(signal, "setitimer"):  # on Windows
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        raise late
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, deadline)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@asynccontextmanager
+async def _until(deadline: float, late: Exception) -> AsyncIterator[None]:
+    """Raise `late` where the block takes longer than so many seconds."""
+    import asyncio
+
+    limit = asyncio.timeout(deadline)
+    try:
+        with _interrupted(deadline + _GRACE, late):
+            async with limit:
+                yield
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise late from None
+
+
+async def _called(
+    session: AbstractAsyncContextManager[Client],
+    name: str,
+    pairs: list[str],
+    given: dict[str, Any] | None,
+    meter: Meter,
+    deadline: float,
+) -> dict[str, Any]:
+    from mcp.shared.exceptions import MCPError
+
+    from mcpframe.kit.base.errors import CallError
+    from mcpframe.kit.base.listed import everything
+    from mcpframe.kit.cli.arguments import check_names, parse_pairs
+
+    late = CallError(
+        f"{name} has not answered within {deadline:g} s: allow it more with --call-timeout, or see in the tool's code "
+        "what it waits for."
+    )
+    async with session as client, _until(deadline, late):
+        tools = {tool["name"]: tool for tool in await everything(client.list_tools, "tools")}
+        if name not in tools:
+            raise CallError(f"The server has no tool {name!r}; it has: {', '.join(tools) or 'none'}.")
+        schema = tools[name]["inputSchema"]
+        arguments = parse_pairs(pairs, schema) if given is None else given
+        check_names(arguments, schema)
+        try:
+            result = await client.call_tool(name, arguments, progress_callback=meter.show)
+        except MCPError as error:
+            raise CallError(f"The server refuses the call: {str(error).rstrip('.')}.") from error
+        dumped: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return dumped

@@ -1,0 +1,65 @@
+"""`mcpframe check`: the lint of a project, a built folder or a deployed URL."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mcpframe.kit.cli.options import AsJson, Origin, Timeout
+from mcpframe.kit.cli.output import escape, out, silently, step
+from mcpframe.kit.cli.served_target import is_address
+
+if TYPE_CHECKING:
+    from mcpframe.kit.publish.checks import Report
+
+EXAMPLES = "Examples:  mcpframe check  |  mcpframe check dist  |  mcpframe check https://tools.example/pi/ --json"
+_COLOURS = {"error": "red", "warning": "yellow"}
+
+
+def check(
+    target: Annotated[
+        str, typer.Argument(metavar="[PATH|URL]", help="A project, a built folder, or the address of a page.")
+    ] = ".",
+    origin: Origin = None,
+    timeout: Timeout = 30.0,
+    as_json: AsJson = False,
+) -> None:
+    """Look for what keeps a server from working, or well: headers, policy, types, origins, sizes, handshake, tools.
+
+    Exits with 1 where it finds an error; warnings leave it at 0.
+    """
+    from mcpframe.kit.cli.server_session import check_origin
+    from mcpframe.kit.publish.checks import check_url, served_bundles
+
+    check_origin(origin)
+    progress = silently if as_json else step
+    with ExitStack() as stack:
+        urls = [target] if is_address(target) else stack.enter_context(served_bundles(Path(target), progress=progress))
+        reports = [check_url(url, origin=origin, timeout=timeout, progress=progress) for url in urls]
+    if as_json:
+        typer.echo(json.dumps([{**asdict(report), "errors": report.errors} for report in reports], indent=2))
+    else:
+        for report in reports:
+            _print(report)
+    if any(report.errors for report in reports):
+        raise typer.Exit(1)
+
+
+def _print(report: Report) -> None:
+    out.print(f"[bold]{escape(report.url)}[/]")
+    # The same thing is often found in many files.
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for finding in report.findings:
+        groups.setdefault((finding.severity, finding.message, finding.remedy), []).append(finding.subject)
+    for (severity, message, remedy), subjects in groups.items():
+        more = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
+        out.print(f"[{_COLOURS[severity]}]{severity}:[/] {escape(subjects[0])}{more}: {escape(message)}")
+        out.print(f"  [dim]mend it:[/] {escape(remedy)}")
+    counts = Counter(finding.severity for finding in report.findings)
+    out.print(f"{counts['error']} errors, {counts['warning']} warnings")

@@ -1,0 +1,53 @@
+"""`mcpframe dev`: work on a server and see every change at once."""
+
+from __future__ import annotations
+
+import webbrowser
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mcpframe.kit.cli import options
+from mcpframe.kit.cli.output import escape, out, print_error, step
+
+if TYPE_CHECKING:
+    from mcpframe.frame.core.errors import McpFrameError
+
+EXAMPLES = "Examples:  mcpframe dev  |  mcpframe dev my-server --port 9000 --no-open"
+
+
+def dev(
+    path: Annotated[Path, typer.Argument(help="A server's folder, its pyproject.toml, or its Python file.")] = Path(),
+    port: Annotated[int, options.port("The port of the plain host page; 0 takes 8720, or a free one.")] = 0,
+    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
+) -> None:
+    """Serve a project in the inspector; build and reload it on every change, at the same session. Until Ctrl-C."""
+    from mcpframe.kit.dev.inspector import serve_inspector
+    from mcpframe.kit.dev.reload_channel import DevChannel
+    from mcpframe.kit.dev.server import check_path, serve_dev
+
+    check_path(path)
+    channel = DevChannel()
+    with ExitStack() as stack:
+        inspecting = stack.enter_context(serve_inspector(rebuilds=channel, progress=step))
+        server = stack.enter_context(
+            serve_dev(path, port=port, also=(inspecting.origin,), channel=channel, progress=step)
+        )
+        if server.first_error:
+            print_error(server.first_error)
+        inspector = inspecting.url_with(server.server_url) if server.server_url else inspecting.url
+        out.print(f"[green]Serving[/] {escape(inspector)}")
+        out.print(f"  host page  {escape(server.url)}")
+        out.print("  every change is built and reloaded; Ctrl-C stops it")
+        if open_browser:
+            webbrowser.open(inspector)
+        server.watch(_told)
+
+
+def _told(error: McpFrameError | None, seconds: float) -> None:
+    if error is None:
+        out.print(f"[green]Built[/] in {seconds:.1f} s")
+    else:
+        print_error(error)

@@ -1,0 +1,85 @@
+"""`mcpframe list`: what a server offers, deployed or in a folder."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import typer
+
+from mcpframe.kit.cli.options import AsJson, Enter, Era, Origin, Setup, Timeout, Where
+from mcpframe.kit.cli.output import escape, out, silently, step
+from mcpframe.kit.cli.served_target import addressed
+
+EXAMPLES = "Examples:  mcpframe list https://tools.example/pi/  |  mcpframe list .  |  mcpframe list dist/pi --json"
+
+
+def list_server(
+    url: Where,
+    origin: Origin = None,
+    era: Era = "auto",
+    timeout: Timeout = 30.0,
+    setup: Setup = False,
+    enter: Enter = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the tools, resources and prompts of a server: a published one, a built one, or a project's."""
+    import asyncio
+
+    from mcpframe.kit.cli.server_session import check_origin
+
+    check_origin(origin)
+    entries = entries_of(setup, enter)
+    with addressed(url, progress=silently if as_json else step) as address:
+        found = asyncio.run(_listed(address, origin, era, timeout, entries))
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    for tool in found["tools"]:
+        _print("tool", _signature(tool), tool.get("description"))
+    for resource in found["resources"]:
+        _print("resource", resource["uri"], resource.get("description"))
+    for resource in found["resourceTemplates"]:
+        _print("template", resource["uriTemplate"], resource.get("description"))
+    for prompt in found["prompts"]:
+        _print("prompt", prompt["name"], prompt.get("description"))
+    if not any(found[kind] for kind in ("tools", "resources", "resourceTemplates", "prompts")):
+        out.print("It offers nothing.")
+
+
+def entries_of(setup: bool, enter: list[str] | None) -> list[tuple[str, Any]] | None:
+    """What `--setup` and `--enter` ask for, as for `one_session`. Raises `SetupNotDone` where it cannot be used."""
+    from mcpframe.kit.cli.server_setup import parse_entries
+
+    return parse_entries(enter or ()) if setup or enter else None
+
+
+async def _listed(
+    url: str, origin: str | None, era: str, patience: float, setup: list[tuple[str, Any]] | None
+) -> dict[str, Any]:
+    from mcpframe.kit.base.listed import everything, on_the_wire
+    from mcpframe.kit.cli.server_session import one_session
+
+    async with one_session(url, origin=origin, era=era, patience=patience, setup=setup) as client:
+        can = client.server_capabilities
+        found: dict[str, Any] = {"server": on_the_wire(client.server_info), "protocol": client.protocol_version}
+        found["tools"] = await everything(client.list_tools, "tools") if can.tools else []
+        found["resources"] = await everything(client.list_resources, "resources") if can.resources else []
+        templates = client.list_resource_templates
+        found["resourceTemplates"] = await everything(templates, "resource_templates") if can.resources else []
+        found["prompts"] = await everything(client.list_prompts, "prompts") if can.prompts else []
+        return found
+
+
+def _signature(tool: dict[str, Any]) -> str:
+    from mcpframe.kit.cli.arguments import properties_of, required_of
+
+    schema = tool["inputSchema"]
+    required = required_of(schema)
+    names = [name if name in required else f"{name}?" for name in properties_of(schema)]
+    return f"{tool['name']}({', '.join(names)})"
+
+
+def _print(kind: str, name: str, description: str | None) -> None:
+    first = (description or "").strip().partition("\n")[0]
+    out.print(f"[dim]{kind:<9}[/] [bold]{escape(' '.join(name.split()))}[/]  {escape(first)}")

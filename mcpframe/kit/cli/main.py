@@ -1,0 +1,240 @@
+"""The command line: `mcpframe`. Its commands are in `commands`, but for `build`, `serve` and `inspect`."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+import time
+import webbrowser
+from contextlib import ExitStack
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mcpframe.frame.core.errors import McpFrameError
+from mcpframe.kit.base.errors import StorageError
+from mcpframe.kit.base.programs import end_on_signals
+from mcpframe.kit.base.terminal import log_visibly
+from mcpframe.kit.cli import bridge as commands_bridge
+from mcpframe.kit.cli import call, check, dev, listing, new, options, testing
+from mcpframe.kit.cli.output import err as _err
+from mcpframe.kit.cli.output import escape, print_error
+from mcpframe.kit.cli.output import out as _out
+from mcpframe.kit.cli.output import silently as _silently
+from mcpframe.kit.cli.output import step as _step
+
+if TYPE_CHECKING:
+    from mcpframe.kit.bundle import BuildResult
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Write an MCP server in Python, publish it as a static page that runs it in the browser.",
+)
+
+_WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]  # UsageError, which typer does not export
+
+# One line a command; the name is that of the function unless it is given.
+app.command(epilog=new.EXAMPLES)(new.new)
+app.command(epilog=dev.EXAMPLES)(dev.dev)
+app.command("test", epilog=testing.EXAMPLES, context_settings=testing.SETTINGS)(testing.run_tests)
+app.command(epilog=check.EXAMPLES)(check.check)
+app.command("list", epilog=listing.EXAMPLES)(listing.list_server)
+app.command(epilog=call.EXAMPLES)(call.call)
+
+commands_bridge.register(app)
+
+
+@app.callback()
+def _root(
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, help="Show the version and exit.", callback=lambda on: _version(on)),
+    ] = False,
+) -> None:
+    pass
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"mcpframe {version('mcpframe')}")
+        raise typer.Exit
+
+
+@app.command(epilog="Examples:  mcpframe build  |  mcpframe build my-server --out public --json")
+def build(
+    path: Annotated[Path, typer.Argument(help="A server's folder, its pyproject.toml, or its Python file.")] = Path(),
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", callback=options.is_folder, help="The folder to build into; bundles may share one."
+        ),
+    ] = Path("dist"),
+    upgrade: Annotated[
+        bool, typer.Option("--upgrade", help="Resolve the requirements anew and renew the lock.")
+    ] = False,
+    snapshot: Annotated[
+        bool | None,
+        typer.Option(
+            help="Whether a snapshot of Python's memory is taken in a headless browser, for pages to start from; by "
+            "default where there is one, unless MCPFRAME_SNAPSHOT is 0."
+        ),
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(help="An origin that may embed the server, instead of the configured ones; may be repeated."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Build a server into static files that any web server can serve."""
+    from mcpframe.kit.bundle import build as build_bundle  # each command imports what it needs: both take a while
+
+    result = build_bundle(
+        path,
+        out,
+        upgrade=upgrade,
+        snapshot=snapshot,
+        allowed_origins=allow_origin,
+        progress=_silently if as_json else _step,
+    )
+    for warning in result.warnings:
+        _err.print(f"[yellow]warning:[/] {escape(warning)}")
+    if as_json:
+        typer.echo(json.dumps(_described(result), indent=2))
+        return
+    tools = [tool["name"] for tool in result.tools or []]
+    state = "Unchanged" if result.unchanged else "Built"
+    _out.print(f"[green]{state}[/] {escape(str(result.folder))}")
+    if result.tools is not None:
+        _out.print(f"  tools        {escape(', '.join(tools)) or 'none'}")
+    _out.print(f"  embedded by  {escape(_embedders(result))}")
+    _out.print(f"  first visit  {result.sizes['first_visit'] / 1e6:.1f} MB (gzip)")
+    _out.print(f"  the page     {escape(result.manifest['start'])}")
+    _out.print(f"  look at it   mcpframe serve {escape(str(out))}, then open {escape(result.url_path)}")
+
+
+def _embedders(result: BuildResult) -> str:
+    origins = ", ".join(result.manifest["allowed_origins"])
+    return origins or (
+        "nobody: it is a page of its own" if result.manifest["kind"] == "page" else "opaque origins only"
+    )
+
+
+def _described(result: BuildResult) -> dict[str, object]:
+    return {
+        "name": result.name,
+        "folder": str(result.folder),
+        "url_path": result.url_path,
+        "unchanged": result.unchanged,
+        "tools": result.tools,
+        "allowed_origins": result.manifest["allowed_origins"],
+        "sizes": result.sizes,
+        "warnings": list(result.warnings),
+    }
+
+
+@app.command(epilog="Examples:  mcpframe serve  |  mcpframe serve public --port 8000 --port 8001")
+def serve(
+    folder: Annotated[Path, typer.Argument(help="A folder that was built.")] = Path("dist"),
+    port: Annotated[
+        list[int] | None,
+        options.port("The port, by default 8765; 0 takes a free one. Repeated: the folder at several origins."),
+    ] = None,
+) -> None:
+    """Serve a built folder on this machine, with its headers, until Ctrl-C."""
+    from mcpframe.kit.web.serve import serve_folder
+
+    pages = sorted(path.parent.name for path in folder.glob("*/index.html"))
+    with ExitStack() as stack:
+        for each in port or [8765]:
+            served = stack.enter_context(serve_folder(folder, each))
+            # What templates allow is http://localhost; a page at 127.0.0.1 is of another origin.
+            address = f"http://localhost:{served.port}"
+            for page in pages:
+                _out.print(f"{address}/{escape(page)}/")
+            if not pages:
+                _out.print(f"{address}/ (no bundle in it: build one with mcpframe build --out {escape(str(folder))})")
+        _out.print("Ctrl-C stops it.")
+        while True:
+            time.sleep(3600)
+
+
+@app.command(epilog="Examples:  mcpframe inspect my-server  |  mcpframe inspect https://tools.example/pi/")
+def inspect(
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[URL|PATH]", help="The address of a server's page, or a project as for build, which is built."
+        ),
+    ] = None,
+    port: Annotated[int, options.port("The inspector's port; 0 takes the usual one, or a free one.")] = 0,
+    era: options.Era = "auto",
+    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
+) -> None:
+    """Look at a server as a host does: its setup, tools, resources, prompts, and every message. Until Ctrl-C."""
+    from mcpframe.kit.dev.inspector import address_or_path, serve_inspector
+
+    found = None if target is None else address_or_path(target)
+    with serve_inspector([found] if isinstance(found, Path) else [], port=port, progress=_step) as inspecting:
+        server = found if isinstance(found, str) else next(iter(inspecting.servers.values()), None)
+        address = inspecting.url_with(server, era) if server else inspecting.url
+        if server:
+            _out.print(f"server     {escape(server)}")
+        if isinstance(found, str):
+            _out.print(f"           it has to allow {inspecting.origin}")
+        _out.print(f"inspector  {escape(address)}")
+        _out.print("Ctrl-C stops it.")
+        if open_browser:
+            webbrowser.open(address)
+        while True:
+            time.sleep(3600)
+
+
+def main() -> None:
+    """Run the command line. Exits with 0; 1 on an error, told in one sentence; 2 on wrong usage; 130 on Ctrl-C.
+
+    SIGTERM and SIGHUP end whatever was started, too; the status is 143 or 129.
+    """
+    end_on_signals()
+    log_visibly()
+    try:
+        status = app(standalone_mode=False)
+        sys.exit(status if isinstance(status, int) else 0)
+    except _WrongUsage as error:
+        _tell_usage(error)
+        sys.exit(2)
+    except McpFrameError as error:
+        print_error(error)
+        sys.exit(1)
+    except OSError as error:
+        if error.errno == errno.EPIPE:  # who reads our output has enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
+        _tell_system(error)
+        sys.exit(1)
+    except (KeyboardInterrupt, typer.Abort):
+        sys.exit(130)
+
+
+def _tell_usage(error: Any) -> None:
+    """Say what is wrong with a command line, and where its help is."""
+    message = error.format_message().replace("Value error, ", "").rstrip(".")
+    if not error.ctx or type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+        _err.print(escape(message))
+        return
+    _err.print(f"[bold red]error:[/] {escape(message)}. See {escape(error.ctx.command_path)} --help.")
+
+
+def _tell_system(error: OSError) -> None:
+    """Say what the system refuses, where a program or a library of ours asked for it, and not we."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        place = f" ({error.filename})" if error.filename else ""
+        print_error(StorageError(f"The disk is full{place}: free some space and run this again."))
+        return
+    if error.filename is None or error.strerror is None:
+        raise error
+    print_error(StorageError(f"{error.filename}: {error.strerror}."))

@@ -1,0 +1,94 @@
+"""Options of several commands. A value that cannot be one is wrong usage: one line, and status 2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from mcpframe.kit.base.terminal import visible
+
+_HIGHEST_PORT = 65535
+_LONGEST_NAME = 200
+
+
+def _is_port(value: int | list[int] | None) -> int | list[int] | None:
+    for port in value if isinstance(value, list) else [value or 0]:
+        if not 0 <= port <= _HIGHEST_PORT:
+            raise typer.BadParameter(f"{port} is not a port: use 1 to {_HIGHEST_PORT}, or 0.")
+    return value
+
+
+def _is_duration(value: float) -> float:
+    from mcpframe.kit.project.config import MOST_SECONDS
+
+    if not 1 <= value <= MOST_SECONDS:  # not a number is neither
+        raise typer.BadParameter(f"{value:g} is not a number of seconds: use 1 to {MOST_SECONDS}, 23 days.")
+    return value
+
+
+def is_pause(value: float) -> float:
+    """Return a number of seconds, 0 for no limit, or raise `typer.BadParameter`."""
+    return value if value == 0 else _is_duration(value)
+
+
+def is_name(value: str | None) -> str | None:
+    """Return what is given as a name or an id, or raise `typer.BadParameter`: no text, a control character, no end."""
+    if value is None:
+        return None
+    if not value.strip() or len(value) > _LONGEST_NAME or visible(value) != value or "\n" in value:
+        raise typer.BadParameter(f"use 1 to {_LONGEST_NAME} characters on one line.")
+    return value
+
+
+def is_folder(value: Path | None) -> Path | None:
+    """Return a folder that is there or can be made, or raise `typer.BadParameter`: before the work that goes there."""
+    if value is None:
+        return None
+    try:
+        above = next(path for path in (value.absolute(), *value.absolute().parents) if path.exists())
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise typer.BadParameter(f"{str(value)[:80]!r} cannot be a folder ({reason}).") from None
+    if not above.is_dir():
+        raise typer.BadParameter(f"{above} is a file, and no folder.")
+    return value
+
+
+def port(text: str) -> Any:
+    """Return the option of a port; `text` says what it is for, and what 0 means."""
+    return typer.Option(help=text, callback=_is_port)
+
+
+def duration(text: str) -> Any:
+    """Return the option of a number of seconds."""
+    return typer.Option(help=text, callback=_is_duration)
+
+
+Where = Annotated[
+    str,
+    typer.Argument(
+        metavar="URL|PATH", help="The address of a server's page, a built folder, or a project, which is built."
+    ),
+]
+Origin = Annotated[
+    str | None, typer.Option(help="The origin of the page that frames it; by default one that its manifest allows.")
+]
+Era = Annotated[
+    Literal["auto", "2026-07-28", "legacy"],
+    typer.Option(
+        metavar="ERA",
+        help="The protocol to speak: auto for the newest, 2026-07-28, or legacy for the handshake's.",
+    ),
+]
+Timeout = Annotated[float, duration("Seconds until the page has to have begun to speak.")]
+Setup = Annotated[bool, typer.Option("--setup", help="Run the server's setup first; --enter does that, too.")]
+Enter = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FIELD=VALUE|FIELD=@FILE|BUTTON",
+        help="What to enter in the setup's form, and which buttons to press; may be repeated, and is done in order.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

@@ -1,0 +1,44 @@
+"""What a command is to look at: an address, or a folder of this machine that is served while it does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mcpframe.kit.base.progress import Progress
+
+
+def is_address(target: str) -> bool:
+    """Return whether a target is an address and no path."""
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", target) is not None
+
+
+@contextmanager
+def addressed(target: str, *, progress: Progress) -> Iterator[str]:
+    """Serve a target, where it is no address, for as long as the block lasts, and return its address.
+
+    Args:
+        target: An address, a bundle's folder, a folder with one bundle, or a project, which is built into the cache.
+        progress: Told about the steps of a build.
+
+    Raises:
+        ConfigError: There is nothing of this kind at the path, or more than one bundle.
+        KitError: The project cannot be built.
+    """
+    if is_address(target):
+        yield target
+        return
+    from mcpframe.kit.base.errors import ConfigError
+    from mcpframe.kit.project.project import is_there
+    from mcpframe.kit.publish.checks import served_bundles
+
+    path = Path(target)
+    if not target or not is_there(path):
+        raise ConfigError(f"{target!r} is neither an address (https://…) nor a folder or file on this machine.")
+    with served_bundles(path, progress=progress) as urls:
+        if len(urls) > 1:
+            names = ", ".join(sorted(url.rstrip("/").rpartition("/")[2] for url in urls))
+            raise ConfigError(f"{target} has more than one bundle: give the folder of one of {names}.")
+        yield urls[0]

@@ -1,0 +1,47 @@
+"""`mcpframe test`: pytest with the plugin."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mcpframe.kit.base.errors import ConfigError, ToolMissing
+
+EXAMPLES = (
+    "Examples:  mcpframe test  |  mcpframe test my-server -k add -x  |  mcpframe test tests/test_server.py  |  "
+    "mcpframe test . --mcpframe-memory"
+)
+
+SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""What pytest knows and we do not is passed on."""
+
+PLUGIN = "mcpframe.kit.testing.plugin"
+
+
+def run_tests(
+    context: typer.Context,
+    path: Annotated[Path, typer.Argument(help="The project's folder.")] = Path(),
+) -> None:
+    """Run a project's tests with pytest; further arguments and options go to pytest."""
+    if str(path).startswith("-") or path.is_file() or "::" in str(path):  # pytest's, like all the rest
+        arguments, path = [str(path), *context.args], Path()
+    else:
+        arguments = list(context.args)
+    if find_spec("pytest") is None:
+        raise ToolMissing("pytest is not installed: `pip install mcpframe[test]`.")
+    if not path.is_dir():
+        raise ConfigError(f"{path} is not a folder: give the folder of a project, then pytest's arguments.")
+    command = [sys.executable, "-m", "pytest", *plugin_arguments(), *arguments]
+    raise typer.Exit(subprocess.call(command, cwd=path))
+
+
+def plugin_arguments() -> list[str]:
+    """What names the plugin to pytest, where the installation does not: one that is older than the plugin."""
+    known = any(point.value == PLUGIN for point in entry_points(group="pytest11"))
+    return [] if known else ["-p", PLUGIN]

@@ -1,0 +1,100 @@
+"""A tool's answer for a person: as text, and what is no text as files."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import mimetypes
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mcpframe.kit.base.errors import StorageError
+
+_SUFFIX = re.compile(r"\.[a-z0-9]{1,8}\Z")
+
+
+def shown(result: Mapping[str, Any], saved: Mapping[int, Path] | None = None) -> str:
+    """Return a tool's result as text: its texts, a line for everything else, or its structured content.
+
+    Args:
+        result: The result, as on the wire.
+        saved: The files that blocks were saved as, by the blocks' places.
+    """
+    parts = []
+    for place, block in enumerate(result.get("content", ())):
+        if block["type"] == "text":
+            parts.append(block["text"])
+            continue
+        where = f"saved as {saved[place]}" if saved and place in saved else "see --save or --json"
+        if block["type"] in ("image", "audio"):
+            parts.append(f"[{block['type']}, {block['mimeType']}, {len(block['data']) * 3 // 4:,} bytes: {where}]")
+        else:
+            uri = block.get("uri") or block.get("resource", {}).get("uri", "")
+            parts.append(f"[{block['type']} {uri}: {where}]")
+    if not parts and "structuredContent" in result:
+        parts.append(json.dumps(result["structuredContent"], indent=2))
+    return "\n".join(parts)
+
+
+def save(result: Mapping[str, Any], folder: Path, name: str) -> dict[int, Path]:
+    """Save the images, sounds and embedded resources of a tool's result, each as a new file.
+
+    The server decides on neither the folder nor the name: a file is called after the tool that was called and a number,
+    and no file is overwritten.
+
+    Args:
+        result: The result, as on the wire.
+        folder: Where to save; it is made if it is not there.
+        name: What the files' names begin with.
+
+    Returns:
+        The files, by the places of their blocks in the content.
+
+    Raises:
+        StorageError: The file system refuses.
+    """
+    stem = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:64] or "answer"
+    saved: dict[int, Path] = {}
+    try:
+        for place, data, kind in _contents(result):
+            folder.mkdir(parents=True, exist_ok=True)
+            saved[place] = _write_new(folder, stem, _suffix(kind), data)
+    except OSError as error:
+        raise StorageError(
+            f"{error.filename or folder}: {error.strerror}; choose another folder for --save."
+        ) from error
+    return saved
+
+
+def _contents(result: Mapping[str, Any]) -> Iterator[tuple[int, bytes, str]]:
+    for place, block in enumerate(result.get("content", ())):
+        held = block.get("resource", {}) if block["type"] == "resource" else block
+        encoded = held.get("data", held.get("blob"))
+        try:
+            if isinstance(encoded, str):
+                yield place, base64.b64decode(encoded, validate=True), held.get("mimeType", "")
+            elif block["type"] == "resource" and isinstance(held.get("text"), str):
+                yield place, held["text"].encode("utf-8", "backslashreplace"), held.get("mimeType", "text/plain")
+        except binascii.Error:
+            continue  # it is shown as what it is, and --json has it
+
+
+def _write_new(folder: Path, stem: str, suffix: str, data: bytes) -> Path:
+    number = 1
+    while True:
+        path = folder / f"{stem}-{number}{suffix}"
+        try:
+            with path.open("xb") as file:
+                file.write(data)
+        except FileExistsError:
+            number += 1
+            continue
+        return path
+
+
+def _suffix(kind: str) -> str:
+    found = mimetypes.guess_extension(kind.partition(";")[0].strip().lower(), strict=False) or ".bin"
+    return found if _SUFFIX.match(found) else ".bin"

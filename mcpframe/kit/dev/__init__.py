@@ -1,0 +1,1 @@
+"""What an author works with: the development server, the inspector, the demo."""

@@ -1,0 +1,149 @@
+"""The inspector, served: its page, which is built once, and the servers that it is to look at, on two sites."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlencode
+
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mcpframe.frame.places import parse_address
+from mcpframe.kit.base.cache import cache_dir
+from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.errors import ConfigError, PortTaken
+from mcpframe.kit.base.progress import Progress, silent
+from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.bundle import build
+from mcpframe.kit.dev.reload_channel import DevChannel, WithChannel
+from mcpframe.kit.project.project import find_project
+from mcpframe.kit.web.serve import FRAMED_HOST, Served, serve_app
+from mcpframe.kit.web.site import Site
+
+# Used when they are free and none is given: what the inspector and the servers remember belongs to their origins.
+_PAGE_PORT, _SERVERS_PORT = 8710, 8711
+_REBUILDS = "rebuilds"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+@dataclass(frozen=True)
+class Inspecting:
+    """An inspector that is being served.
+
+    Attributes:
+        origin: Its origin, which a server has to allow.
+        url: Its address.
+        servers: The addresses of the servers that were built for it, by the names of their bundles.
+        named: Addresses that a link may add: of any other server the inspector asks first.
+    """
+
+    origin: str
+    url: str
+    servers: Mapping[str, str] = field(default_factory=dict)
+    named: list[str] = field(default_factory=list)
+
+    def url_with(self, server: str, era: str = "auto") -> str:
+        """The address of the inspector that adds a server, or goes to it where it is there already.
+
+        While this inspector is being served, it doesn't ask whether this server is to be added.
+        """
+        if server not in self.named:
+            self.named.append(server)
+        return f"{self.url}#{urlencode({'add': server, 'era': era})}"
+
+
+def address_or_path(target: str) -> str | Path:
+    """Tell the address of a page from the path of a project.
+
+    Raises:
+        OriginError: An address that cannot be framed.
+    """
+    if _SCHEME.match(target):
+        return parse_address(target)[0]
+    return Path(target)
+
+
+@contextmanager
+def serve_inspector(
+    projects: Sequence[Path] = (),
+    *,
+    port: int = 0,
+    rebuilds: DevChannel | None = None,
+    progress: Progress = silent,
+) -> Iterator[Inspecting]:
+    """Serve the inspector, and the servers of projects as its examples, for as long as the block lasts.
+
+    Args:
+        projects: What to build for it, as for `build`; the inspector's origin may embed them, and no other.
+        port: The port of the inspector; 0 takes the usual one, or a free one.
+        rebuilds: Where the inspector hears of builds of a server, which it then connects to anew.
+        progress: Told about long steps.
+
+    Raises:
+        BuildError: A project cannot be built.
+        ConfigError: A project's configuration cannot be used, or it is a page and no server.
+        KitError: Something the build needs is missing or fails.
+        PortTaken: Another program listens on the port.
+    """
+    for project in projects:
+        if find_project(project).config.kind == "page":
+            raise ConfigError(f"{project} is a page and no server: build it, and open it with mcpframe serve.")
+    bundles = _kept("inspector", str(static_dir()))  # another installation's page may be another one
+    page = build(static_dir() / "inspector", bundles, progress=progress)
+    examples: list[dict[str, str]] = []
+    with ExitStack() as stack:
+        named: list[str] = []
+        offered: dict[str, object] = {"servers": examples, "named": named}
+        app: ASGIApp = _WithExamples(Site(bundles, readers=()), f"/{page.name}/examples.json", offered)
+        if rebuilds is not None:
+            offered["rebuilds"] = f"{_REBUILDS}?{rebuilds.query}"
+            app = WithChannel(app, f"/{page.name}/{_REBUILDS}", rebuilds)
+        served = _serve(stack, app, port, _PAGE_PORT)
+        if rebuilds is not None:
+            stack.callback(rebuilds.close)
+        servers: dict[str, str] = {}
+        if projects:
+            # What is built for a port that was just free is of no use to the next run.
+            kept = served.port in (port, _PAGE_PORT)
+            paths = [str(path.resolve()) for path in projects]
+            folder = _kept("inspected", served.origin, *paths) if kept else stack.enter_context(scratch("inspected"))
+            built = [build(item, folder, allowed_origins=[served.origin], progress=progress) for item in projects]
+            theirs = _serve(stack, Site(folder, readers=[served.origin]), 0, _SERVERS_PORT, FRAMED_HOST)
+            for result in built:
+                servers[result.name] = f"{theirs.origin}/{result.url_path}"
+                examples.append({"title": result.manifest["title"], "url": servers[result.name]})
+        yield Inspecting(served.origin, f"{served.origin}/{page.url_path}", servers, named)
+
+
+def _kept(kind: str, *inputs: str) -> Path:
+    """Where bundles that depend on these inputs are built, apart from others of the same names."""
+    return cache_dir() / kind / hashlib.sha256("\n".join(inputs).encode()).hexdigest()[:16]
+
+
+def _serve(stack: ExitStack, app: ASGIApp, port: int, usual: int, host: str = "127.0.0.1") -> Served:
+    if port:
+        return stack.enter_context(serve_app(app, port, host))
+    try:
+        return stack.enter_context(serve_app(app, usual, host))
+    except PortTaken:
+        return stack.enter_context(serve_app(app, host=host))
+
+
+class _WithExamples:
+    """A site with one answer more: what the inspector offers beside an empty field. It is another one in each run."""
+
+    def __init__(self, site: Site, path: str, offered: dict[str, object]) -> None:
+        self._site = site
+        self._path = path
+        self._offered = offered
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app: ASGIApp = self._site
+        if scope["type"] == "http" and scope["path"] == self._path:
+            app = JSONResponse(self._offered, headers={"cache-control": "no-store"})
+        await app(scope, receive, send)

@@ -1,0 +1,1 @@
+"""An author's project: found, configured, scaffolded."""

@@ -1,0 +1,246 @@
+"""What the author configures: `[tool.mcpframe]` of pyproject.toml, or of a script's inline metadata (PEP 723).
+
+Every key is checked; an error names the file, the key and what is allowed there.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from mcpframe.frame.core.errors import OriginError
+from mcpframe.frame.core.origins import ANY, OPAQUE, parse_origin
+from mcpframe.frame.core.roles import MAX_NESTING
+from mcpframe.kit.base.errors import ConfigError
+
+_ENTRY = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\Z")
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\Z")
+_NPM_NAME = re.compile(r"(@[a-z0-9._~-]+/)?[a-z0-9_~-][a-z0-9._~-]*\Z")
+_NPM_VERSION = re.compile(r"\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?\Z")
+_INTEGRITY = re.compile(r"sha512-[A-Za-z0-9+/]{86}==\Z")
+_CSP_SOURCE = re.compile(r"[^\s;,'\"]+\Z|'(self|none|unsafe-inline|sha(256|384|512)-[A-Za-z0-9+/=_-]+)'\Z")
+
+
+def _entry(value: str) -> str:
+    if not _ENTRY.match(value):
+        raise ValueError("must be 'module:object', such as 'server:server'")
+    return value
+
+
+def _name(value: str) -> str:
+    if not _NAME.match(value):
+        raise ValueError("must be letters, digits, '.', '_' and '-', as it becomes a folder and a part of the URL")
+    return value
+
+
+def _origins(values: list[str]) -> list[str]:
+    for value in values:
+        if value not in (ANY, OPAQUE):
+            try:
+                parse_origin(value)
+            except OriginError as error:
+                raise ValueError(str(error)) from None
+    return values
+
+
+def _relative(value: str) -> str:
+    parts = value.replace("\\", "/").split("/")
+    if value.startswith(("/", "\\")) or ":" in value or ".." in parts:
+        raise ValueError("must be a path inside the project, relative to its pyproject.toml")
+    return value
+
+
+def _sources(values: list[str]) -> list[str]:
+    for value in values:
+        if not _CSP_SOURCE.match(value):
+            raise ValueError(f'{value!r} is not a CSP source, such as "https://api.example" or "\'self\'"')
+    return values
+
+
+def _npm_name(value: str) -> str:
+    if not _NPM_NAME.match(value):
+        raise ValueError("must be the name of an npm package, such as 'mermaid' or '@scope/name'")
+    return value
+
+
+def _npm_version(value: str) -> str:
+    if not _NPM_VERSION.match(value):
+        raise ValueError("must be one version, such as '1.2.3', not a range")
+    return value
+
+
+def _integrity(value: str) -> str:
+    if not _INTEGRITY.match(value):
+        raise ValueError("must be 'sha512-…', as `npm view NAME@VERSION dist.integrity` tells it")
+    return value
+
+
+Sources = Annotated[list[str], AfterValidator(_sources)]
+RelativePath = Annotated[str, AfterValidator(_relative)]
+
+MOST_SECONDS = 2_000_000
+"""The longest that anything may take, 23 days: a timer of JavaScript with more than 2³¹ milliseconds ends at once."""
+
+Seconds = Annotated[float, Field(gt=0, le=MOST_SECONDS)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class VisibilityConfig(_Section):
+    """Whether the page must be seen while it serves: `transportVisibility` of the SEP.
+
+    Attributes:
+        requirement: `required`, `optional` or `hidden`.
+        message: Why, for the person who is asked to show the page.
+    """
+
+    requirement: Literal["required", "optional", "hidden"] = "hidden"
+    message: str | None = None
+
+
+class OptionsConfig(_Section):
+    """Deadlines (seconds) and limits of the connection; see `mcpframe.frame.core.roles.Options`.
+
+    Attributes:
+        allow_opaque: Also serve pages whose origin is opaque (`null`): sandboxed frames and files, whoever made them.
+    """
+
+    handshake_timeout: Seconds | None = None
+    accept_timeout: Seconds | None = None
+    setup_timeout: Seconds | None = None
+    repeat_interval: Seconds | None = None
+    max_message_bytes: Annotated[int, Field(ge=1024)] | None = None
+    max_nesting: Annotated[int, Field(ge=1, le=MAX_NESTING)] | None = None
+    max_pending: Annotated[int, Field(ge=1)] | None = None
+    allow_opaque: bool = False
+
+
+class CspConfig(_Section):
+    """What the page may reach besides its own origin (Content Security Policy, level 3).
+
+    Attributes:
+        connect_src: Where the server may send requests.
+        img_src, media_src, font_src, style_src, frame_src, worker_src: As in the policy of that name.
+        unsafe_eval: Allow `eval`. Only a WebAssembly library with inline JavaScript needs it.
+    """
+
+    connect_src: Sources = []
+    img_src: Sources = []
+    media_src: Sources = []
+    font_src: Sources = []
+    style_src: Sources = []
+    frame_src: Sources = []
+    worker_src: Sources = []
+    unsafe_eval: bool = False
+
+
+class NpmConfig(_Section):
+    """Files of an npm package that the author's pages use, `[tool.mcpframe.npm.NAME]`; in the bundle `npm/NAME/PATH`.
+
+    Attributes:
+        version: The version, exact.
+        integrity: The hash of the package, as `npm view NAME@VERSION dist.integrity` tells it.
+        files: Paths in the package; `*` stands for any part of a name.
+    """
+
+    version: Annotated[str, AfterValidator(_npm_version)]
+    integrity: Annotated[str, AfterValidator(_integrity)]
+    files: Annotated[list[RelativePath], Field(min_length=1)]
+
+
+class McpframeConfig(_Section):
+    """`[tool.mcpframe]`.
+
+    Attributes:
+        entry: `module:object` of the server, or of a page's main function.
+        kind: `server`, or `page` for a page that is no server: a host, or the client of an inverted architecture.
+        name: The bundle's folder; by default the project's name.
+        title: The name for people; by default the server's own.
+        allowed_origins: Origins of the pages that may embed the server, each written out; `*` for all.
+        visibility: Whether the page must be seen while it serves.
+        requirements: What to install in the page; by default `project.dependencies`.
+        lazy: Requirements that are fetched only when the server calls `mcpframe.load`.
+        assets: Glob patterns of further files, for the server or its page: data, HTML, JavaScript, images and the like.
+        styles: Style sheets of the page.
+        npm: npm packages whose files the pages use, by name.
+        source: The folder that is put on the import path; by default `src` where the entry is there, else the root.
+        csp: What the page may reach.
+        options: Deadlines and limits of the connection.
+        boot_timeout: Seconds until the page reports that it does not start.
+        inspect: Import the server during the build, to check it and to list its tools.
+        import_timeout: Seconds that importing the server may take during the build.
+    """
+
+    entry: Annotated[str, AfterValidator(_entry)] | None = None
+    kind: Literal["server", "page"] = "server"
+    name: Annotated[str, AfterValidator(_name)] | None = None
+    title: str | None = None
+    allowed_origins: Annotated[list[str], AfterValidator(_origins)] = []
+    visibility: VisibilityConfig = VisibilityConfig()
+    requirements: list[str] | None = None
+    lazy: list[str] = []
+    assets: list[RelativePath] = []
+    styles: list[RelativePath] = []
+    npm: dict[Annotated[str, AfterValidator(_npm_name)], NpmConfig] = {}
+    source: RelativePath | None = None
+    csp: CspConfig = CspConfig()
+    options: OptionsConfig = OptionsConfig()
+    boot_timeout: Seconds = 60.0
+    inspect: bool = True
+    import_timeout: Seconds = 120.0
+
+
+def read_config(table: object, file: str) -> McpframeConfig:
+    """Validate the table `[tool.mcpframe]`.
+
+    Args:
+        table: The table as the TOML reader gave it.
+        file: The file's name, for errors.
+
+    Raises:
+        ConfigError: A key is unknown or has a value that is not allowed; the message names file, key and what is.
+    """
+    try:
+        return McpframeConfig.model_validate(table)
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        raise ConfigError(" ".join(f"{file}: {_explain(detail)}." for detail in details)) from None
+
+
+def _explain(detail: Any) -> str:
+    location = [part for part in detail["loc"] if isinstance(part, (str, int))]
+    kinds = ("float", "int", "[key]")  # what pydantic puts between keys, as it does "function-after[…]"
+    parts = [str(part) for part in location]
+    keys = [part for part in parts if part not in kinds and not part.startswith(("function-", "constrained-"))]
+    key = ".".join(["tool.mcpframe", *keys])
+    if detail["type"] == "extra_forbidden":
+        section = _section(keys[:-1])
+        close = difflib.get_close_matches(keys[-1], section, n=1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        return f"{key} is not a key; {hint}allowed are {', '.join(section)}"
+    if detail["type"] == "model_type":
+        return f"{key} must be a table with the keys {', '.join(_section(keys))}"
+    message = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Input ").rstrip(".")
+    message = message.replace("should be", "must be")
+    if detail["type"] == "value_error" and "'" in message:
+        return f"{key}: {message}"  # it quotes the very part that is wrong
+    shown = repr(detail["input"])
+    return f"{key}: {message}, not {shown if len(shown) < 80 else shown[:77] + '...'}"
+
+
+def _section(keys: list[str]) -> list[str]:
+    model: type[BaseModel] = McpframeConfig
+    names = iter(keys)
+    for name in names:
+        annotation = model.model_fields[name].annotation
+        if get_origin(annotation) is dict:
+            annotation = get_args(annotation)[1]
+            next(names, None)  # that of the entry
+        options = get_args(annotation) if get_origin(annotation) is not None else (annotation,)
+        model = next(option for option in options if isinstance(option, type) and issubclass(option, BaseModel))
+    return list(model.model_fields)

@@ -1,0 +1,225 @@
+"""An author's project, found from a path: a folder with pyproject.toml, or one Python file."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.project.config import McpframeConfig, read_config
+
+_SERVERS = ("FrameServer", "MCPServer", "Server")
+_SCRIPT_BLOCK = re.compile(r"(?m)^# /// script$\s(?P<content>(^#(| .*)$\s)+)^# ///$")  # PEP 723
+_OWN = {"mcpframe", "mcp"}
+
+
+@dataclass(frozen=True)
+class Project:
+    """What is to be built.
+
+    Attributes:
+        root: The project's folder; the lock file stands in it.
+        file: Where the configuration came from, for errors.
+        name: The bundle's folder name.
+        entry: `module:object`.
+        source: The folder on the import path.
+        single: The one Python file that was given; None for a project.
+        requirements: What the page needs from the start, besides mcpframe and the SDK.
+        lazy: What it may fetch later.
+        config: The rest, as configured.
+    """
+
+    root: Path
+    file: Path
+    name: str
+    entry: str
+    source: Path
+    single: Path | None
+    requirements: tuple[str, ...]
+    lazy: tuple[str, ...]
+    config: McpframeConfig = field(repr=False)
+
+    @property
+    def lock_path(self) -> Path:
+        """Where the project's lock file is."""
+        return self.root / (f"{self.single.stem}.mcpframe.lock" if self.single else "mcpframe.lock")
+
+
+def is_there(path: Path) -> bool:
+    """Return whether there is a file or folder at a path; a path that the system does not take leads to none."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def find_project(path: Path) -> Project:
+    """Read the project at `path`: a folder, a pyproject.toml, or a Python file.
+
+    Raises:
+        ConfigError: There is no server there, or its configuration cannot be used.
+    """
+    path = path.absolute()
+    if not is_there(path):
+        raise ConfigError(f"{path} does not exist: give the folder of a server, or its Python file.")
+    if path.is_dir():
+        if (path / "pyproject.toml").is_file():
+            return _from_pyproject(path / "pyproject.toml")
+        if (path / "server.py").is_file():
+            return _from_script(path / "server.py")
+        raise ConfigError(f"{path} has neither a pyproject.toml nor a server.py: give the folder or file of a server.")
+    if path.name == "pyproject.toml":
+        return _from_pyproject(path)
+    if path.suffix == ".py":
+        return _from_script(path)
+    raise ConfigError(f"{path} is neither a folder, a pyproject.toml nor a Python file.")
+
+
+def with_origins(project: Project, origins: Sequence[str]) -> Project:
+    """The project with other allowed origins.
+
+    Raises:
+        ConfigError: One of them is not an origin.
+    """
+    checked = read_config({"allowed_origins": list(origins)}, "allowed_origins given to the build").allowed_origins
+    return replace(project, config=project.config.model_copy(update={"allowed_origins": checked}))
+
+
+def _from_pyproject(file: Path) -> Project:
+    data = _toml(_text(file), file)
+    tool = data.get("tool", {})
+    metadata = data.get("project", {})
+    config = read_config(tool.get("mcpframe", {}) if isinstance(tool, dict) else {}, str(file))
+    root = file.parent
+    declared = config.requirements
+    if declared is None:
+        dependencies = metadata.get("dependencies", [])
+        if not isinstance(dependencies, list) or not all(isinstance(item, str) for item in dependencies):
+            raise ConfigError(f"{file}: project.dependencies must be a list of requirements.")
+        declared = dependencies
+    entry = config.entry or ("main:main" if config.kind == "page" else _guess_entry(root, file))
+    name = config.name or str(metadata.get("name") or root.name)
+    return _project(root, file, name, entry, _source(root, config, entry, file), None, declared, config)
+
+
+def _from_script(file: Path) -> Project:
+    text = _text(file)
+    found = [match["content"] for match in _SCRIPT_BLOCK.finditer(text.replace("\r\n", "\n"))]
+    if len(found) > 1:
+        raise ConfigError(f"{file} has {len(found)} script blocks (PEP 723); only one is allowed.")
+    inline = "".join(line[2:] if line.startswith("# ") else line[1:] for line in "".join(found).splitlines(True))
+    data = _toml(inline, file)
+    config = read_config(data.get("tool", {}).get("mcpframe", {}), str(file))
+    declared = config.requirements if config.requirements is not None else data.get("dependencies", [])
+    if not file.stem.isidentifier():
+        raise ConfigError(f"{file.name} cannot be imported by its name: rename it to a Python identifier.")
+    entry = config.entry or f"{file.stem}:{'main' if config.kind == 'page' else _server_object(text, file) or 'server'}"
+    return _project(file.parent, file, config.name or file.stem, entry, file.parent, file, declared, config)
+
+
+def _project(
+    root: Path,
+    file: Path,
+    name: str,
+    entry: str,
+    source: Path,
+    single: Path | None,
+    declared: list[str],
+    config: McpframeConfig,
+) -> Project:
+    folder = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")
+    if not folder or folder.startswith("_"):
+        raise ConfigError(f"{file}: {name!r} cannot be a folder's name; set tool.mcpframe.name.")
+    requirements = _requirements(declared, file, "requirements")
+    lazy = _requirements(config.lazy, file, "lazy")
+    lazy_names = {canonicalize_name(Requirement(item).name) for item in lazy}
+    eager = tuple(item for item in requirements if canonicalize_name(Requirement(item).name) not in lazy_names)
+    return Project(root, file, folder, entry, source, single, eager, lazy, config)
+
+
+def _requirements(declared: list[str], file: Path, key: str) -> tuple[str, ...]:
+    """Check requirements, and leave out mcpframe and the SDK, whose versions the build decides unless one is pinned."""
+    kept = []
+    for text in declared:
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement as error:
+            reason = str(error).splitlines()[0].rstrip(".")
+            raise ConfigError(
+                f"{file}: tool.mcpframe.{key}: {text!r} is not a requirement (PEP 508): {reason}."
+            ) from None
+        if requirement.url:
+            raise ConfigError(
+                f"{file}: tool.mcpframe.{key}: {text!r} names a URL; give a version, so that it can be locked."
+            )
+        name = canonicalize_name(requirement.name)
+        if name == "mcp" and requirement.specifier:
+            kept.append(f"mcp{requirement.specifier}")  # its extras are parts of the HTTP stack and the command line
+        elif name not in _OWN:
+            kept.append(text)
+    return tuple(sorted(kept, key=str.lower))
+
+
+def _source(root: Path, config: McpframeConfig, entry: str, file: Path) -> Path:
+    folders = [root / "src", root] if config.source is None else [root / config.source]
+    top = entry.partition(":")[0].split(".")[0]
+    for folder in folders:
+        if (folder / f"{top}.py").is_file() or (folder / top).is_dir():
+            return folder
+    raise ConfigError(
+        f"{file}: tool.mcpframe.entry is {entry!r}, but there is no {top}.py or {top}/ in "
+        f"{' or '.join(str(folder) for folder in folders)}; set tool.mcpframe.entry, or tool.mcpframe.source."
+    )
+
+
+def _guess_entry(root: Path, file: Path) -> str:
+    for module in ("server", "main"):
+        for folder in (root / "src", root):
+            script = folder / f"{module}.py"
+            if script.is_file():
+                return f"{module}:{_server_object(_text(script), script) or 'server'}"
+    raise ConfigError(f"{file}: set tool.mcpframe.entry to 'module:object' of the server; there is no server.py.")
+
+
+def _server_object(text: str, file: Path) -> str | None:
+    """The first name at the top of a module that is given the result of calling a server class."""
+    try:
+        tree = ast.parse(text, file.name)
+    except SyntaxError as error:
+        raise ConfigError(f"{file}, line {error.lineno}: {error.msg}.") from None
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign):
+            targets, value = statement.targets, statement.value
+        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+            targets, value = [statement.target], statement.value
+        else:
+            continue
+        called = value.func if isinstance(value, ast.Call) else None
+        called_name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", None)
+        if called_name in _SERVERS and isinstance(targets[0], ast.Name):
+            return targets[0].id
+    return None
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8")
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError:
+        raise ConfigError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
+
+
+def _toml(text: str, file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file} is not valid TOML: {error}.") from None

@@ -1,0 +1,79 @@
+"""A new project from a template: its files, a lock, a CI file, and a name of its own."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from mcpframe.kit.base.cache import clear_leftovers, new_folder
+from mcpframe.kit.base.data import static_dir, templates_dir
+from mcpframe.kit.base.errors import ScaffoldError
+from mcpframe.kit.base.locking import locked
+
+DEFAULT = "minimal"
+"""The template of who names none."""
+
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\Z")
+_LEFT_OUT = ("__pycache__", "*.pyc", "dist", "mcpframe-results", ".*")
+_ADDED = {"workflow.yml": ".github/workflows/test.yml", "gitignore.txt": ".gitignore"}
+
+
+def template_names() -> list[str]:
+    """The templates there are."""
+    return sorted(path.parent.name for path in templates_dir().glob("*/pyproject.toml"))
+
+
+def scaffold(name: str, *, template: str = DEFAULT, parent: Path | None = None) -> Path:
+    """Make a project in a folder of its name.
+
+    Args:
+        name: The project's name, and its folder's.
+        template: One of `template_names()`.
+        parent: Where to make the folder; by default the current one.
+
+    Returns:
+        The folder.
+
+    Raises:
+        ScaffoldError: The name cannot be one, there is no such template, or the folder has something in it.
+        StorageError: The file system refuses. Then there is no folder, either.
+    """
+    if not _NAME.match(name):
+        raise ScaffoldError(
+            f"{name!r} cannot be a project's name: use letters, digits, '.', '_' and '-', with a letter or digit at "
+            "both ends."
+        )
+    if template not in template_names():
+        raise ScaffoldError(f"There is no template {template!r}; there are: {', '.join(template_names())}.")
+    folder = (parent or Path.cwd()) / name
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ScaffoldError(f"{folder} is there and is not empty: choose another name, or move it away.")
+    with locked(folder):
+        clear_leftovers(folder)
+    with new_folder(folder) as made:
+        shutil.copytree(templates_dir() / template, made, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+        for source, target in _ADDED.items():
+            (made / target).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(static_dir() / "new" / source, made / target)
+        _rename(made, template, name)
+    folder.chmod(0o755)  # a temporary folder is for its owner only
+    return folder
+
+
+def _rename(folder: Path, template: str, name: str) -> None:
+    """Put the project's name where the template has its own."""
+    title = re.sub(r"[-_.]+", " ", name).strip()
+    title = title[:1].upper() + title[1:]
+    old_title = re.sub("-", " ", template).capitalize()
+    for path in (folder / "pyproject.toml", folder / "README.md", folder / "server.py"):
+        if not path.is_file():
+            continue
+        text = path.read_text("utf-8")
+        text = text.replace(f'name = "{template}"', f'name = "{name}"')
+        text = re.sub(rf'FrameServer\(\s*"{template}"', lambda found: found[0].replace(template, name), text)
+        text = text.replace(f"dist/{template}/", f"dist/{name}/")
+        if template == DEFAULT:
+            text = text.replace(f'title = "{old_title}"', f'title = "{title}"')
+            text = text.replace(f"# {old_title}\n", f"# {title}\n")
+        path.write_text(text, "utf-8")

@@ -1,0 +1,1 @@
+"""What is looked at and added before a bundle is published."""

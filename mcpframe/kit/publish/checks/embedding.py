@@ -1,0 +1,137 @@
+"""The page itself: its address, its headers, its Content Security Policy, and who may frame it. Pure."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.kit.publish.checks.findings import Finding, error, warning
+
+_HEADERS = "upload the header file that the build wrote for your host (_headers, .htaccess, vercel.json, …)"
+_LARGE = 15_000_000
+_HOUR = 3600
+
+
+def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]) -> Iterator[Finding]:
+    """Look at the answer for a bundle's page.
+
+    Args:
+        url: Its address.
+        headers: Its headers, by lower-case name.
+        manifest: What its manifest says.
+    """
+    yield from _address(url)
+    kind = headers.get("content-type", "")
+    if not kind.startswith("text/html"):
+        yield error(
+            "page", f"It is sent as {kind or 'nothing'}, not as text/html.", "Set its Content-Type to text/html."
+        )
+    if "x-frame-options" in headers:
+        yield error(
+            "X-Frame-Options",
+            f"The header {headers['x-frame-options']!r} keeps hosts from framing the page.",
+            "Remove it: frame-ancestors of the Content-Security-Policy says who may.",
+        )
+    if headers.get("x-content-type-options", "").lower() != "nosniff":
+        yield warning("X-Content-Type-Options", "The header is missing.", f"Set it to nosniff: {_HEADERS}.")
+    yield from _policy(headers.get("content-security-policy"), manifest["allowed_origins"])
+    age = re.search(r"max-age=(\d+)", headers.get("cache-control", ""))
+    if age and int(age[1]) > _HOUR and "no-cache" not in headers["cache-control"]:
+        yield warning(
+            "Cache-Control",
+            f"Browsers keep the page for {int(age[1]) // _HOUR} hours, so that an update does not reach them.",
+            f"Send the page with no-cache: {_HEADERS}.",
+        )
+    yield from check_origins(manifest["allowed_origins"], published=not _is_local(url))
+    first = manifest["sizes"]["first_visit"]
+    if first > _LARGE:
+        yield warning(
+            "size",
+            f"A first visit fetches {first / 1e6:.1f} MB.",
+            "Move large requirements into tool.mcpframe.lazy, and load them when they are needed.",
+        )
+
+
+def check_origins(allowed: Sequence[str], *, published: bool) -> Iterator[Finding]:
+    """Look at who may embed the server.
+
+    Args:
+        allowed: The allowed origins.
+        published: Whether the server is where others reach it.
+    """
+    subject, where = "allowed_origins", "in tool.mcpframe.allowed_origins"
+    if ANY in allowed:
+        yield warning(
+            subject, "Any page on the web may embed the server and call its tools.", f"Name the hosts {where}."
+        )
+    if OPAQUE in allowed:
+        yield warning(subject, "Any sandboxed frame may embed the server.", f"Name the hosts {where}.")
+    for origin in allowed:
+        if origin in (ANY, OPAQUE):
+            continue
+        host = urlsplit(origin).hostname or ""
+        if _is_loopback(host):
+            if published or len(allowed) == 1:
+                yield warning(
+                    subject,
+                    f"{origin} is a page of the user's own machine, for development.",
+                    f"Put the origin of the real host {where} before you publish.",
+                )
+        elif origin.startswith("http:"):
+            yield warning(subject, f"{origin} is not protected on its way.", "Use the https origin of that host.")
+
+
+def _address(url: str) -> Iterator[Finding]:
+    if url.startswith("http:") and not _is_local(url):
+        yield error(
+            "address",
+            "The page is served over http: browsers do not put it into hosts of https.",
+            "Serve it over https.",
+        )
+
+
+def _policy(policy: str | None, allowed: Sequence[str]) -> Iterator[Finding]:
+    subject = "Content-Security-Policy"
+    if policy is None:
+        yield warning(
+            subject,
+            "The header is missing; the page's own policy cannot say who may frame it.",
+            f"Send the header that the manifest has under csp: {_HEADERS}.",
+        )
+        return
+    directives = {part.split()[0].lower(): part.split()[1:] for part in policy.split(";") if part.strip()}
+    scripts = directives.get("script-src", directives.get("default-src"))
+    if scripts is not None and not {"'wasm-unsafe-eval'", "'unsafe-eval'"} & set(scripts):
+        yield error(
+            subject,
+            "Its script-src does not allow WebAssembly, so that Python does not start.",
+            f"Add 'wasm-unsafe-eval' to it: {_HEADERS}.",
+        )
+    ancestors = directives.get("frame-ancestors")
+    if ancestors is None:
+        yield warning(subject, "It does not say who may frame the page.", f"Add frame-ancestors: {_HEADERS}.")
+    elif ANY not in ancestors:
+        for origin in allowed:
+            if origin not in (ANY, OPAQUE) and origin not in ancestors:
+                yield error(
+                    subject,
+                    f"Its frame-ancestors keep {origin} from framing the page, which allowed_origins has.",
+                    f"Send the policy that the manifest has under csp: {_HEADERS}.",
+                )
+
+
+def _is_local(url: str) -> bool:
+    return _is_loopback(urlsplit(url).hostname or "")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,107 @@
+"""The files of a bundle as a web server sends them: there, whole, of the right type, compressed and cached."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import urljoin
+
+from mcpframe.kit.publish.checks.findings import Finding, error, warning
+from mcpframe.kit.web.published import Fetched, fetch
+
+_TYPES = {
+    "js": ("text/javascript", "application/javascript"),
+    "mjs": ("text/javascript", "application/javascript"),
+    "wasm": ("application/wasm",),
+    "css": ("text/css",),
+    "html": ("text/html",),
+}
+_GZIP = 16 + zlib.MAX_WBITS
+_WORTH = 100_000  # bytes that compression should save
+_HASHED = re.compile(r"[.-][0-9a-f]{8,}([./]|$)")
+_AT_ONCE = 6
+_LIMIT = 512 * 1024 * 1024
+_HEADERS = "upload the header file that the build wrote for your host (_headers, .htaccess, vercel.json, …)"
+
+
+def check_files(url: str, manifest: Mapping[str, Any]) -> Iterator[Finding]:
+    """Get every file that the manifest lists, and look at the answers.
+
+    Args:
+        url: The address of the bundle's page.
+        manifest: What its manifest says.
+
+    Raises:
+        NoFramedServer: The web server stops answering.
+    """
+    root = urljoin(url, "../")
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        answers = pool.map(lambda entry: _get(urljoin(root, entry["path"])), manifest["files"])
+        for entry, answer in zip(manifest["files"], answers, strict=True):
+            yield from check_file(entry, answer)
+
+
+def _get(url: str) -> Fetched:
+    return fetch(url, headers={"Accept-Encoding": "gzip"}, limit=_LIMIT)
+
+
+def check_file(entry: Mapping[str, Any], answer: Fetched) -> Iterator[Finding]:
+    """Look at the answer for one file.
+
+    Args:
+        entry: What the manifest says of it.
+        answer: The answer, to a request that accepts gzip.
+    """
+    path, headers = entry["path"], answer.headers
+    if answer.status != 200:
+        yield error(path, f"It is answered with status {answer.status}.", "Upload the whole folder that was built.")
+        return
+    encoding = headers.get("content-encoding", "")
+    try:
+        body = zlib.decompress(answer.body, _GZIP) if encoding == "gzip" else answer.body
+    except zlib.error:
+        yield error(path, "It is said to be compressed with gzip, and is not.", "Serve the .gz files as gzip, or none.")
+        return
+    if hashlib.sha256(body).hexdigest() != entry["sha256"]:
+        yield error(
+            path,
+            f"It is not the file that was built ({len(body):,} bytes, {entry['bytes']:,} were built).",
+            "Upload the folder again, all of it, and keep the web server from changing files.",
+        )
+    yield from _type(path, headers.get("content-type", "").partition(";")[0].strip().lower())
+    if headers.get("access-control-allow-origin") != "*":
+        yield warning(
+            path,
+            "It cannot be read from a sandboxed page, as Access-Control-Allow-Origin is not *.",
+            f"Set that header: {_HEADERS}.",
+        )
+    packed = entry.get("gzip_bytes")
+    if packed is not None and not encoding and entry["bytes"] - packed > _WORTH:
+        yield warning(
+            path,
+            f"It is sent uncompressed: {entry['bytes'] / 1e6:.1f} MB rather than {packed / 1e6:.1f} MB.",
+            "Let the web server compress it, or serve the .gz file beside it.",
+        )
+    if _HASHED.search(path) and "immutable" not in headers.get("cache-control", ""):
+        yield warning(
+            path,
+            "Browsers ask for it again on every visit, though it never changes.",
+            f"Send it with Cache-Control: public, max-age=31536000, immutable: {_HEADERS}.",
+        )
+
+
+def _type(path: str, kind: str) -> Iterator[Finding]:
+    ending = path.rpartition(".")[2]
+    wanted = _TYPES.get(ending)
+    if wanted is None or kind in wanted:
+        return
+    message = f"It is sent as {kind or 'nothing'}, not as {wanted[0]}."
+    remedy = f"Set the Content-Type of .{ending} files to {wanted[0]}."
+    if ending == "wasm":  # the loader has a slower way
+        yield warning(path, message, remedy)
+    else:
+        yield error(path, message, remedy)

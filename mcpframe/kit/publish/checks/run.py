@@ -1,0 +1,131 @@
+"""All checks of one page, and the ways to get at a page: a URL, a built folder, a project."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from mcpframe.kit.base.errors import ConfigError, NoFramedServer
+from mcpframe.kit.base.listed import everything
+from mcpframe.kit.base.progress import Progress, silent
+from mcpframe.kit.bundle.write import MANIFEST, read_manifests
+from mcpframe.kit.cli.server_session import one_session
+from mcpframe.kit.publish.checks.embedding import check_page
+from mcpframe.kit.publish.checks.files import check_files
+from mcpframe.kit.publish.checks.findings import Finding, error, warning
+from mcpframe.kit.publish.checks.tools import check_tools
+from mcpframe.kit.web.bundle_site import BundleSite
+from mcpframe.kit.web.published import fetch, host_for, read_manifest
+from mcpframe.kit.web.serve import serve_app
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found at one address.
+
+    Attributes:
+        url: The address.
+        findings: What was found, errors first.
+    """
+
+    url: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def errors(self) -> int:
+        """How many of them are errors."""
+        return sum(finding.severity == "error" for finding in self.findings)
+
+
+def check_url(url: str, *, origin: str | None = None, timeout: float = 30.0, progress: Progress = silent) -> Report:
+    """Look at the bundle at a URL: its files as they are sent, its tools, and a session with it.
+
+    Args:
+        url: The address of its page.
+        origin: The origin of the page that frames it; by default the first that it allows.
+        timeout: Seconds until the page has to have begun to speak.
+        progress: Told about each step.
+
+    Raises:
+        NoFramedServer: Nobody answers, or it is no bundle.
+    """
+    page = fetch(url)
+    if page.status != 200:
+        raise NoFramedServer(f"{url} answers with status {page.status}: give the address of a server's page.")
+    manifest = read_manifest(page.url)
+    if manifest is None:
+        raise NoFramedServer(
+            f"{url} is not the page of an mcpframe bundle: there is no {MANIFEST} beside it. "
+            "Give the address of the bundle's folder, with a slash at the end, and upload the whole folder."
+        )
+    findings = [*check_page(page.url, page.headers, manifest)]
+    with progress("Looking at the files"):
+        findings += check_files(page.url, manifest)
+    if manifest.get("kind") != "page":
+        with progress("Opening a session in headless Chromium"):
+            findings += _session(page.url, manifest, origin or host_for(manifest), timeout)
+    return Report(url, tuple(sorted(findings, key=lambda finding: finding.severity)))
+
+
+def _session(url: str, manifest: dict[str, Any], origin: str, timeout: float) -> Iterator[Finding]:
+    try:
+        tools = asyncio.run(_tools(url, origin, timeout))
+    except NoFramedServer as problem:
+        first, _, details = str(problem).partition("\n")
+        remedy = f"Open it in a browser and look at its console. {details}".strip()
+        yield error("handshake", first, remedy)
+        yield from check_tools(manifest["tools"] or [])
+        return
+    yield from check_tools(tools)
+    listed = manifest["tools"]
+    if listed is not None and [tool["name"] for tool in listed] != [tool["name"] for tool in tools]:
+        yield warning(
+            "tools",
+            "The manifest lists other tools than a session does.",
+            "Register tools when the module is imported, or build again.",
+        )
+
+
+async def _tools(url: str, origin: str, patience: float) -> list[dict[str, Any]]:
+    async with one_session(url, origin=origin, patience=patience) as client:
+        return await everything(client.list_tools, "tools") if client.server_capabilities.tools else []
+
+
+@contextmanager
+def served_bundles(path: Path, *, progress: Progress = silent) -> Iterator[list[str]]:
+    """Serve what is at a path for as long as the block lasts, and give the addresses of its bundles.
+
+    Each bundle is served alone, on an origin of its own: it is somebody's code that runs in a browser here, and has no
+    business with what lies beside it.
+
+    Args:
+        path: A bundle's folder, a folder with bundles, or a project, which is built into the cache.
+        progress: Told about long steps.
+
+    Raises:
+        ConfigError: It is none of them.
+        KitError: The project cannot be built.
+    """
+    if path.is_dir() and (path / MANIFEST).is_file():
+        root, names = path.resolve().parent, [path.resolve().name]
+    elif path.is_dir() and read_manifests(path):
+        root, names = path, list(read_manifests(path))
+    else:
+        root, names = _built(path, progress)
+    with ExitStack() as stack:
+        sites = [BundleSite(root.resolve(), name) for name in names]
+        yield [f"{stack.enter_context(serve_app(site)).origin}/{quote(site.name)}/" for site in sites]
+
+
+def _built(path: Path, progress: Progress) -> tuple[Path, list[str]]:
+    from mcpframe.kit.testing.shared_browser import build_for_tests
+
+    if path.is_file() and path.name == MANIFEST:
+        raise ConfigError(f"{path} is a file of a bundle: give the bundle's folder.")
+    built, folder = build_for_tests(path, progress=progress)
+    return folder, [built.name]

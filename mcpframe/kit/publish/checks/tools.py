@@ -1,0 +1,70 @@
+"""Tools as a model sees them: names, descriptions and schemas. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import jsonschema
+
+from mcpframe.kit.publish.checks.findings import Finding, error, warning
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}\Z")  # MCP specification, server/tools, tool names
+_LONG = 2000
+
+
+def check_tools(tools: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    """Look at tools as `tools/list` gives them."""
+    if not tools:
+        yield warning("tools", "The server has no tool.", "Register one with @server.tool(), unless that is meant.")
+    names = [tool["name"] for tool in tools]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield error(f"tool {name}", "Two tools have this name.", "Rename one of them.")
+    for tool in tools:
+        yield from check_tool(tool)
+
+
+def check_tool(tool: Mapping[str, Any]) -> Iterator[Finding]:
+    """Look at one tool."""
+    subject = f"tool {tool['name']}"
+    if not _NAME.match(tool["name"]):
+        yield warning(
+            subject,
+            "Its name is not made of up to 128 letters, digits, '_', '-' and '.', so that clients may refuse it.",
+            "Rename it, or give a name with @server.tool(name=...).",
+        )
+    description = (tool.get("description") or "").strip()
+    if not description:
+        yield warning(
+            subject,
+            "It has no description, so that a model has to guess what it does.",
+            "Write a docstring, or @server.tool(description=...).",
+        )
+    elif len(description) > _LONG:
+        yield warning(
+            subject,
+            f"Its description has {len(description):,} characters, which every conversation pays for.",
+            "Shorten it; move the rest into the arguments' descriptions or a resource.",
+        )
+    for kind, title in (("inputSchema", "arguments"), ("outputSchema", "result")):
+        schema = tool.get(kind)
+        if isinstance(schema, dict):
+            yield from _schema(subject, schema, title)
+    for name, found in (tool.get("inputSchema") or {}).get("properties", {}).items():
+        if isinstance(found, dict) and not found.get("description"):
+            yield warning(
+                subject,
+                f"Its argument {name!r} has no description.",
+                "Annotate it: Annotated[type, Field(description=...)].",
+            )
+
+
+def _schema(subject: str, schema: dict[str, Any], title: str) -> Iterator[Finding]:
+    try:
+        jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator).check_schema(schema)
+    except jsonschema.SchemaError as problem:
+        yield error(subject, f"The schema of its {title} is not one: {problem.message}.", "Correct the schema.")
+        return
+    if title == "arguments" and schema.get("type") != "object":
+        yield error(subject, "The schema of its arguments is not of type object.", "Take arguments by name.")

@@ -1,0 +1,79 @@
+"""The npm package `@mcpframe/host`: `static/host.js` with its types, and one file with the SDK's client in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+from mcpframe.kit.base.data import checkout_dir, static_dir
+from mcpframe.kit.base.node import find_node
+from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
+
+_OWN = ("package.json", "README.md", "bundled.d.ts")
+_LICENSE = re.compile("licen[cs]e", re.IGNORECASE)
+_PACKAGE = re.compile(r"(?:^|/)node_modules/((?:@[^/]+/)?[^/]+)/")
+
+
+def stage_host_package(folder: Path, modules: Path) -> None:
+    """Fill an empty folder with the files of the package.
+
+    Args:
+        folder: The folder.
+        modules: A `node_modules` folder with the SDK's client and esbuild, as `node.install_locked` makes it.
+
+    Raises:
+        KitError: It is no checkout, or esbuild is missing or fails.
+    """
+    static = static_dir()
+    for name in _OWN:
+        shutil.copyfile(static / "host" / name, folder / name)
+    for name in (*HOST_MODULES, "host.d.ts"):
+        shutil.copyfile(static / name, folder / name)
+    shutil.copyfile(checkout_dir() / "LICENSE", folder / "LICENSE")
+    record = folder / "inputs.json"
+    bundle_module(str(static / "host" / "bundled.js"), folder / "bundled.js", modules, record=record)
+    inputs = json.loads(record.read_text("utf-8"))["inputs"]
+    record.unlink()
+    (folder / "bundled.licenses.txt").write_text(_licenses(list(inputs), modules), "utf-8")
+
+
+def pack_host_package(target: Path, modules: Path) -> Path:
+    """Pack the package as `npm publish` would.
+
+    Args:
+        target: The folder to put the archive into; it is made if it is not there.
+        modules: As for `stage_host_package`.
+
+    Returns:
+        The archive.
+
+    Raises:
+        KitError: It is no checkout, or esbuild or npm is missing or fails.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    staged = target / ".host-package"
+    shutil.rmtree(staged, ignore_errors=True)
+    staged.mkdir()
+    try:
+        stage_host_package(staged, modules)
+        said = find_node().npm(
+            "pack", "--json", "--ignore-scripts", "--pack-destination", str(target.absolute()), cwd=staged
+        )
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+    name: str = json.loads(said)[0]["filename"]
+    return target / name.replace("@", "").replace("/", "-")
+
+
+def _licenses(inputs: list[str], modules: Path) -> str:
+    """Return the licenses of the packages that are part of a bundle."""
+    names = sorted({found[1] for path in inputs if (found := _PACKAGE.search(path))})
+    parts = []
+    for name in names:
+        texts = sorted(file for file in (modules / name).iterdir() if _LICENSE.match(file.name))
+        metadata = json.loads((modules / name / "package.json").read_text("utf-8"))
+        head = f"{name} {metadata['version']} ({metadata.get('license', 'no license named')})"
+        parts.append("\n\n".join([head, *(text.read_text("utf-8").strip() for text in texts)]))
+    return ("\n\n" + "-" * 80 + "\n\n").join(parts) + "\n"

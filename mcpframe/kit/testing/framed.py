@@ -1,0 +1,202 @@
+"""A server in its frame, for one test: set up, connected, watched, and what is kept when the test fails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mcp import Client
+
+from mcpframe.frame.core.events import SetupResult
+from mcpframe.frame.outer import OuterFrame
+from mcpframe.kit.base.cache import write_file
+from mcpframe.kit.base.errors import SetupNotDone
+from mcpframe.kit.browser.cross_loop_window import DistantPlace, ask
+from mcpframe.kit.browser.playwright_window import PlaywrightPlace
+from mcpframe.kit.browser.setup_form import Answers, answer_setup
+from mcpframe.kit.testing.shared_browser import Rig, ServedBundle
+from mcpframe.kit.testing.wire_record import WireRecord
+
+if TYPE_CHECKING:
+    from playwright.async_api import Frame, Page
+
+    from mcpframe.kit.browser.host_tab import HostTab
+
+DIALECTS = ("sep",)
+"""How a frame and its host may speak MCP."""
+
+
+@dataclass(frozen=True)
+class FramedOptions:
+    """How a test wants its server: what `@pytest.mark.mcpframe(...)` takes.
+
+    Attributes:
+        project: The server's folder or file; by default the folder with the pytest configuration.
+        origin: The origin of the host page; by default the first that the server allows.
+        setup: True runs the server's setup before the test. Where that one shows a form: by field what to enter, or an
+            async function that is given the framed page (it runs in the loop of the browser). None runs no setup.
+        visible: Whether the frame is shown; by default as the server wants it.
+        dialect: How the frame and its host speak MCP.
+        era: The protocol era: `"auto"` (the newest), `"2026-07-28"` or `"legacy"` (the `mode` of `mcp.Client`).
+        snapshot: Whether the page starts from a snapshot; by default as the build decides.
+        sandbox: The iframe's sandbox, as for `OuterFrame`.
+        permissions: The browser permissions that the host grants.
+        session_id: The id of the session; by default a new one.
+        client: Further options of `mcp.Client`, such as its callbacks.
+    """
+
+    project: str | Path | None = None
+    origin: str | None = None
+    setup: bool | Answers | None = None
+    visible: bool | None = None
+    dialect: str = "sep"
+    era: str = "auto"
+    snapshot: bool | None = None
+    sandbox: str | None = "standard"
+    permissions: tuple[str, ...] = ()
+    session_id: str | None = None
+    client: Mapping[str, Any] = field(default_factory=dict)
+
+
+class FramedServer:
+    """A server in its frame, and the client that talks to it.
+
+    Attributes:
+        client: The official client, connected.
+        outer: The outer frame: `show`, `hide`, the session's id.
+        setup_result: How the setup ended; None where there was none.
+        url: The address that is framed.
+    """
+
+    client: Client
+
+    def __init__(self, bundle: ServedBundle, tab: HostTab, options: FramedOptions, rig: Rig) -> None:
+        """Made by `framed_server`."""
+        self.url = bundle.url
+        self.setup_result: SetupResult | None = None
+        self.outer = OuterFrame(
+            bundle.url,
+            session_id=options.session_id,
+            sandbox=options.sandbox,
+            permissions=options.permissions,
+        )
+        self._options = options
+        self._rig = rig
+        self._tab = tab
+        self._wire = WireRecord()
+        self._place = PlaywrightPlace(tab.page)
+        self._expected: list[str] = []
+        self._reported = 0
+
+    def expect_complaint(self, part: str) -> None:
+        """Allow complaints of the console that hold this text: of an exception that the test provokes, say."""
+        self._expected.append(part)
+
+    async def complaints(self) -> list[str]:
+        """Give the errors of the console and uncaught errors that nobody expected, those of Python with traceback."""
+        await ask(self._rig.loop, self._tab.settled())
+        found = self._tab.complaints
+        return [text for text in found if not any(part in text for part in self._expected)]
+
+    async def keep(self, folder: Path) -> list[Path]:
+        """Write a picture of the page, the wire log and the complaints into a folder, and name the files.
+
+        Raises:
+            StorageError: The file system refuses.
+        """
+        picture, wire, console = (folder / name for name in ("screenshot.png", "wire.jsonl", "console.txt"))
+        write_file(wire, self._wire.lines().encode())
+        write_file(console, "\n".join([*self._tab.complaints, ""]).encode())
+        write_file(picture, await ask(self._rig.loop, self._photograph()))
+        return [picture, wire, console]
+
+    async def _photograph(self) -> bytes:
+        page: Page = self._tab.page
+        # A hidden page is what one would like to see after a failure.
+        await page.evaluate(
+            "for (const frame of document.querySelectorAll('iframe'))"
+            " { frame.hidden = false; frame.style = 'width: 100%; height: 90vh'; }"
+        )
+        return await page.screenshot()
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[None]:
+        place = self._wire.recording(DistantPlace(self._place, self._rig.loop))
+        if self._options.setup is not None and self._options.setup is not False:
+            await self._set_up(place)
+        connecting = self.outer.connect(place, visible=self._options.visible)
+        async with Client(connecting, mode=self._options.era, **self._options.client) as self.client:
+            await ask(self._rig.loop, self._note_storage())
+            yield
+
+    async def _set_up(self, place: Any) -> None:
+        answers = self._options.setup
+        async with self.outer.setup(place) as setup:
+            await ask(self._rig.loop, self._note_storage())
+            if answers is not True and answers:
+                await ask(self._rig.loop, self._answer(answers))
+            elif setup.requires_visible:
+                raise SetupNotDone(
+                    "The server's setup shows a form: say what to enter with @pytest.mark.mcpframe(setup={...})."
+                )
+            self.setup_result = await setup.result()
+        if self.setup_result.error_code:
+            raise SetupNotDone(
+                f"The server's setup failed ({self.setup_result.error_code}): {self.setup_result.error_message}"
+            )
+
+    async def _note_storage(self) -> None:
+        assert self._place.window
+        await self._tab.note_storage(await self._place.window.frame())
+
+    async def _answer(self, answers: Any) -> None:
+        assert self._place.window
+        frame: Frame = await self._place.window.frame()
+        await answer_setup(frame, answers)
+
+
+@asynccontextmanager
+async def framed_server(
+    rig: Rig, bundle: ServedBundle, options: FramedOptions, *, failed: Callable[[FramedServer], Awaitable[None]]
+) -> AsyncIterator[FramedServer]:
+    """Frame a server in a tab of its own, set it up where that is wanted, and connect, for as long as the block lasts.
+
+    The block may be entered and left in different tasks of one loop, as fixtures are.
+
+    Args:
+        rig: The browser.
+        bundle: The server.
+        options: How to frame it.
+        failed: Called where there will be no session, as long as the page is there.
+
+    Raises:
+        SessionError: The handshake fails.
+        SetupNotDone: The setup fails, or needs answers.
+    """
+    async with AsyncExitStack() as stack:
+        tab = await stack.enter_async_context(rig.tab(options.origin or bundle.host, bundle))
+        framed = FramedServer(bundle, tab, options, rig)
+        over = asyncio.Event()
+        begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        async def hold() -> None:  # one task: the client's cancel scopes belong to the one that entered them
+            async with framed._connected():
+                begun.set_result(None)
+                await over.wait()
+
+        holding = asyncio.create_task(hold())
+        try:
+            await asyncio.wait((holding, begun), return_when=asyncio.FIRST_COMPLETED)
+            if holding.done():
+                begun.cancel()
+                await failed(framed)
+                holding.result()
+            yield framed
+        finally:
+            over.set()
+            if not holding.done():
+                await holding

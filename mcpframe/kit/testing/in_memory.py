@@ -1,0 +1,80 @@
+"""A client of an author's server in this process: the same server object, without a frame."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from mcp import Client
+
+from mcpframe.frame.author import local_session, run_setup
+from mcpframe.frame.core.events import SetupResult, Visibility
+from mcpframe.frame.server import FrameServer, equip, load_entry
+from mcpframe.kit.base.errors import SetupNotDone
+from mcpframe.kit.project.project import Project, find_project
+from mcpframe.kit.testing.framed import FramedOptions
+
+
+def import_server(project: Project) -> Any:
+    """Import a project's server into this process, with its folder on the import path.
+
+    Raises:
+        EntryError: There is no server under the project's entry.
+    """
+    if str(project.source) not in sys.path:
+        sys.path.insert(0, str(project.source))
+    return load_entry(project.entry)
+
+
+@asynccontextmanager
+async def connected_in_memory(path: Path, options: FramedOptions) -> AsyncIterator[Client]:
+    """Connect to a project's server in this process. A `FrameServer` has a new local session each time.
+
+    The module is imported once: what it keeps in its globals stays from one test to the next, as it does not in a
+    frame.
+
+    Raises:
+        SetupNotDone: The setup fails, or shows a form.
+    """
+    project = find_project(path)
+    server = import_server(project)
+    equip(server)
+    if isinstance(server, FrameServer):
+        server.session = local_session()
+        if options.setup:
+            await _set_up(server, project)
+    over = asyncio.Event()
+    connected: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+
+    async def hold() -> None:  # one task: fixtures are entered and left in different ones
+        async with Client(server, mode=options.era, **options.client) as client:
+            connected.set_result(client)
+            await over.wait()
+
+    holding = asyncio.create_task(hold())
+    try:
+        await asyncio.wait((holding, connected), return_when=asyncio.FIRST_COMPLETED)
+        if holding.done():
+            connected.cancel()
+            holding.result()
+        yield connected.result()
+    finally:
+        over.set()
+        if not holding.done():
+            await holding
+
+
+async def _set_up(server: FrameServer[Any], project: Project) -> None:
+    phase = server.setup_phase
+    if phase is None:
+        return
+    if phase.visible:
+        raise SetupNotDone("The server's setup shows a form, which needs a page: use framed_client for this test.")
+    default = SetupResult(project.config.title or project.name, Visibility.HIDDEN)
+    result, _ = await run_setup(phase.function, server.session, default)
+    if result.error_code:
+        raise SetupNotDone(f"The server's setup failed ({result.error_code}): {result.error_message}")

@@ -1,0 +1,200 @@
+"""What all tests of a run share: one Chromium in a thread of its own, and the bundles that are served to it.
+
+The profile is kept for the run, so that a page's files come from the HTTP cache from the second test on, and so is the
+process of a bundle's pages, which has them compiled: profiles of their own would each start cold. Every test has its
+own tab and its own session, and what pages have stored is removed between tests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.kit.base.cache import cache_dir
+from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.base.progress import Progress, silent
+from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
+from mcpframe.kit.browser.cross_loop_window import ask
+from mcpframe.kit.project.project import find_project
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext
+
+    from mcpframe.kit.browser.host_tab import HostTab
+    from mcpframe.kit.bundle import BuildResult
+
+_PATIENCE = 10_000  # milliseconds for what is clicked and filled
+_ANY_HOST = "https://host.example"
+KEEPER = "/mcpframe-keeper"
+"""The path of host pages that are no test's: see `Rig.tab`."""
+_FRAME = """url => new Promise(loaded => {
+  const frame = document.body.appendChild(document.createElement("iframe"));
+  frame.onload = loaded;
+  frame.src = url;
+})"""
+
+
+@dataclass(frozen=True)
+class ServedBundle:
+    """A bundle that was built and is being served.
+
+    Attributes:
+        url: The address to frame.
+        origin: The origin of that address.
+        host: The origin of a host page that may frame it.
+    """
+
+    url: str
+    origin: str
+    host: str
+
+
+class Rig:
+    """A Chromium and web servers for as long as a `with` block lasts; each is started when it is first needed."""
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._stack = ExitStack()
+        self._served: dict[tuple[Path, bool | None], ServedBundle] = {}
+        self._portal: BlockingPortal | None = None
+        self._context: BrowserContext | None = None
+        self._profile: Path | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._kept: dict[str, AbstractAsyncContextManager[HostTab]] = {}
+
+    def __enter__(self) -> Rig:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stack.close()
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop that Playwright runs in."""
+        assert self._loop, "start() comes first"
+        return self._loop
+
+    @property
+    def endpoint(self) -> str:
+        """Where another Playwright can connect to this Chromium (`chromium.connect_over_cdp`)."""
+        assert self._profile, "start() comes first"
+        port = (self._profile / "DevToolsActivePort").read_text("utf-8").splitlines()[0]
+        return f"http://127.0.0.1:{port}"
+
+    def start(self) -> None:
+        """Start the browser, once.
+
+        Raises:
+            ChromiumMissing: There is none.
+        """
+        if self._context:
+            return
+        chromium = ensure_chromium()
+        # Chromium may still be writing into its profile when it is told to end.
+        self._profile = self._stack.enter_context(scratch("test"))
+        self._portal = self._stack.enter_context(start_blocking_portal("asyncio"))
+        self._loop = self._portal.call(_running_loop)
+        launching = self._portal.wrap_async_context_manager(_launched(chromium, self._profile))
+        self._context = self._stack.enter_context(launching)
+
+    def serve(self, project: Path, *, snapshot: bool | None = None, progress: Progress = silent) -> ServedBundle:
+        """Build a project, unless it is built, and serve it; once in a run.
+
+        Args:
+            project: As for `build`.
+            snapshot: Whether the page starts from a snapshot; None for what the build does by itself.
+            progress: Told about long steps.
+
+        Raises:
+            KitError: It cannot be built.
+        """
+        from mcpframe.kit.web.serve import serve_app
+        from mcpframe.kit.web.site import Site
+
+        key = (project.absolute(), snapshot)
+        if key not in self._served:
+            built, folder = build_for_tests(project, snapshot=snapshot, progress=progress)
+            allowed = built.manifest["allowed_origins"]
+            host = next((origin for origin in allowed if origin not in (ANY, OPAQUE)), _ANY_HOST)
+            # A page of opaque origin loads its own files as any other page's.
+            readers = [OPAQUE] if OPAQUE in allowed else []
+            served = self._stack.enter_context(serve_app(Site(folder, readers=readers)))
+            self._served[key] = ServedBundle(f"{served.origin}/{built.url_path}", served.origin, host)
+        return self._served[key]
+
+    @asynccontextmanager
+    async def tab(self, host: str, bundle: ServedBundle) -> AsyncIterator[HostTab]:
+        """Open an empty page of the origin `host`; afterwards forget what it and the bundle's pages have stored.
+
+        Runs in the loop of the caller; the tab belongs to `loop`.
+        """
+        from mcpframe.kit.browser.host_tab import host_tab
+
+        assert self._context, "start() comes first"
+        opening = host_tab(self._context, host)
+        tab = await ask(self.loop, opening.__aenter__())
+        try:
+            yield tab
+        finally:
+            await ask(self.loop, tab.forget(bundle.origin))
+            await ask(self.loop, self._keep(bundle))
+            await ask(self.loop, opening.__aexit__(None, None, None))
+
+    async def _keep(self, bundle: ServedBundle) -> None:
+        """Frame a file of the bundle for the rest of the run: the process of its pages lives on without a page."""
+        from mcpframe.kit.browser.host_tab import host_tab
+
+        if bundle.origin in self._kept or not self._context:
+            return
+        self._kept[bundle.origin] = opening = host_tab(self._context, bundle.host, KEEPER)
+        keeper = await opening.__aenter__()  # the context closes it
+        await keeper.page.evaluate(_FRAME, f"{bundle.url}manifest.json")
+
+
+def build_for_tests(
+    project: Path, *, snapshot: bool | None = None, progress: Progress = silent
+) -> tuple[BuildResult, Path]:
+    """Build a project into the cache, where a second build of the same content finds it.
+
+    Returns:
+        The bundle, and the folder to serve.
+
+    Raises:
+        ConfigError: It is a page and no server.
+        KitError: It cannot be built.
+    """
+    from mcpframe.kit.bundle import build
+
+    if find_project(project).config.kind == "page":
+        raise ConfigError(f"{project} is a page and no server: tests frame servers.")
+    name = hashlib.sha256(f"{project.resolve()}\n{snapshot}".encode()).hexdigest()[:16]
+    folder = cache_dir() / "testing" / name
+    return build(project, folder, snapshot=snapshot, progress=progress), folder
+
+
+async def _running_loop() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()
+
+
+@asynccontextmanager
+async def _launched(chromium: Path, profile: Path) -> AsyncIterator[BrowserContext]:
+    from playwright.async_api import async_playwright
+
+    from mcpframe.kit.browser.host_tab import OFF
+
+    options = launch_options(chromium, off=OFF)
+    options["args"] = [*options["args"], "--remote-debugging-port=0"]
+    async with async_playwright() as playwright:
+        context = await playwright.chromium.launch_persistent_context(profile, **options)
+        context.set_default_timeout(_PATIENCE)
+        yield context
+        await context.close()

@@ -1,0 +1,92 @@
+"""What went over the wire between an outer frame and its page, kept for whoever looks into a failure."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+from mcpframe.frame.core.events import Departure, Inbound
+from mcpframe.frame.places import FramedWindow, Framing, Place
+
+_MOST = 2000
+"""How many messages are kept: the newest."""
+
+
+class WireRecord:
+    """The messages of all windows of one place, and a place that records them."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._start = time.monotonic()
+        self._entries: deque[dict[str, Any]] = deque(maxlen=_MOST)
+
+    def note(self, direction: str, text: str | None, **more: object) -> None:
+        """Keep one message.
+
+        Args:
+            direction: "→" to the page, "←" from it, "-" where it is gone.
+            text: Its JSON text; None where it has none, or is none of the page's.
+            more: What else is known.
+        """
+        seconds = round(time.monotonic() - self._start, 4)
+        self._entries.append({"seconds": seconds, "direction": direction, **more, "message": _parsed(text)})
+
+    def lines(self) -> str:
+        """Give all messages as JSON, one a line: seconds since the beginning, direction, origin and message."""
+        return "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in self._entries)
+
+    def recording(self, place: Place) -> Place:
+        """Give a place whose windows are recorded."""
+        return lambda framing: _Recorded(place, framing, self)
+
+
+class _Recorded:
+    """A window that notes what passes."""
+
+    def __init__(self, place: Place, framing: Framing, record: WireRecord) -> None:
+        self._window: FramedWindow = place(framing)
+        self._record = record
+
+    async def __aenter__(self) -> Self:
+        await self._window.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        await self._window.__aexit__(exc_type, exc_val, exc_tb)
+
+    def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
+        def heard(inbound: Inbound) -> None:
+            self._record.note("←", _text(inbound), origin=inbound.origin, from_peer=inbound.from_peer)
+            deliver(inbound)
+
+        def left(departure: Departure) -> None:
+            self._record.note("-", None, departure=str(departure))
+            gone(departure)
+
+        return self._window.listen(heard, left)
+
+    def post(self, text: str, target_origin: str) -> None:
+        self._record.note("→", text, origin=target_origin)
+        self._window.post(text, target_origin)
+
+    def show(self, visible: bool) -> None:
+        self._window.show(visible)
+
+
+def _text(inbound: Inbound) -> str | None:
+    if not inbound.from_peer:
+        return None
+    try:
+        return inbound.read()
+    except ValueError:
+        return None
+
+
+def _parsed(text: str | None) -> Any:
+    return None if text is None else json.loads(text)

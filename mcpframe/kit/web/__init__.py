@@ -1,0 +1,1 @@
+"""Serving bundles and pages over HTTP."""

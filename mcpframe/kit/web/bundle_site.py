@@ -1,0 +1,88 @@
+"""One bundle as a web site: what its manifest lists, and nothing else of the folders around it.
+
+A bundle is somebody else's code, and the folder it was unpacked into may be anybody's: what lies beside it is not its
+own. So a bundle is served alone, on an origin of its own, with the shared runtime that it uses.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from mcpframe.kit.bundle.write import MANIFEST, SHARED
+from mcpframe.kit.web.site import Site
+
+
+class BundleSite(Site):
+    """An ASGI application that serves one bundle, below its folder's name, and the shared files that it lists.
+
+    The manifest is read anew when it changes. A path that it should not list (out of the bundle and the shared folder,
+    or through a link that leads out of them) is not served, whatever it says.
+
+    Attributes:
+        name: The bundle's folder.
+
+    Args:
+        root: The folder that has the bundle and the shared files in it.
+        name: The bundle's folder in it; it need not be there yet.
+        readers: As for `Site`.
+
+    Raises:
+        ServeError: The root is not there, or its `_headers` cannot be read.
+    """
+
+    def __init__(self, root: Path, name: str, *, readers: Collection[str] | None = None) -> None:
+        super().__init__(root, readers=readers)
+        self.name = name
+        self._listed: dict[str, bool] = {}
+        self._stamp = -1
+
+    @classmethod
+    def of(cls, bundle: Path, *, readers: Collection[str] | None = None) -> BundleSite:
+        """The site of a bundle's folder."""
+        folder = bundle.resolve()
+        return cls(folder.parent, folder.name, readers=readers)
+
+    def _find(self, path: str) -> Path | None:
+        self._read_manifest()
+        inner = path.removeprefix("/")
+        if inner.removesuffix("/") == self.name:
+            inner = f"{self.name}/index.html"
+        if inner not in self._listed:
+            return None
+        file = super()._find(path)
+        top = self._root / inner.partition("/")[0]
+        # The shared folder may be a link itself: then it is another one's.
+        return file if file is not None and top.resolve() == top and file.is_relative_to(top) else None
+
+    def _compressed(self, file: Path) -> Path | None:
+        inside = file.relative_to(self._root).as_posix()
+        return super()._compressed(file) if self._listed.get(inside) else None
+
+    def _read_manifest(self) -> None:
+        file = self._root / self.name / MANIFEST
+        try:
+            if not file.is_file():  # a pipe would be waited for
+                raise FileNotFoundError(file)
+            stamp = file.stat().st_mtime_ns
+            if stamp != self._stamp:
+                self._listed = _listed(json.loads(file.read_text("utf-8")), self.name)
+                self._stamp = stamp
+        except (OSError, ValueError, RecursionError):
+            self._listed, self._stamp = {}, -1
+
+
+def _listed(manifest: Any, name: str) -> dict[str, bool]:
+    """The paths below the root that a manifest lists, each with whether there is a compressed form of the file."""
+    found = {f"{name}/{MANIFEST}": False}
+    files = manifest.get("files") if isinstance(manifest, dict) else None
+    for entry in files if isinstance(files, list) else ():
+        path = entry.get("path") if isinstance(entry, dict) else None
+        if not isinstance(path, str):
+            continue
+        folder, _, rest = path.partition("/")
+        # A bundle may have been renamed: what it lists is in the shared folder, or else in its own.
+        found[path if folder == SHARED else f"{name}/{rest}"] = entry.get("gzip_bytes") is not None
+    return found

@@ -1,0 +1,100 @@
+"""The demo's host page: a folder with `static/demo`, the host module, and the TypeScript client as one file."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.errors import ToolMissing
+from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.progress import Progress, silent
+
+HOST_MODULES = ("host.js", "host-messages.js", "host-json.js", "host-alive.js")
+"""The host module for JavaScript pages, in `static`."""
+
+_CLIENT = "@modelcontextprotocol/client"
+
+# `data:` is for the images and sounds that tools answer with.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; media-src data:; "
+    "frame-src {origin}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+def bundle_client(modules: Path, *, progress: Progress = silent) -> Path:
+    """Make one ES module of the official TypeScript client, with everything that it exports.
+
+    Args:
+        modules: A `node_modules` folder with the client and esbuild, as `node.install_locked` makes it.
+        progress: Told about the step.
+
+    Returns:
+        The file; it is kept in `node_modules`, and so made anew whenever the lock changes.
+
+    Raises:
+        ToolMissing: esbuild has no program for this machine in `modules`.
+        ToolFailed: esbuild failed.
+    """
+    target = modules / ".mcpframe" / "mcp-client.js"
+    if target.is_file():
+        return target
+    with progress("Bundling the TypeScript client"):
+        # esbuild writes the file only when it succeeds.
+        bundle_module(_CLIENT, target, modules)
+    return target
+
+
+def bundle_module(
+    entry: str, target: Path, modules: Path, *, external: Sequence[str] = (), record: Path | None = None
+) -> None:
+    """Make one ES module of a module and everything that it imports.
+
+    Args:
+        entry: The name of a package in `modules`, or the path of a file, which finds its packages by itself.
+        target: The file to write.
+        modules: A `node_modules` folder with esbuild.
+        external: What is imported as it is written.
+        record: A file for esbuild's account of what went into the module.
+
+    Raises:
+        ToolMissing: esbuild has no program for this machine in `modules`.
+        ToolFailed: esbuild failed.
+    """
+    # The program itself, out of its optional package: the `esbuild` script relies on an install script having run.
+    program = next(
+        (file for pattern in ("*/bin/esbuild", "*/esbuild.exe") for file in (modules / "@esbuild").glob(pattern)), None
+    )
+    if program is None:
+        raise ToolMissing(
+            f"esbuild has no program for this machine in {modules}: run `npm ci` there without --omit=optional."
+        )
+    options = ["--bundle", "--format=esm", "--platform=browser", "--target=es2022", "--minify", "--log-level=warning"]
+    options += [f"--external:{name}" for name in external]
+    options += [f"--metafile={record}"] if record else []
+    # Modules of this package are found from wherever they are.
+    environment = {**os.environ, "NODE_PATH": str(modules)}
+    command = [str(program), entry, *options, f"--outfile={target}"]
+    run_tool(command, "esbuild", cwd=modules.parent, timeout=120, environment=environment)
+
+
+def write_host_page(folder: Path, frame_url: str, client: Path) -> None:
+    """Fill `folder` with a host page that frames the server at `frame_url`.
+
+    Args:
+        folder: An existing folder.
+        frame_url: The absolute URL of a bundle's page, on another origin than the host page.
+        client: The TypeScript client, from `bundle_client`.
+    """
+    shutil.copytree(static_dir() / "demo", folder, dirs_exist_ok=True)
+    for module in HOST_MODULES:
+        shutil.copy2(static_dir() / module, folder)
+    shutil.copy2(client, folder / "mcp-client.js")
+    (folder / "config.json").write_text(json.dumps({"url": frame_url}), "utf-8")
+    origin = "/".join(frame_url.split("/", 3)[:3])
+    (folder / "_headers").write_text(
+        f"/*\n  Content-Security-Policy: {_POLICY.format(origin=origin)}\n  Referrer-Policy: no-referrer\n", "utf-8"
+    )

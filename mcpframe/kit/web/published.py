@@ -1,0 +1,102 @@
+"""What a web server says of a published server: its page and its manifest, over HTTP, without a browser."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urljoin
+
+from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.frame.places import parse_address
+from mcpframe.kit.base.errors import NoFramedServer
+
+_ANY_HOST = "https://host.example"
+_ANSWER_TIMEOUT = 30.0
+_WHOLE_TIMEOUT = 120.0  # also for a server that sends a byte now and then
+_MOST_BYTES = 4 * 1024 * 1024
+_CHUNK = 1 << 16
+_URL_SAFE = "%/:=&?~#+!$,;'@()*[]"
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What a web server answered.
+
+    Attributes:
+        url: The address, after redirections.
+        status: The HTTP status.
+        headers: By lower-case name.
+        body: As sent, decompressed by nobody.
+    """
+
+    url: str
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def fetch(url: str, *, headers: dict[str, str] | None = None, limit: int = _MOST_BYTES) -> Fetched:
+    """Get a URL of http or https.
+
+    Raises:
+        NoFramedServer: Nobody answers.
+        OriginError: It is no such URL.
+    """
+    address, _ = parse_address(url)
+    request = urllib.request.Request(quote(address, safe=_URL_SAFE), headers=headers or {})  # noqa: S310
+    try:
+        with urllib.request.urlopen(request, timeout=_ANSWER_TIMEOUT) as answer:  # noqa: S310
+            found = {name.lower(): value for name, value in answer.headers.items()}
+            return Fetched(answer.url, answer.status, found, _read(answer, limit))
+    except urllib.error.HTTPError as error:
+        return Fetched(url, error.code, {name.lower(): value for name, value in error.headers.items()}, b"")
+    except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
+        reason = getattr(error, "reason", error) or type(error).__name__
+        raise NoFramedServer(f"{url} does not answer ({reason}): is the address right, and the server up?") from error
+
+
+def _read(answer: http.client.HTTPResponse, limit: int) -> bytes:
+    deadline = time.monotonic() + _WHOLE_TIMEOUT
+    body = bytearray()
+    while len(body) < limit and (chunk := answer.read1(min(_CHUNK, limit - len(body)))):
+        body += chunk
+        if time.monotonic() > deadline:
+            raise TimeoutError("timed out")
+    if len(body) < limit and answer.length:
+        raise http.client.IncompleteRead(bytes(body), answer.length)
+    return bytes(body)
+
+
+def read_manifest(url: str) -> dict[str, Any] | None:
+    """Return the manifest of the bundle whose page is at `url`; None where there is none.
+
+    Raises:
+        NoFramedServer: Nobody answers.
+    """
+    answer = fetch(urljoin(url, "manifest.json"))
+    try:
+        manifest = json.loads(answer.body) if answer.status == 200 else None
+    except (ValueError, RecursionError):
+        return None
+    return manifest if isinstance(manifest, dict) and manifest.get("mcpframe_manifest") else None
+
+
+def host_for(manifest: dict[str, Any] | None) -> str:
+    """Return an origin that may frame the bundle of this manifest."""
+    return next((origin for origin in _allowed(manifest or {}) if origin not in (ANY, OPAQUE)), _ANY_HOST)
+
+
+def allows(manifest: dict[str, Any], origin: str) -> bool:
+    """Return whether a page of this origin may frame the bundle of a manifest."""
+    allowed = _allowed(manifest)
+    return ANY in allowed or origin in allowed
+
+
+def _allowed(manifest: dict[str, Any]) -> list[str]:
+    allowed = manifest.get("allowed_origins")
+    return [origin for origin in allowed if isinstance(origin, str)] if isinstance(allowed, list) else []

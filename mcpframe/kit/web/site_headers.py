@@ -1,0 +1,74 @@
+"""The header rules of a `_headers` file, in the format that Netlify and Cloudflare Pages share.
+
+A line without indentation is a path pattern; the indented `Name: value` lines below it are its headers. `*` stands for
+any text, `:name` for one path segment. All rules that match a path apply, in order; a header that is set twice gets
+both values, joined by a comma; `! Name` takes a header back (Cloudflare). `#` starts a comment line.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from mcpframe.kit.base.errors import ServeError
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One pattern with its headers.
+
+    Attributes:
+        pattern: Matches the whole path.
+        headers: Names (as written) and values, in order; the value is None where the header is taken back.
+    """
+
+    pattern: re.Pattern[str]
+    headers: tuple[tuple[str, str | None], ...]
+
+
+def parse(text: str) -> list[Rule]:
+    """Read the text of a `_headers` file.
+
+    Raises:
+        ServeError: A line is neither a pattern nor a header below one; the message has its number.
+    """
+    rules: list[tuple[re.Pattern[str], list[tuple[str, str | None]]]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if not stripped or stripped.startswith("#"):
+            continue
+        if not line[0].isspace():
+            rules.append((_pattern(stripped), []))
+            continue
+        name, colon, value = stripped.partition(":")
+        if rules and stripped.startswith("!"):
+            rules[-1][1].append((stripped[1:].strip(), None))
+        elif rules and colon and name.strip():
+            rules[-1][1].append((name.strip(), value.strip()))
+        else:
+            raise ServeError(
+                f"_headers, line {number}: expected an indented `Name: value` below a path, found {stripped!r}."
+            )
+    return [Rule(pattern, tuple(headers)) for pattern, headers in rules]
+
+
+def headers_for(path: str, rules: list[Rule]) -> dict[str, str]:
+    """The headers that the rules give to the path of a URL, by lower-case name."""
+    found: dict[str, str] = {}
+    for rule in rules:
+        if not rule.pattern.fullmatch(path):
+            continue
+        for name, value in rule.headers:
+            key = name.lower()
+            if value is None:
+                found.pop(key, None)
+            else:
+                found[key] = f"{found[key]}, {value}" if key in found else value
+    return found
+
+
+def _pattern(written: str) -> re.Pattern[str]:
+    parts = re.split(r"(\*|:[A-Za-z]\w*)", written)
+    return re.compile(
+        "".join(".*" if part == "*" else "[^/]+" if part[:1] == ":" else re.escape(part) for part in parts)
+    )

@@ -1,0 +1,70 @@
+"""What is a request, what answers it, and which ids come back as they were."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from mcpframe.frame.core import jsonrpc
+from mcpframe.frame.core.errors import MalformedMessage, TooManyPending
+
+
+@pytest.mark.parametrize(
+    ("written", "usable", "answerable"),
+    [
+        ("1", 1, 1), ("-1", -1, -1), ("0", 0, 0), ("-0", 0, 0), ("1.0", 1, 1.0), ("1e2", 100, 100.0), ('""', "", ""),
+        ('"1"', "1", "1"), ("9007199254740991", 2**53 - 1, 2**53 - 1), ("-9007199254740991", 1 - 2**53, 1 - 2**53),
+        ("9007199254740992", None, 2**53), ("1e300", None, 1e300), ("1.5", None, 1.5), ("1e400", None, None),
+        ("null", None, None), ("true", None, None), ("[1]", None, None), ("{}", None, None),
+    ],
+)  # fmt: skip
+def test_which_ids_come_back_as_they_were(written: str, usable: Any, answerable: Any) -> None:
+    value = json.loads(written)
+    assert repr(jsonrpc.usable_id(value)) == repr(usable)
+    assert repr(jsonrpc.answerable_id(value)) == repr(answerable)
+
+
+def test_an_id_with_a_fraction_of_zero_is_the_integer_for_everybody_behind_the_gate() -> None:
+    message = {"jsonrpc": "2.0", "id": 1.0, "method": "m"}
+    assert repr(jsonrpc.with_usable_id(message)["id"]) == "1"
+    same = {"jsonrpc": "2.0", "id": 1, "method": "m"}
+    assert jsonrpc.with_usable_id(same) is same
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"result": 5}, {"result": None}, {"result": []}, {"error": {}}, {"error": "x"}, {"error": None},
+        {"error": {"code": "1", "message": "x"}}, {"error": {"code": 1.5, "message": "x"}},
+        {"error": {"code": 1}}, {"error": {"code": True, "message": "x"}}, {"error": {"code": 1, "message": None}},
+    ],
+    ids=json.dumps,
+)  # fmt: skip
+def test_answers_that_are_none(answer: dict[str, Any]) -> None:
+    with pytest.raises(MalformedMessage):
+        jsonrpc.request_id({"jsonrpc": "2.0", "id": 1, **answer})
+
+
+def test_an_error_that_quotes_what_cannot_be_written_can_be_written() -> None:
+    json.dumps(jsonrpc.error_response(1, 1, "\ud800 is no name"), ensure_ascii=False).encode()
+
+
+def test_pending_keeps_order_and_forgets_what_is_answered_or_cancelled() -> None:
+    pending = jsonrpc.Pending(3)
+    for n in (3, 1, 2):
+        pending.asked({"jsonrpc": "2.0", "id": n, "method": "m"})
+    with pytest.raises(TooManyPending):
+        pending.asked({"jsonrpc": "2.0", "id": 4, "method": "m"})
+    pending.asked({"jsonrpc": "2.0", "id": 3, "method": "m"})  # again: not one more
+    pending.answered({"jsonrpc": "2.0", "id": 1, "result": {}})
+    pending.answered({"jsonrpc": "2.0", "id": 99, "result": {}})
+    pending.answered({"jsonrpc": "2.0", "id": None, "error": {}})
+    pending.asked({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})
+    pending.asked({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": [2]}})
+    pending.asked({"jsonrpc": "2.0", "method": "notifications/cancelled"})
+    pending.asked({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": None})
+    pending.asked({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": [2]})
+    assert list(pending) == [3]
+    assert len(pending) == 1

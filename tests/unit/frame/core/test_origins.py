@@ -1,0 +1,128 @@
+"""Which origins are one, and who is allowed: as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mcpframe.frame.core.errors import OriginError
+from mcpframe.frame.core.origins import parse_allowed_origins, parse_origin
+
+GOOD = [
+    "https://chat.example",
+    "http://localhost:8000",
+    "http://127.0.0.1:3000",
+    "http://[::1]:3000",
+    "https://xn--bcher-kva.example",
+    "https://a_b.example",
+    "https://trailing-dot.example.",
+    "chrome-extension://abcdefghijklmnopabcdefghijklmnop",
+    "vscode-webview://0a1b2c",
+]
+
+# What was written, and what the error says to write or why not.
+BAD = [
+    ("https://chat.example/", "write 'https://chat.example'"),
+    ("https://chat.example/app", "write 'https://chat.example'"),
+    ("https://chat.example?x", "write 'https://chat.example'"),
+    ("https://chat.example#x", "write 'https://chat.example'"),
+    ("https://user@chat.example", "write 'https://chat.example'"),
+    ("https://user:pw@chat.example", "write 'https://chat.example'"),
+    ("HTTPS://chat.example", "write 'https://chat.example'"),
+    ("https://Chat.Example", "write 'https://chat.example'"),
+    ("https://chat.example:443", "write 'https://chat.example'"),
+    ("http://chat.example:80", "write 'http://chat.example'"),
+    ("https://chat.example:", "write 'https://chat.example'"),
+    ("https://bücher.example", "write 'https://xn--bcher-kva.example'"),
+    ("https://*.example", "without wildcards"),
+    ("https://*", "without wildcards"),
+    ("chat.example", "scheme and host"),
+    ("//chat.example", "scheme and host"),
+    ("https://", "scheme and host"),
+    ("https:chat.example", "scheme and host"),
+    ("https://chat.example:0x50", "not an origin"),
+    ("https://chat.example:99999", "not an origin"),
+    ("https://[::1", "not an origin"),
+    ("https://chat example", "not a host name"),
+    ("https://-chat.example", "not a host name"),
+    (" https://chat.example", "not"),
+    ("https://chat.example ", "not"),
+    ("https://chat.example\n", "not"),
+    ("file:///home/page.html", "no origin of their own"),
+    ("data:text/html,x", "no origin of their own"),
+    ("javascript:alert(1)", "no origin of their own"),
+    ("", "not ''"),
+    (None, "not None"),
+    (7, "not 7"),
+]
+
+
+@pytest.mark.parametrize("origin", GOOD)
+def test_an_origin_as_a_browser_reports_it_is_taken(origin: str) -> None:
+    assert parse_origin(origin) == origin
+
+
+@pytest.mark.parametrize(("value", "hint"), BAD)
+def test_anything_else_is_refused_with_what_to_write(value: Any, hint: str) -> None:
+    with pytest.raises(OriginError) as caught:
+        parse_origin(value)
+    assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "stranger",
+    [
+        "http://chat.example",
+        "https://chat.example:8443",
+        "https://evilchat.example",
+        "https://chat.example.evil.example",
+        "https://sub.chat.example",
+        "https://chat.exampl",
+        "https://chat.example/",
+        "HTTPS://CHAT.EXAMPLE",
+        "https://chat.example\u0000",
+        "",
+        "null",
+        "*",
+        "undefined",
+    ],
+)
+def test_origins_are_matched_exactly(stranger: str) -> None:
+    allowed = parse_allowed_origins(["https://chat.example"])
+    assert "https://chat.example" in allowed
+    assert stranger not in allowed
+
+
+def test_wildcard_only_when_written_out_and_never_for_opaque() -> None:
+    anyone = parse_allowed_origins(["*"])
+    assert anyone.anyone
+    assert "https://whoever.example" in anyone
+    assert "null" not in anyone
+
+
+def test_opaque_only_by_opt_in() -> None:
+    with pytest.raises(OriginError, match="allow_opaque"):
+        parse_allowed_origins(["null"])
+    assert "null" in parse_allowed_origins(["https://chat.example"], opaque=True)
+    assert "null" in parse_allowed_origins(["null"], opaque=True)
+
+
+@pytest.mark.parametrize("origins", [[], (), set()])
+def test_empty_list_is_refused(origins: Any) -> None:
+    with pytest.raises(OriginError, match="empty"):
+        parse_allowed_origins(origins)
+
+
+def test_a_text_is_not_a_list() -> None:
+    with pytest.raises(OriginError, match=r"write \['https://chat.example'\]"):
+        parse_allowed_origins("https://chat.example")
+
+
+def test_list_reads_back_as_written() -> None:
+    assert list(parse_allowed_origins(["*", "https://b.example", "https://a.example"], opaque=True)) == [
+        "https://a.example",
+        "https://b.example",
+        "*",
+        "null",
+    ]

@@ -1,0 +1,27 @@
+"""The one line of a long step."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from mcpframe.kit.base.progress import silent, step
+
+
+def test_a_step_says_what_and_how_long(capsys: pytest.CaptureFixture[str]) -> None:
+    with step("Doing it"):
+        pass
+    assert re.fullmatch(r"Doing it \.\.\. \d+\.\d s\n", capsys.readouterr().err)
+
+
+def test_a_failed_step_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match="no"), step("Doing it"):
+        raise ValueError("no")
+    assert capsys.readouterr().err == "Doing it ... failed\n"
+
+
+def test_silence(capsys: pytest.CaptureFixture[str]) -> None:
+    with silent("Doing it"):
+        pass
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,241 @@
+"""Adding a server to a client's configuration: nothing else changes, and what cannot be kept is left alone."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcpframe.kit.base.errors import InstallError
+from mcpframe.kit.bridge.client_configs import BY_NAME, CLIENTS, Client, Places
+from mcpframe.kit.bridge.install import plan
+from mcpframe.kit.bridge.tab import HOST_ORIGIN
+from mcpframe.kit.cli.main import main
+from mcpframe.kit.web.serve import serve_folder
+
+COMMAND = ["python", "-m", "mcpframe", "bridge", "https://tools.example/pi/"]
+CURSOR = BY_NAME["cursor"]
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return Places(tmp_path / "home", tmp_path / "project", "linux", {})
+
+
+def put(client: Client, places: Places, text: str) -> Path:
+    path = client.place(places)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "platform", "expected"),
+    [
+        ("claude-desktop", "darwin", "home/Library/Application Support/Claude/claude_desktop_config.json"),
+        ("claude-desktop", "linux", "home/.config/Claude/claude_desktop_config.json"),
+        ("claude-desktop", "win32", "roaming/Claude/claude_desktop_config.json"),
+        ("claude-code", "linux", "project/.mcp.json"),
+        ("cursor", "darwin", "home/.cursor/mcp.json"),
+        ("cursor-project", "linux", "project/.cursor/mcp.json"),
+        ("vscode", "win32", "project/.vscode/mcp.json"),
+        ("windsurf", "linux", "home/.codeium/windsurf/mcp_config.json"),
+        ("gemini-cli", "linux", "home/.gemini/settings.json"),
+    ],
+)
+def test_where_the_files_are(tmp_path: Path, name: str, platform: str, expected: str) -> None:
+    variables = {"APPDATA": str(tmp_path / "roaming")}
+    places = Places(tmp_path / "home", tmp_path / "project", platform, variables)
+    assert BY_NAME[name].place(places) == tmp_path / expected
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_a_new_file(places: Places, client: Client) -> None:
+    change = plan(client, places, "pi", COMMAND)
+    assert not change.path.exists()
+    change.write()
+    settings = json.loads(change.path.read_text())
+    entry = settings["servers" if client.name == "vscode" else "mcpServers"]["pi"]
+    assert (entry["command"], entry["args"]) == ("python", COMMAND[1:])
+    assert plan(client, places, "pi", COMMAND).is_none
+
+
+def test_nothing_else_changes(places: Places) -> None:
+    settings = {"theme": "ü", "mcpServers": {"other": {"command": "x", "args": []}}, "last": [1, {"a": None}]}
+    path = put(CURSOR, places, json.dumps(settings, indent=4, ensure_ascii=False) + "\n")
+    path.chmod(0o640)
+    change = plan(CURSOR, places, "pi", COMMAND)
+    removed = [line for line in change.difference().splitlines()[2:] if line.startswith("-")]
+    assert removed == []
+    change.write()
+    after = json.loads(path.read_text("utf-8"))
+    assert after["mcpServers"].pop("pi")["command"] == "python"
+    assert after == settings
+    assert list(after) == list(settings)
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_its_own_entry_is_renewed_with_what_a_person_added(places: Places) -> None:
+    old = {"command": "old", "args": ["-m", "mcpframe", "bridge", "x"], "env": {"A": "1"}}
+    path = put(CURSOR, places, json.dumps({"mcpServers": {"pi": old}}))
+    plan(CURSOR, places, "pi", COMMAND).write()
+    entry = json.loads(path.read_text())["mcpServers"]["pi"]
+    assert entry == {"command": "python", "args": COMMAND[1:], "env": {"A": "1"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "no JSON"),
+        ('{"mcpServers": {}} trailing', "no JSON"),
+        ('{\n  // a comment\n  "mcpServers": {}\n}', "no JSON"),
+        ('{"mcpServers": {}, "mcpServers": {}}', "a key is there twice"),
+        ("[" * 100_000, "no JSON"),
+        ("[]", "no JSON object"),
+        ('{"mcpServers": []}', '"mcpServers" is no JSON object'),
+        ('{"mcpServers": {"pi": {"command": "theirs"}}}', "another server named 'pi'"),
+        ('{"mcpServers": {"pi": null, "q": 1}}', ""),
+    ],
+)
+def test_what_cannot_be_kept_is_left_alone(places: Places, text: str, why: str) -> None:
+    path = put(CURSOR, places, text)
+    if why:
+        with pytest.raises(InstallError, match=why):
+            plan(CURSOR, places, "pi", COMMAND)
+    else:
+        plan(CURSOR, places, "pi", COMMAND)
+    assert path.read_text() == text
+
+
+def test_a_file_that_is_no_text(places: Places) -> None:
+    path = put(CURSOR, places, "")
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(InstallError, match="UTF-8"):
+        plan(CURSOR, places, "pi", COMMAND)
+
+
+def test_a_file_that_changes_meanwhile(places: Places) -> None:
+    path = put(CURSOR, places, "{}")
+    change = plan(CURSOR, places, "pi", COMMAND)
+    path.write_text('{"new": 1}')
+    with pytest.raises(InstallError, match="changed meanwhile"):
+        change.write()
+    assert path.read_text() == '{"new": 1}'
+
+
+def test_a_link_stays_one(places: Places, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.json"
+    real.write_text("{}")
+    path = put(CURSOR, places, "")
+    path.unlink()
+    path.symlink_to(real)
+    plan(CURSOR, places, "pi", COMMAND).write()
+    assert path.is_symlink()
+    assert "pi" in real.read_text()
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str, command: str = "install") -> Any:
+    monkeypatch.setattr(sys, "argv", ["mcpframe", command, *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return ended.value.code
+
+
+def test_the_command_shows_the_difference_and_writes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    project = ("--client", "vscode", "--project", str(tmp_path))
+    assert run(monkeypatch, "https://tools.example/pi/", *project, "--session", "s", "--yes", "--no-check") == 0
+    told = capsys.readouterr().out
+    assert '+    "pi": {' in told
+    assert "written" in told
+    [entry] = json.loads((tmp_path / ".vscode" / "mcp.json").read_text())["servers"].values()
+    assert entry["args"] == ["-m", "mcpframe", "bridge", "https://tools.example/pi/", "--session", "s"]
+    assert run(monkeypatch, "https://tools.example/pi/", *project, "--session", "s", "--no-check") == 0
+    assert "has it already" in capsys.readouterr().out
+
+
+def test_nobody_to_ask_is_an_error_and_nothing_is_written(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    arguments = ("https://tools.example/pi/", "--client", "vscode", "--project", str(tmp_path), "--no-check")
+    assert run(monkeypatch, *arguments) == 1
+    assert "--yes" in capsys.readouterr().err
+    assert not (tmp_path / ".vscode").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("https://tools.example/", "--client", "emacs"), "'emacs' is no client"),
+        (("nowhere", "--client", "vscode"), "neither an address"),
+        (("https://user@tools.example/", "--client", "vscode"), "leave user and password out"),
+    ],
+)
+def test_wrong_arguments(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], why: str
+) -> None:
+    assert run(monkeypatch, *arguments) == 1
+    assert why in capsys.readouterr().err
+
+
+def bundle(folder: Path, *allowed: str, kind: str = "server") -> Path:
+    folder.mkdir(parents=True)
+    (folder / "index.html").write_text("<!doctype html>")
+    manifest = {"mcpframe_manifest": 1, "kind": kind, "allowed_origins": list(allowed)}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+@pytest.mark.parametrize("kept", ["path", "address"])
+def test_what_the_bridge_cannot_frame_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, kept: str
+) -> None:
+    bundle(tmp_path / "out" / "ours", HOST_ORIGIN)
+    bundle(tmp_path / "out" / "anybodys", "*")
+    bundle(tmp_path / "out" / "theirs", "https://chat.example")
+    bundle(tmp_path / "out" / "page", "*", kind="page")
+    (tmp_path / "project").mkdir()
+    options = ("--client", "vscode", "--project", str(tmp_path / "project"), "--yes")
+    with serve_folder(tmp_path / "out") as served:
+        root = f"{served.origin}/" if kept == "address" else f"{tmp_path / 'out'}/"
+        for name, why in (("theirs", f"add {HOST_ORIGIN} to allowed_origins"), ("page", "is a page and no server")):
+            assert run(monkeypatch, f"{root}{name}{'/' if kept == 'address' else ''}", *options) == 1
+            told = capsys.readouterr().err
+            assert why in told
+            assert "--no-check" in told
+            assert not (tmp_path / "project" / ".vscode").exists()
+        for name in ("ours", "anybodys"):
+            assert run(monkeypatch, f"{root}{name}{'/' if kept == 'address' else ''}", *options) == 0
+
+
+def test_an_address_with_nothing_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    options = ("--client", "vscode", "--project", str(tmp_path), "--yes")
+    with serve_folder(tmp_path) as served:
+        assert run(monkeypatch, f"{served.origin}/typo/", *options) == 1
+        assert "status 404" in capsys.readouterr().err
+        assert run(monkeypatch, f"{served.origin}/typo/", *options, "--no-check") == 0
+    assert list(json.loads((tmp_path / ".vscode" / "mcp.json").read_text())["servers"]) == ["typo"]
+
+
+def test_a_server_is_removed_again_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    places = Places.here(tmp_path)
+    other = {"command": "theirs", "args": []}
+    path = put(BY_NAME["vscode"], places, json.dumps({"inputs": [], "servers": {"other": other}}, indent=4) + "\n")
+    before = path.read_text()
+    options = ("--client", "vscode", "--project", str(tmp_path))
+    assert run(monkeypatch, "https://tools.example/pi/", *options, "--yes", "--no-check") == 0
+    assert run(monkeypatch, "p", *options, command="uninstall") == 1
+    assert "there is pi" in capsys.readouterr().err
+    assert run(monkeypatch, "other", *options, "--yes", command="uninstall") == 1
+    assert "did not add" in capsys.readouterr().err
+    assert run(monkeypatch, "pi", *options, "--yes", command="uninstall") == 0
+    assert '-        "pi": {' in capsys.readouterr().out
+    assert path.read_text() == before

@@ -1,0 +1,116 @@
+"""What is bridged, and where it is kept: addresses, folders, profiles."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mcpframe.frame.core.errors import OriginError
+from mcpframe.kit.base.errors import BridgeError, ProfileInUse
+from mcpframe.kit.bridge.profile import Remembered, default_folder, open_profile
+from mcpframe.kit.bridge.tab import HOST_ORIGIN
+from mcpframe.kit.bridge.target import host_name, open_target
+from mcpframe.kit.web.serve import serve_folder
+
+
+def test_an_address_is_taken_as_it_is() -> None:
+    with open_target("HTTPS://tools.example/pi/?a=1") as target:
+        assert target.find() == target.key == "HTTPS://tools.example/pi/?a=1"
+        assert target.addresses == {}
+
+
+@pytest.mark.parametrize("where", ["https://", "http://user@tools.example/", "http://a b/", "http://x:99999/"])
+def test_no_address(where: str) -> None:
+    with pytest.raises(OriginError), open_target(where):
+        pass
+
+
+@pytest.mark.parametrize("where", ["nowhere", "ftp://tools.example/", f"{HOST_ORIGIN}/pi/"])
+def test_no_place(where: str) -> None:
+    with pytest.raises(BridgeError), open_target(where):
+        pass
+
+
+def built(folder: Path, *origins: str) -> Path:
+    folder.mkdir()
+    (folder / "index.html").write_text("")
+    (folder / "manifest.json").write_text(json.dumps({"allowed_origins": origins}))
+    return folder
+
+
+@pytest.mark.parametrize("origin", ["*", HOST_ORIGIN])
+def test_a_built_folder_is_served_under_a_name_of_its_own(tmp_path: Path, origin: str) -> None:
+    folder = built(tmp_path / "Pi.Calculator", origin)
+    with open_target(str(folder)) as target:
+        [(name, port)] = target.addresses.items()
+        assert target.find() == f"http://{name}/Pi.Calculator/"
+        assert name == host_name(folder)
+        assert name.startswith("pi-")
+        assert name.endswith(".mcpframe.localhost")
+        assert port > 0
+
+
+def test_a_folder_built_for_others_says_what_to_do(tmp_path: Path) -> None:
+    folder = built(tmp_path / "pi", "https://chat.example")
+    with pytest.raises(BridgeError, match=f"--allow-origin {HOST_ORIGIN}"), open_target(str(folder)):
+        pass
+
+
+@pytest.mark.parametrize("allowed", [["https://chat.example"], []])
+def test_an_address_that_does_not_allow_the_bridge_names_its_origin(tmp_path: Path, allowed: list[str]) -> None:
+    built(tmp_path / "pi", *allowed)
+    manifest = {"mcpframe_manifest": 1, "allowed_origins": allowed}
+    (tmp_path / "pi" / "manifest.json").write_text(json.dumps(manifest))
+    with serve_folder(tmp_path) as served, open_target(f"{served.origin}/pi/") as target:
+        with pytest.raises(BridgeError, match=f"add {HOST_ORIGIN} to allowed_origins"):
+            target.find()
+        manifest["allowed_origins"] = [*allowed, HOST_ORIGIN]
+        (tmp_path / "pi" / "manifest.json").write_text(json.dumps(manifest))
+        assert target.find() == f"{served.origin}/pi/"
+
+
+def test_a_session_is_remembered(tmp_path: Path) -> None:
+    with open_profile(tmp_path / "profile") as profile:
+        first = profile.recall("a")
+        assert profile.recall("a") != first  # which cannot be guessed
+        profile.remember("a", first)
+    with open_profile(tmp_path / "profile") as profile:
+        assert profile.recall("a") == first
+        assert profile.recall("a", "mine") == Remembered("mine")
+        profile.remember("b", Remembered("x", "B", "required", ["camera"]))
+        assert profile.recall("b", "x").permissions == ["camera"]
+        assert profile.recall("a") == first
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}', '{"a": {"session_id": "x", "newer": 1}}'])
+def test_what_is_no_memory_is_forgotten(tmp_path: Path, text: str) -> None:
+    (tmp_path / "sessions.json").write_text(text)
+    with open_profile(tmp_path) as profile:
+        assert len(profile.recall("a").session_id) == 36
+
+
+def test_a_second_bridge_works_on_a_copy(tmp_path: Path) -> None:
+    with open_profile(tmp_path / "profile") as first:
+        first.remember("a", Remembered("mine"))
+        first.chromium.mkdir()
+        (first.chromium / "SingletonLock").symlink_to("nowhere")
+        with open_profile(tmp_path / "profile") as second:
+            assert second.is_copy
+            assert second.folder != first.folder
+            assert second.recall("a").session_id == "mine"
+            assert list(second.chromium.iterdir()) == []
+        assert not second.folder.exists()
+        with pytest.raises(ProfileInUse, match="--profile"), open_profile(tmp_path / "profile", alone=True):
+            pass
+    with open_profile(tmp_path / "profile") as third:
+        assert not third.is_copy
+
+
+def test_every_server_has_a_folder_of_its_own() -> None:
+    folders = {
+        default_folder(key) for key in ("https://a.example/pi/", "https://b.example/pi/", "/here/pi", "https://x")
+    }
+    assert len(folders) == 4
+    assert all(folder.name.startswith(("pi-", "x-")) for folder in folders)

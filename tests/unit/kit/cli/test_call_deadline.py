@@ -1,0 +1,64 @@
+"""`mcpframe call`, `list` and `check` wait for a server for so long, and no longer."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import mcp_types as types
+import pytest
+from mcp import Client
+from mcp.server.lowlevel.server import Server
+from mcp.server.mcpserver import MCPServer
+
+from mcpframe.kit.base.errors import CallError
+from mcpframe.kit.base.listed import everything
+from mcpframe.kit.cli.call import _called
+from mcpframe.kit.cli.output import Meter
+
+
+@asynccontextmanager
+async def session(server: Any) -> AsyncIterator[Client]:
+    """Open a session as `one_session` does."""
+    client = Client(server)
+    await client.__aenter__()
+    try:
+        yield client
+    finally:
+        await client.__aexit__(None, None, None)
+
+
+async def test_a_tool_that_never_answers() -> None:
+    server = MCPServer("waiting")
+
+    @server.tool()
+    async def wait() -> None:
+        """Wait for ever."""
+        await anyio.sleep_forever()
+
+    with pytest.raises(CallError, match=r"wait has not answered within 0\.05 s: .*--call-timeout"):
+        await _called(session(server), "wait", [], None, Meter("wait"), 0.05)
+
+
+async def test_a_result_whose_pattern_would_be_tried_for_years() -> None:
+    schema = {"type": "object", "properties": {"text": {"type": "string", "pattern": "^(a|a)*$"}}}
+
+    async def tools(_: Any, __: Any) -> types.ListToolsResult:
+        tool = types.Tool(name="spell", input_schema={"type": "object"}, output_schema=schema)
+        return types.ListToolsResult(tools=[tool])
+
+    async def spell(_: Any, __: Any) -> types.CallToolResult:
+        return types.CallToolResult(content=[], structured_content={"text": "a" * 80 + "b"})
+
+    server = Server("spelling", on_list_tools=tools, on_call_tool=spell)
+    with pytest.raises(CallError, match=r"spell has not answered within 0\.05 s"):
+        await _called(session(server), "spell", [], None, Meter("spell"), 0.05)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+async def test_a_list_that_does_not_come() -> None:
+    with pytest.raises(CallError, match=r"has not listed its resource templates within 0\.05 s"):
+        await everything(lambda cursor: anyio.sleep_forever(), "resource_templates", patience=0.05)

@@ -1,0 +1,222 @@
+"""The command line: exit codes, one sentence on an error, JSON on demand. The build itself is stood in for."""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcpframe.kit import bundle
+from mcpframe.kit.base.errors import BuildError, ConfigError
+from mcpframe.kit.bundle import BuildResult
+from mcpframe.kit.cli.main import main
+from mcpframe.kit.dev.server import check_path
+from mcpframe.kit.project.scaffold import template_names
+
+MANIFEST = {
+    "tools": [{"name": "add"}, {"name": "sub"}],
+    "sizes": {"total": 30_000_000, "first_visit": 7_800_000},
+    "allowed_origins": ["https://chat.example"],
+    "start": "starts without a snapshot, as none was wanted",
+}
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["mcpframe", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    code = ended.value.code
+    assert isinstance(code, int)
+    return code
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    calls: list[dict[str, Any]] = []
+
+    def build(path: Path, out: Path, **options: Any) -> BuildResult:
+        calls.append({"path": path, "out": out, **options})
+        with options["progress"]("Working"):
+            return BuildResult("pi", out / "pi", MANIFEST, ("take [care].",))
+
+    monkeypatch.setattr(bundle, "build", build)
+    return calls
+
+
+def test_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "--version") == 0
+    assert capsys.readouterr().out.startswith("mcpframe ")
+
+
+def test_build_says_what_came_of_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], built: list[dict[str, Any]]
+) -> None:
+    assert run(monkeypatch, "build", "here", "--out", "there", "--upgrade", "--allow-origin", "https://a.example") == 0
+    [call] = built
+    assert (call["path"], call["out"], call["upgrade"]) == (Path("here"), Path("there"), True)
+    assert call["allowed_origins"] == ["https://a.example"]
+    told = capsys.readouterr()
+    assert "add, sub" in told.out
+    assert "7.8 MB" in told.out
+    assert "starts without a snapshot" in told.out
+    assert "warning: take [care]." in told.err
+
+
+def test_build_as_json(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], built: list[dict[str, Any]]
+) -> None:
+    assert run(monkeypatch, "build", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["url_path"] == "pi/"
+    assert told["warnings"] == ["take [care]."]
+    assert built[0]["allowed_origins"] is None
+
+
+def test_an_error_is_one_sentence_and_status_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def build(*_: object, **__: object) -> BuildResult:
+        raise BuildError("It does not start: [this] is why.\nTraceback: …")
+
+    monkeypatch.setattr(bundle, "build", build)
+    assert run(monkeypatch, "build") == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err == "error: It does not start: [this] is why.\nTraceback: …\n"
+
+
+def test_wrong_usage_is_status_2(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(monkeypatch, "build", "--no-such-option") == 2
+
+
+def test_serving_what_is_not_there(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "serve", "no-such-folder") == 1
+    assert "is not a folder that can be served" in capsys.readouterr().err
+
+
+COMMANDS = [
+    "new",
+    "dev",
+    "test",
+    "check",
+    "list",
+    "call",
+    "build",
+    "serve",
+    "inspect",
+    "bridge",
+    "install",
+    "uninstall",
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_explains_itself_with_an_example(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert run(monkeypatch, command, "--help") == 0
+    assert f"mcpframe {command}" in capsys.readouterr().out
+
+
+def test_the_shell_completes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("_MCPFRAME_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "mcpframe ")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    monkeypatch.setattr(sys, "argv", ["mcpframe"])
+    with pytest.raises(SystemExit):
+        main()
+    assert set(COMMANDS) <= set(capsys.readouterr().out.split())
+
+
+def test_new_makes_a_project(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(monkeypatch, "new", "hello") == 0
+    assert (tmp_path / "hello" / "server.py").is_file()
+    assert "mcpframe test" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("template", template_names())
+def test_new_suggests_what_works_for_the_template(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, template: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(monkeypatch, "new", "hello", "--template", template) == 0
+    suggests_dev = "mcpframe dev" in capsys.readouterr().out
+    try:
+        check_path(tmp_path / "hello")
+    except ConfigError:
+        assert not suggests_dev
+    else:
+        assert suggests_dev
+
+
+def test_serve_prints_what_templates_allow(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "pi").mkdir()
+    (tmp_path / "pi" / "index.html").write_text("<!doctype html>")
+
+    def stop(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mcpframe.kit.cli.main.time.sleep", stop)
+    assert run(monkeypatch, "serve", str(tmp_path), "--port", "0", "--port", "0") == 130
+    addresses = [line for line in capsys.readouterr().out.splitlines() if line.startswith("http")]
+    assert all(re.fullmatch(r"http://localhost:\d+/pi/", address) for address in addresses)
+    assert len(set(addresses)) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "folder", "passed"),
+    [
+        ([], ".", []),
+        (["project", "-k", "add", "-x"], "project", ["-k", "add", "-x"]),
+        (["-x"], ".", ["-x"]),
+        (["t.py::test"], ".", ["t.py::test"]),
+    ],
+)
+def test_test_is_pytest_with_the_plugin(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], folder: str, passed: list[str]
+) -> None:
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path)
+    calls: list[tuple[list[str], Path]] = []
+
+    def call(command: list[str], cwd: Path) -> int:
+        calls.append((command, cwd))
+        return 5
+
+    monkeypatch.setattr("mcpframe.kit.cli.testing.subprocess.call", call)
+    assert run(monkeypatch, "test", *arguments) == 5
+    [(command, cwd)] = calls
+    assert command[:3] == [sys.executable, "-m", "pytest"]
+    assert (command[len(command) - len(passed) :], cwd) == (passed, Path(folder))
+
+
+def test_ctrl_c_is_status_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(*_: object, **__: object) -> BuildResult:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bundle, "build", build)
+    assert run(monkeypatch, "build") == 130
+
+
+@pytest.mark.parametrize(
+    ("file", "told"), [(None, "The disk is full: free"), ("/tmp/x", "The disk is full (/tmp/x): free")]
+)
+def test_a_full_disk_is_told_wherever_it_is_met(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], file: str | None, told: str
+) -> None:
+    def build(*_: object, **__: object) -> BuildResult:
+        raise OSError(errno.ENOSPC, "No space left on device", file)
+
+    monkeypatch.setattr(bundle, "build", build)
+    assert run(monkeypatch, "build") == 1
+    assert capsys.readouterr().err == f"error: {told} some space and run this again.\n"

@@ -1,0 +1,147 @@
+"""Every option and argument of every command with values that cannot be one: one line, and no traceback."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from mcpframe.kit.cli.main import app, main
+
+LONG = "x" * 5000
+DEEP = "[" * 100_000
+PORTS = ["80000", "-1", "abc", "1.5", ""]
+SECONDS = ["0", "-1", "nan", "inf", "1e999", "1e10", "abc", ""]
+ORIGINS = ["*", "null", "chat.example", "https://chat.example/path", "https://", "ftp://x", ""]
+ADDRESSES = [
+    "http://",
+    "http://[::1",
+    "http://localhost:99999/",
+    "http://a b/",
+    "http://user:pass@tools.example/",
+    "ftp://tools.example/",
+    "http://tést.example:0x/",
+]
+PATHS = ["nothing", LONG, "empty", "file.txt", ""]
+NOWHERE = "http://127.0.0.1:9/"  # discard: nobody listens
+
+# A command with what it needs besides the value, and the values.
+TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
+    ("new", "name"): ([], ["a b", "-", "..", "a/b", LONG, ""]),
+    ("new", "--template"): (["a"], ["nothing", LONG, "../minimal", ""]),
+    ("dev", "path"): (["--no-open"], PATHS),
+    ("dev", "--port"): (["--no-open"], PORTS),
+    ("test", "path"): ([], ["nothing", LONG]),
+    ("check", "target"): ([], [*PATHS, *ADDRESSES]),
+    ("check", "--origin"): ([NOWHERE], ORIGINS),
+    ("check", "--timeout"): ([NOWHERE], SECONDS),
+    ("list", "url"): ([], [*PATHS, *ADDRESSES]),
+    ("list", "--origin"): ([NOWHERE], ORIGINS),
+    ("list", "--era"): ([NOWHERE], ["foo", "2025-11-25", ""]),
+    ("list", "--timeout"): ([NOWHERE], SECONDS),
+    ("list", "--enter"): ([NOWHERE], ["=x", "a=@nothing", f"a=@{LONG}", "a=@"]),
+    ("call", "url"): ([], [*PATHS, *ADDRESSES]),
+    ("call", "tool"): ([NOWHERE], ["", LONG]),
+    ("call", "pairs"): ([NOWHERE, "tool"], ["a", "=1"]),
+    ("call", "--args"): (
+        [NOWHERE, "tool"],
+        ["", "{", "[1]", DEEP, '{"a": NaN}', '{"a": 1e999}', '{"a": "\\ud800"}', "-"],
+    ),
+    ("call", "--save"): ([NOWHERE, "tool"], ["file.txt", LONG]),
+    ("call", "--log"): ([NOWHERE, "tool"], ["loud", ""]),
+    ("call", "--origin"): ([NOWHERE, "tool"], ORIGINS),
+    ("call", "--era"): ([NOWHERE, "tool"], ["foo"]),
+    ("call", "--timeout"): ([NOWHERE, "tool"], SECONDS),
+    ("call", "--call-timeout"): ([NOWHERE, "tool"], SECONDS),
+    ("call", "--enter"): ([NOWHERE, "tool"], ["=x"]),
+    ("build", "path"): ([], PATHS),
+    ("build", "--out"): (["project"], ["file.txt", "file.txt/inside", LONG]),
+    ("build", "--allow-origin"): (["project"], ["chat.example", "https://chat.example/path", ""]),
+    ("serve", "folder"): ([], ["nothing", LONG, "file.txt"]),
+    ("serve", "--port"): (["empty"], PORTS),
+    ("inspect", "target"): (["--no-open"], [*PATHS, *ADDRESSES]),
+    ("inspect", "--port"): (["--no-open"], PORTS),
+    ("inspect", "--era"): (["--no-open"], ["foo"]),
+    ("bridge", "where"): ([], [*PATHS, *ADDRESSES]),
+    ("bridge", "--port"): ([NOWHERE, "--http"], PORTS),
+    ("bridge", "--allow-origin"): ([NOWHERE, "--http"], ["*", "chat.example", ""]),
+    ("bridge", "--session"): ([NOWHERE], ["", LONG, "a\nb"]),
+    ("bridge", "--profile"): ([NOWHERE], ["file.txt", LONG]),
+    ("bridge", "--timeout"): ([NOWHERE], SECONDS),
+    ("bridge", "--busy-timeout"): ([NOWHERE], SECONDS[1:]),
+    ("install", "where"): (["--client", "vscode", "--yes"], ["nothing", LONG, "", *ADDRESSES]),
+    ("install", "--client"): ([NOWHERE, "--yes"], ["emacs", ""]),
+    ("install", "--name"): ([NOWHERE, "--client", "vscode", "--yes"], ["", "a\nb", LONG]),
+    ("install", "--project"): ([NOWHERE, "--client", "vscode", "--yes"], ["nothing", LONG, "file.txt"]),
+    ("install", "--session"): ([NOWHERE, "--client", "vscode", "--yes"], ["", LONG]),
+    ("install", "--profile"): ([NOWHERE, "--client", "vscode", "--yes"], ["file.txt", LONG]),
+    ("uninstall", "name"): ([], ["", "nothing", "a\nb", LONG]),
+    ("uninstall", "--client"): (["nothing"], ["emacs", ""]),
+    ("uninstall", "--project"): (["nothing"], ["nothing", LONG, "file.txt"]),
+}
+
+
+def test_the_table_has_every_value_that_there_is() -> None:
+    group: Any = typer.main.get_command(app)
+    there = {
+        (name, part.name if part.param_type_name == "argument" else max(part.opts, key=len))
+        for name, command in group.commands.items()
+        for part in command.params
+        if not getattr(part, "is_flag", False)
+    }
+    assert there == set(TABLE)
+
+
+def cases() -> list[Any]:
+    return [
+        pytest.param(command, option, needed, value, id=f"{command} {option} {value[:24]!r}")
+        for (command, option), (needed, values) in TABLE.items()
+        for value in values
+    ]
+
+
+@pytest.mark.parametrize(("command", "option", "needed", "value"), cases())
+def test_a_value_that_cannot_be_one(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    command: str,
+    option: str,
+    needed: list[str],
+    value: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MCPFRAME_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe")))
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file.txt").write_text("mine")
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "server.py").write_text("from mcpframe import FrameServer\nserver = FrameServer('a')\n")
+    given = [f"{option}={value}"] if option.startswith("--") else ["--", value] if value.startswith("-") else [value]
+    monkeypatch.setattr(sys, "argv", ["mcpframe", command, *needed, *given])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (1, 2)
+    told = capsys.readouterr()
+    lines = told.err.splitlines()
+    assert len(lines) == 1, told.err[:2000]
+    assert lines[0].startswith("error: ")
+    assert told.out == ""
+    assert (tmp_path / "file.txt").read_text() == "mine"
+
+
+def test_who_reads_the_output_may_have_enough(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mcpframe", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
+    )
+    assert process.stdout
+    process.stdout.close()
+    assert process.stderr
+    with process.stderr:
+        assert process.stderr.read() == b""
+    process.wait(30)

@@ -1,0 +1,163 @@
+"""`[tool.mcpframe]`: what is allowed, and that an error names file, key and what is allowed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.project.config import read_config
+from mcpframe.kit.project.project import find_project, with_origins
+
+SERVER = "from mcpframe import FrameServer\n\nfirst = FrameServer('x')\n"
+
+
+def write(folder: Path, pyproject: str | None, **files: str) -> Path:
+    if pyproject is not None:
+        (folder / "pyproject.toml").write_text(pyproject)
+    for name, text in files.items():
+        path = folder / f"{name.replace('__', '/')}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def test_everything_has_a_default() -> None:
+    config = read_config({}, "pyproject.toml")
+    assert config.visibility.requirement == "hidden"
+    assert config.boot_timeout == 60
+    assert config.inspect
+    assert config.allowed_origins == []
+
+
+def test_every_key_is_taken() -> None:
+    config = read_config(
+        {
+            "entry": "package.server:app.server",
+            "name": "n",
+            "title": "T",
+            "allowed_origins": ["https://chat.example", "http://localhost:8000"],
+            "visibility": {"requirement": "optional", "message": "m"},
+            "requirements": ["numpy>=2"],
+            "lazy": ["pillow"],
+            "assets": ["data/*.json"],
+            "source": "src",
+            "csp": {"connect_src": ["https://api.example"], "unsafe_eval": True},
+            "options": {"handshake_timeout": 5.0, "max_pending": 10, "allow_opaque": True},
+            "boot_timeout": 10.0,
+            "inspect": False,
+        },
+        "pyproject.toml",
+    )
+    assert config.options.max_pending == 10
+    assert config.csp.connect_src == ["https://api.example"]
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ({"titel": "x"}, r"tool\.mcpframe\.titel is not a key; did you mean title\? allowed are entry, kind, name"),
+        ({"visibility": {"requirement": "always"}}, r"visibility\.requirement: .*'required', 'optional' or 'hidden'"),
+        ({"visibility": {"req": "x"}}, r"visibility\.req is not a key; .*requirement, message"),
+        ({"visibility": "hidden"}, r"visibility must be a table with the keys requirement, message"),
+        ({"entry": "server"}, r"entry: must be 'module:object', such as 'server:server'"),
+        ({"entry": "server.py:server:x"}, r"entry: must be 'module:object'"),
+        ({"allowed_origins": ["https://chat.example/"]}, r"allowed_origins: .*write 'https://chat.example'"),
+        ({"allowed_origins": ["https://*.example"]}, r"allowed_origins: .*without wildcards"),
+        ({"allowed_origins": "https://chat.example"}, r"allowed_origins: .*list"),
+        ({"options": {"max_pending": 0}}, r"options\.max_pending: .*greater than or equal to 1"),
+        ({"options": {"handshake_timeout": -1.0}}, r"options\.handshake_timeout: .*greater than 0"),
+        ({"options": {"max_nesting": "3"}}, r"options\.max_nesting: .*valid integer"),
+        ({"boot_timeout": float("inf")}, r"boot_timeout: .*less than or equal to 2000000"),
+        ({"import_timeout": 1e10}, r"import_timeout: .*less than or equal to 2000000"),
+        ({"boot_timeout": 0}, r"boot_timeout: .*greater than 0"),
+        ({"csp": {"connect_src": ["https://a.example; script-src *"]}}, r"csp\.connect_src: .*is not a CSP source"),
+        ({"csp": {"connect_src": ["'unsafe-eval'"]}}, r"csp\.connect_src: .*is not a CSP source"),
+        ({"assets": ["../secret"]}, r"assets.*: must be a path inside the project"),
+        ({"assets": ["/etc/passwd"]}, r"assets.*: must be a path inside the project"),
+        ({"name": "a/b"}, r"name: must be letters, digits"),
+    ],
+)
+def test_an_error_names_file_key_and_what_is_allowed(table: dict[str, Any], told: str) -> None:
+    with pytest.raises(ConfigError, match=told) as caught:
+        read_config(table, "here/pyproject.toml")
+    assert str(caught.value).startswith("here/pyproject.toml: tool.mcpframe.")
+
+
+def test_a_project_takes_its_dependencies_but_not_mcpframe_itself(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        '[project]\nname = "my server"\ndependencies = ["mcpframe", "mcp[cli]", "attrs>=24", "Pillow"]\n'
+        '[tool.mcpframe]\nentry = "server:first"\nlazy = ["pillow"]\n',
+        server=SERVER,
+    )
+    project = find_project(tmp_path)
+    assert project.requirements == ("attrs>=24",)
+    assert project.lazy == ("pillow",)
+    assert project.name == "my-server"
+    assert project.source == tmp_path
+    assert project.lock_path == tmp_path / "mcpframe.lock"
+
+
+def test_a_version_of_the_sdk_that_the_author_pins_is_kept(tmp_path: Path) -> None:
+    write(tmp_path, '[project]\nname = "x"\ndependencies = ["mcp[cli]==2.3.0"]\n', server=SERVER)
+    assert find_project(tmp_path).requirements == ("mcp==2.3.0",)
+
+
+def test_entry_and_source_are_found(tmp_path: Path) -> None:
+    write(tmp_path, '[project]\nname = "x"\n', src__server=SERVER)
+    project = find_project(tmp_path / "pyproject.toml")
+    assert (project.entry, project.source) == ("server:first", tmp_path / "src")
+
+
+def test_a_single_file_needs_no_pyproject(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        None,
+        pi="# /// script\n# dependencies = ['attrs']\n# [tool.mcpframe]\n# title = 'Pi'\n# ///\n" + SERVER,
+    )
+    project = find_project(tmp_path / "pi.py")
+    assert (project.entry, project.name, project.requirements) == ("pi:first", "pi", ("attrs",))
+    assert project.config.title == "Pi"
+    assert project.lock_path.name == "pi.mcpframe.lock"
+
+
+@pytest.mark.parametrize(
+    ("pyproject", "files", "told"),
+    [
+        (None, {}, "neither a pyproject.toml nor a server.py"),
+        ("[project\n", {"server": SERVER}, r"pyproject.toml is not valid TOML"),
+        ('[project]\nname = "x"\n', {}, r"set tool.mcpframe.entry to 'module:object'"),
+        ('[tool.mcpframe]\nentry = "web:app"\n', {"server": SERVER}, r"there is no web.py or web/ in"),
+        ('[project]\nname = "x"\ndependencies = ["a b c"]\n', {"server": SERVER}, r"'a b c' is not a requirement"),
+        ('[project]\nname = "x"\ndependencies = ["a @ https://x.example/a.whl"]\n', {"server": SERVER}, "names a URL"),
+        ('[project]\nname = "x"\ndependencies = "numpy"\n', {"server": SERVER}, "must be a list of requirements"),
+        ('[project]\nname = "_mcpframe"\n', {"server": SERVER}, None),
+        (None, {"server": "def broken(:\n"}, r"server.py, line 1: "),
+    ],
+)
+def test_what_is_wrong_with_a_project(
+    tmp_path: Path, pyproject: str | None, files: dict[str, str], told: str | None
+) -> None:
+    write(tmp_path, pyproject, **files)
+    if told is None:
+        assert find_project(tmp_path).name == "mcpframe"  # never the shared folder's name
+        return
+    with pytest.raises(ConfigError, match=told):
+        find_project(tmp_path)
+
+
+def test_a_path_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=re.escape(f"{tmp_path / 'nothing'} does not exist")):
+        find_project(tmp_path / "nothing")
+
+
+def test_origins_given_to_the_build_replace_the_configured_ones(tmp_path: Path) -> None:
+    write(tmp_path, '[tool.mcpframe]\nallowed_origins = ["https://a.example"]\n', server=SERVER)
+    project = find_project(tmp_path)
+    assert with_origins(project, ["https://b.example"]).config.allowed_origins == ["https://b.example"]
+    with pytest.raises(ConfigError, match="given to the build"):
+        with_origins(project, ["b.example"])

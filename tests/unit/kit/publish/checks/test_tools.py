@@ -1,0 +1,42 @@
+"""Tools as a model sees them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mcpframe.kit.publish.checks.tools import check_tools
+
+GOOD: dict[str, Any] = {
+    "name": "add",
+    "description": "Add two numbers.",
+    "inputSchema": {"type": "object", "properties": {"a": {"type": "integer", "description": "The first"}}},
+}
+
+
+def test_a_good_tool_has_no_finding() -> None:
+    assert list(check_tools([GOOD])) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"name": "add numbers"}, "warning: Its name is not made of"),
+        ({"description": " "}, "warning: It has no description"),
+        ({"description": "x" * 2001}, "warning: Its description has 2,001 characters"),
+        ({"inputSchema": {"type": "object", "properties": {"a": {}}}}, "warning: Its argument 'a' has no description"),
+        ({"inputSchema": {"type": "objekt"}}, "error: The schema of its arguments is not one"),
+        ({"inputSchema": {"type": "array"}}, "error: The schema of its arguments is not of type object"),
+        ({"outputSchema": {"required": 3}}, "error: The schema of its result is not one"),
+    ],
+)
+def test_each_thing_that_is_wrong(change: dict[str, Any], said: str) -> None:
+    [finding] = check_tools([{**GOOD, **change}])
+    assert f"{finding.severity}: {finding.message}".startswith(said)
+    assert finding.remedy
+
+
+def test_two_of_one_name_and_none_at_all() -> None:
+    assert [item.message for item in check_tools([GOOD, GOOD])] == ["Two tools have this name."]
+    assert [item.subject for item in check_tools([])] == ["tools"]
