@@ -35,12 +35,12 @@ class UnknownPart(Exception):
 
 
 def pages() -> list[Path]:
-    """Give the files that may have generated parts."""
+    """Return the files that may have generated parts."""
     return [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 
 
 def stale_pages(*, write: bool = False) -> list[Path]:
-    """Give the pages with parts that are not as they should be; write them anew where wanted."""
+    """Return the pages with parts that are not as they should be; write them anew where wanted."""
     found = []
     for path in pages():
         text = path.read_text("utf-8")
@@ -53,7 +53,7 @@ def stale_pages(*, write: bool = False) -> list[Path]:
 
 
 def rendered(text: str) -> str:
-    """Give a page's text with its generated parts as they should be.
+    """Return a page's text with its generated parts as they should be.
 
     Raises:
         UnknownPart: It asks for something that is not there.
@@ -69,7 +69,7 @@ def _part(what: str) -> str:
 
 
 def example(arguments: str) -> str:
-    """Give a file as a fenced block; or a part of it, from the line that begins with a text to the end of its block.
+    """Return a file as a fenced block; or a part of it, from the line that begins with a text to the end of its block.
 
     Args:
         arguments: The path below the repository; then, for a part, the text.

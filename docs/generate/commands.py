@@ -11,7 +11,7 @@ from mcpframe.kit.cli.main import app
 
 
 def reference(_: str) -> str:
-    """Give a section for each command."""
+    """Return a section for each command."""
     group: Any = typer.main.get_command(app)
     return "\n\n".join(_section(name, command) for name, command in sorted(group.commands.items()))
 

@@ -25,7 +25,7 @@ _WORDS = {str: "text", int: "whole number", float: "number", bool: "true or fals
 
 
 def table(section: str) -> str:
-    """Give the keys of `[tool.mcpframe]`, or of one of its sections."""
+    """Return the keys of `[tool.mcpframe]`, or of one of its sections."""
     model = _SECTIONS[section]
     meanings = attributes(model)
     if model is config.OptionsConfig:

@@ -10,7 +10,7 @@ _ENTRY = re.compile(r"^    (\w[\w, *]*): (.*)$")
 
 
 def summary(of: object) -> str:
-    """Give the text before the first section, as one paragraph."""
+    """Return the text before the first section, as one paragraph."""
     lines = []
     for line in _lines(of):
         if _SECTION.match(line):
@@ -20,7 +20,7 @@ def summary(of: object) -> str:
 
 
 def attributes(of: object) -> dict[str, str]:
-    """Give the entries of the section `Attributes`; where one names several, each has its text."""
+    """Return the entries of the section `Attributes`; where one names several, each has its text."""
     found: dict[str, str] = {}
     inside = False
     names: list[str] = []
@@ -36,23 +36,23 @@ def attributes(of: object) -> dict[str, str]:
 
 
 def cell(text: str) -> str:
-    """Give a text as it may stand in a table."""
+    """Return a text as it may stand in a table."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """Give a table in Markdown."""
+    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(cell, line))} |" for line in lines)
 
 
 def sentence(text: str) -> str:
-    """Give a text that begins as a sentence does; npm stays npm."""
+    """Return a text that begins as a sentence does; npm stays npm."""
     return text if text.startswith("npm") else text[:1].upper() + text[1:]
 
 
 def fenced(language: str, lines: list[str]) -> str:
-    """Give lines as a fenced block."""
+    """Return lines as a fenced block."""
     return "\n".join([f"```{language}", *lines, "```"])
 
 

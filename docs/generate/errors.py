@@ -14,14 +14,14 @@ _MODULES: dict[str, ModuleType] = {"frame": frame, "kit": kit}
 
 
 def tree(name: str) -> str:
-    """Give the tree at the top of a module, `frame` or `kit`."""
+    """Return the tree at the top of a module, `frame` or `kit`."""
     lines = inspect.cleandoc(_MODULES[name].__doc__ or "").splitlines()
     drawn = [line for line in lines if line.strip() and (line.strip()[0] in "├└│" or "Error" in line.split()[0])]
     return "```text\n" + "\n".join(inspect.cleandoc("\n".join(drawn)).splitlines()) + "\n```"
 
 
 def table(name: str) -> str:
-    """Give every error of a module, `frame` or `kit`, in the order in which they are defined."""
+    """Return every error of a module, `frame` or `kit`, in the order in which they are defined."""
     module = _MODULES[name]
     classes = [
         value

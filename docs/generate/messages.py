@@ -34,7 +34,7 @@ def sequence(phase: str) -> str:
 
 
 def fields(_: str) -> str:
-    """Give every message with its fields: which are sent, which are needed when read, in which documents they are."""
+    """Return every message with its fields: which are sent, which are needed when read, in which documents they are."""
     parts = []
     for kind, message in messages().items():
         side = "inner → outer"

@@ -61,7 +61,7 @@ def diagram(name: str) -> str:
 
 
 def transitions(name: str) -> str:
-    """Give every rule of a role as a line of a table."""
+    """Return every rule of a role as a line of a table."""
     role = ROLES[name]
     rows = []
     guarded: set[tuple[State, str]] = set()
@@ -96,7 +96,7 @@ def events(_: str) -> str:
 
 
 def deadlines(_: str) -> str:
-    """Give the deadlines and limits with their defaults, in Python and in host.js."""
+    """Return the deadlines and limits with their defaults, in Python and in host.js."""
     meanings = attributes(Options)
     bounds: dict[str, list[str]] = {}
     for name, role in ROLES.items():
@@ -116,7 +116,7 @@ def deadlines(_: str) -> str:
 
 
 def shown_default(name: str) -> str:
-    """Give the default of an option of a connection, as a person would write it."""
+    """Return the default of an option of a connection, as a person would write it."""
     value = getattr(Options(), name)
     if value is None:
         return "none"
@@ -171,7 +171,7 @@ def _states(role: Role) -> list[State]:
 
 
 def _below_members(enum: type[State]) -> dict[str, str]:
-    """Give the texts below an enumeration's members, which Python does not keep."""
+    """Return the texts below an enumeration's members, which Python does not keep."""
     source = inspect.getsource(enum)
     return dict(re.findall(r'(?m)^    ([A-Z_]+) = "[^"]*"\n    """(.*)"""$', source))
 
@@ -181,7 +181,7 @@ def _carried(name: str, meaning: str | None) -> str:
 
 
 def _host_js(option: str) -> str:
-    """Give the name of an option in host.js, and its default there."""
+    """Return the name of an option in host.js, and its default there."""
     source = _HOST_JS.read_text("utf-8")
     timeout = int(re.findall(r"const DEFAULT_TIMEOUT = ([\d_]+);", source)[0].replace("_", ""))
     limits = dict(re.findall(r"(max\w+): ([\d *]+)", re.findall(r"const DEFAULT_LIMITS = \{(.*)\};", source)[0]))

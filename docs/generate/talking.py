@@ -70,7 +70,7 @@ def talk(phase: str, result: SetupResult = DONE) -> Iterator[tuple[str, Send]]:
 
 
 def messages() -> dict[str, Json]:
-    """Give one message of each type, with every field that is ever sent, in the order of the phases."""
+    """Return one message of each type, with every field that is ever sent, in the order of the phases."""
     found: dict[str, Json] = {}
     for message in sent():
         found[message["type"]] = message | found.get(message["type"], {})
@@ -78,5 +78,5 @@ def messages() -> dict[str, Json]:
 
 
 def sent() -> list[Json]:
-    """Give the messages of phases that go well, and in a setup that fails."""
+    """Return the messages of phases that go well, and in a setup that fails."""
     return [json.loads(sent.text) for _, sent in (*talk("setup"), *talk("setup", _FAILED), *talk("transport"))]

@@ -76,14 +76,14 @@ class Element:
         self._page.forget_removed()
 
     def element(self, selector: str) -> Element:
-        """Give the first element in this one that a CSS selector matches. Raises `PageError` where there is none."""
+        """Return the first element in this one that a CSS selector matches. Raises `PageError` where there is none."""
         found = self.js.querySelector(selector)
         if not getattr(found, "tagName", None):  # the browser's null is not None
             raise PageError(f"There is no element {selector!r} in the page.")
         return Element(found, self._page)
 
     def elements(self, selector: str) -> list[Element]:
-        """Give all elements in this one that a CSS selector matches."""
+        """Return all elements in this one that a CSS selector matches."""
         return [Element(found, self._page) for found in self.js.querySelectorAll(selector)]
 
     def add(self, tag: str, text: str = "", /, **attributes: str | bool | None) -> Element:
@@ -115,7 +115,7 @@ class Element:
     # What it is like
 
     def get(self, name: str) -> str | None:
-        """Give an attribute; None where it has no such attribute."""
+        """Return an attribute; None where it has no such attribute."""
         value = self.js.getAttribute(name)
         return value if isinstance(value, str) else None  # the browser's null is not None
 
@@ -228,7 +228,7 @@ class Element:
             stop()
 
     async def files(self) -> list[File]:
-        """Give the files that the person has chosen in this `<input type="file">`; wait where none is chosen yet.
+        """Return the files that the person has chosen in this `<input type="file">`; wait where none is chosen yet.
 
         The input is empty afterwards, so that waiting again is for another choice, of the same file too.
         """
@@ -289,11 +289,11 @@ class File:
         self._page = page
 
     async def read(self) -> bytes:
-        """Give its content. Raises OSError where it is gone, or may not be read."""
+        """Return its content. Raises OSError where it is gone, or may not be read."""
         return await self._page.browser.read(self.js)
 
     async def text(self, encoding: str = "utf-8-sig") -> str:
-        """Give its content as text. Raises OSError as `read`, and UnicodeDecodeError for another encoding."""
+        """Return its content as text. Raises OSError as `read`, and UnicodeDecodeError for another encoding."""
         return (await self.read()).decode(encoding)
 
 

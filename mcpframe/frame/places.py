@@ -121,7 +121,7 @@ def parse_address(url: str) -> tuple[str, str]:
 
 
 def parse_sandbox(sandbox: str | None, *, opaque: bool) -> str | None:
-    """Give the `sandbox` attribute for a preset's name or an attribute's text.
+    """Return the `sandbox` attribute for a preset's name or an attribute's text.
 
     Args:
         sandbox: one of `SANDBOX`, an attribute's text, or None for no sandbox.
@@ -146,7 +146,7 @@ def parse_sandbox(sandbox: str | None, *, opaque: bool) -> str | None:
 
 
 def allow_attribute(permissions: Iterable[str]) -> str:
-    """Give the `allow` attribute that grants these permissions to the framed page's own origin, and to no other.
+    """Return the `allow` attribute that grants these permissions to the framed page's own origin, and to no other.
 
     Args:
         permissions: names of Permissions Policy features, such as `"clipboard-read"`.

@@ -101,7 +101,7 @@ class FrameServer(MCPServer[LifespanT]):
         answer_subscriptions(self._lowlevel_server, self._subscriptions)
 
     async def resource_updated(self, uri: str) -> None:
-        """Tell the clients that have subscribed to a resource that it has changed, also outside of any request.
+        """Notify the clients that have subscribed to a resource that it has changed, also outside of any request.
 
         Args:
             uri: The resource's URI.

@@ -303,6 +303,6 @@ async def open_session(
 async def transport(
     connection: Connection, window: Window, *, on_event: EventHook | None = None, on_wire: WireHook | None = None
 ) -> AsyncIterator[TransportStreams]:
-    """Give a session as a transport of the SDK, for `mcp.Client(transport(...))`. As `open_session` otherwise."""
+    """Open a session as a transport of the SDK, for `mcp.Client(transport(...))`. As `open_session` otherwise."""
     async with open_session(connection, window, on_event=on_event, on_wire=on_wire) as session:
         yield session.streams

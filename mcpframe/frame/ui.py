@@ -45,7 +45,7 @@ class Browser(Protocol):
         """Call back now and whenever the page comes into sight or goes out of it; gives what undoes it."""
 
     def parse(self, html: str) -> Any:
-        """Give a document fragment. Scripts in it never run."""
+        """Return a document fragment. Scripts in it never run."""
 
     async def fetch(self, url: str) -> bytes:
         """Fetch a file of the bundle. Raises OSError."""
@@ -54,10 +54,10 @@ class Browser(Protocol):
         """Import a JavaScript module of the bundle. Raises `PageError`."""
 
     async def read(self, file: Any) -> bytes:
-        """Give the content of a `File` or `Blob`. Raises OSError."""
+        """Return the content of a `File` or `Blob`. Raises OSError."""
 
     def download(self, name: str, data: bytes, kind: str) -> None:
-        """Give the user a file."""
+        """Offer the user a file."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Assets:
     files: frozenset[str] = field(default_factory=frozenset)
 
     def url(self, path: str) -> str:
-        """Give the URL of an asset, relative to the page.
+        """Return the URL of an asset, relative to the page.
 
         Raises:
             PageError: where there is no such asset.
@@ -158,7 +158,7 @@ class Page:
         self.forget_removed()
 
     def element(self, selector: str) -> Element:
-        """Give the first element of the page that a CSS selector matches.
+        """Return the first element of the page that a CSS selector matches.
 
         Raises:
             PageError: where there is none.
@@ -166,11 +166,11 @@ class Page:
         return Element(self.js.documentElement, self).element(selector)
 
     def elements(self, selector: str) -> list[Element]:
-        """Give all elements of the page that a CSS selector matches."""
+        """Return all elements of the page that a CSS selector matches."""
         return Element(self.js.documentElement, self).elements(selector)
 
     def asset_url(self, path: str) -> str:
-        """Give the URL of an asset, relative to the page. Raises `PageError` where there is no such asset."""
+        """Return the URL of an asset, relative to the page. Raises `PageError` where there is no such asset."""
         self.browser  # noqa: B018  there are no URLs without a page
         return self._assets.url(path)
 
@@ -197,7 +197,7 @@ class Page:
         return await self.browser.import_module(self.asset_url(path))
 
     def download(self, name: str, data: bytes | str, kind: str = "application/octet-stream") -> None:
-        """Give the user a file, as a download. A sandboxed frame needs `allow-downloads` for it.
+        """Offer the user a file as a download. A sandboxed frame needs `allow-downloads` for it.
 
         Args:
             name: the file's name.
@@ -214,7 +214,7 @@ class Page:
         return self._visible
 
     async def visibility(self) -> AsyncIterator[bool]:
-        """Give whether the page can be seen, now and at every change, until the session is over."""
+        """Yield whether the page can be seen, now and at every change, until the session is over."""
         known: bool | None = None
         while not self._closed:
             if self.visible != known:

@@ -38,7 +38,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def identity(value: Any) -> Any:
-    """Give something hashable that is equal for values that are the same."""
+    """Return something hashable that is equal for values that are the same."""
     if isinstance(value, list):
         return ("list", *map(identity, value))
     if isinstance(value, dict):

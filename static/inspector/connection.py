@@ -57,7 +57,7 @@ class Watcher(Protocol):
         """A message crosses the wire, or was refused."""
 
     def roots(self) -> list[str]:
-        """Give the URIs that the client offers as roots."""
+        """Return the URIs that the client offers as roots."""
 
 
 class Connection:

@@ -63,7 +63,7 @@ class Maker:
     _ids: Any = field(default_factory=lambda: itertools.count(1))
 
     def new_id(self) -> str:
-        """Give an id that no other element of the page has."""
+        """Return an id that no other element of the page has."""
         return f"{self.prefix}-{next(self._ids)}"
 
 
@@ -75,11 +75,11 @@ class Widget:
         self.maker, self.field, self.title = maker, field, title
 
     def draft(self) -> Any:
-        """Give what is there now, whatever it is; `MISSING` for nothing."""
+        """Return what is there now, whatever it is; `MISSING` for nothing."""
         raise NotImplementedError
 
     def check(self, troubles: list[Trouble]) -> Any:
-        """Give the value, and add what is wrong with it."""
+        """Return the value, and add what is wrong with it."""
         raise NotImplementedError
 
     def tell(self, message: str) -> None:
@@ -136,7 +136,7 @@ class Control(Widget):
         return {"id": self.id, "aria_describedby": f"{self.id}-hint" if self.hints else None, "aria_required": required}
 
     def check(self, troubles: list[Trouble]) -> Any:
-        """Give the value, and add what is wrong with it."""
+        """Return the value, and add what is wrong with it."""
         value = self.draft()
         if wrong := self.wrong(value):
             troubles.append(Trouble(self, f"{self.title} {wrong}."))
@@ -181,7 +181,7 @@ class JsonText(Control):
         return "JSON" if not super().hint() else f"JSON. {super().hint()}"
 
     def draft(self) -> Any:
-        """Give the value, or the text where it is not JSON."""
+        """Return the value, or the text where it is not JSON."""
         text = self.input.value
         try:
             return read_json(text) if text.strip() else MISSING
@@ -244,7 +244,7 @@ class Text(Control):
         self.picker.on("input", pick)
 
     def draft(self) -> Any:
-        """Give the text or number; a text that is no number as it is."""
+        """Return the text or number; a text that is no number as it is."""
         if self.null and self.null.checked:
             return None
         text = self.input.value
@@ -292,7 +292,7 @@ class Select(Control):
         self.input.value = chosen
 
     def draft(self) -> Any:
-        """Give the chosen value."""
+        """Return the chosen value."""
         return self._values.get(self.input.value, MISSING)
 
 
@@ -307,7 +307,7 @@ class Check(Control):
         self.input.checked = value is True
 
     def draft(self) -> Any:
-        """Give whether it is checked."""
+        """Return whether it is checked."""
         return self.input.checked
 
 
@@ -359,7 +359,7 @@ class FileText(Control):
         self.input.set("placeholder", None if shown else f"{len(text):,} characters of base64; type to replace them")
 
     def draft(self) -> Any:
-        """Give the base64 text."""
+        """Return the base64 text."""
         if self.null and self.null.checked:
             return None
         return self.input.value or self._held or MISSING

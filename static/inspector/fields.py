@@ -83,7 +83,7 @@ class Field:
 
 
 def initial(field: Field) -> Any:
-    """Give the value that a fresh form holds: the field's start, else what its parts start with.
+    """Return the value that a fresh form holds: the field's start, else what its parts start with.
 
     Parts that are required and have no start are left out, for the person to fill; `MISSING` for nothing at all.
     """

@@ -89,7 +89,7 @@ class Form:
     # What it holds
 
     def value(self) -> Any:
-        """Give the value that was typed.
+        """Return the value that was typed.
 
         Raises:
             FormProblem: something is missing or wrong; the page says what, and the first such field has the focus.
@@ -105,7 +105,7 @@ class Form:
         return {} if value is MISSING else value
 
     def draft(self) -> Any:
-        """Give what is typed so far, right or wrong: a number that is none as text, what is not filled in not at all.
+        """Return what is typed so far, right or wrong: a number that is none as text, what is not filled in not at all.
 
         Raises:
             FormProblem: raw JSON is shown, and is not JSON.

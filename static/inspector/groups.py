@@ -130,7 +130,7 @@ class Choices(Group):
         (self.boxes[0] if self.present and self.boxes else self.adder).focus()
 
     def draft(self) -> Any:
-        """Give the chosen values."""
+        """Return the chosen values."""
         if not self.present:
             return MISSING
         checked = {at for at, box in enumerate(self.boxes) if box.checked}
@@ -138,7 +138,7 @@ class Choices(Group):
         return [self.field.choices[at].value for at in order]
 
     def check(self, troubles: list[Trouble]) -> Any:
-        """Give the chosen values, and add what is wrong with them."""
+        """Return the chosen values, and add what is wrong with them."""
         value = self.draft()
         self._check_whole(value, troubles)
         return value

@@ -19,7 +19,7 @@ class NotJson(ValueError):
 
 
 def read_json(text: str) -> Any:
-    """Give the value of a JSON text.
+    """Return the value of a JSON text.
 
     Raises:
         NotJson: where it isn't one, with line and column.
@@ -44,7 +44,7 @@ def read_json(text: str) -> Any:
 
 
 def write_json(value: Any) -> str:
-    """Give the JSON text of a value, over several lines where it has parts."""
+    """Return the JSON text of a value, over several lines where it has parts."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     return json.dumps(value, indent=2) if _ODD.search(text) else text
 
@@ -63,7 +63,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def as_number(text: str, *, whole: bool) -> Any:
-    """Give the number that a text stands for, `MISSING` for none, or the text where it is no number."""
+    """Return the number that a text stands for, `MISSING` for none, or the text where it is no number."""
     plain = text.strip()
     if not plain:
         return MISSING

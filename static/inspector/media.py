@@ -21,12 +21,12 @@ _UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|\u200e\u200f\u202a-\u202e\u2066-\
 
 
 def media_type(kind: Any) -> str:
-    """Give a media type in lower case without its parameters; empty for anything else than a text."""
+    """Return a media type in lower case without its parameters; empty for anything else than a text."""
     return kind.split(";", 1)[0].strip().lower() if isinstance(kind, str) else ""
 
 
 def decoded(data: Any) -> bytes | None:
-    """Give the bytes of a base64 text (either alphabet, line breaks allowed); None where it isn't one."""
+    """Return the bytes of a base64 text (either alphabet, line breaks allowed); None where it isn't one."""
     if not isinstance(data, str):
         return None
     plain = "".join(data.split()).replace("-", "+").replace("_", "/").rstrip("=")
@@ -37,7 +37,7 @@ def decoded(data: Any) -> bytes | None:
 
 
 def shown_as(kind: Any) -> str:
-    """Give `image` or `audio` for a media type that may be shown so, else an empty text."""
+    """Return `image` or `audio` for a media type that may be shown so, else an empty text."""
     major, _, minor = media_type(kind).partition("/")
     if major == "image" and minor in IMAGES:
         return "image"
@@ -45,14 +45,14 @@ def shown_as(kind: Any) -> str:
 
 
 def data_url(kind: Any, data: bytes) -> str:
-    """Give the data: URL of an image or sound. Raises ValueError for other media types."""
+    """Return the data: URL of an image or sound. Raises ValueError for other media types."""
     if not shown_as(kind):
         raise ValueError(f"{kind!r} is not shown")
     return f"data:{media_type(kind)};base64,{base64.b64encode(data).decode()}"
 
 
 def file_name(uri: Any, kind: Any) -> str:
-    """Give a name for a downloaded file: the last part of its URI, else made of its media type."""
+    """Return a name for a downloaded file: the last part of its URI, else made of its media type."""
     try:
         name = posixpath.basename(unquote(urlsplit(uri).path)) if isinstance(uri, str) else ""
     except ValueError:
@@ -66,7 +66,7 @@ def file_name(uri: Any, kind: Any) -> str:
 
 
 def web_address(uri: Any) -> str | None:
-    """Give an address that a person may be led to (http, https); None for anything else, such as javascript:."""
+    """Return an address that a person may be led to (http, https); None for anything else, such as javascript:."""
     if not isinstance(uri, str) or uri != uri.strip() or re.search(r"[\x00-\x20\x7f\\\ud800-\udfff]", uri):
         return None
     try:
@@ -77,7 +77,7 @@ def web_address(uri: Any) -> str | None:
 
 
 def size_text(count: int) -> str:
-    """Give a number of bytes for people."""
+    """Return a number of bytes for people."""
     if count < 1000:
         return f"{count} byte{'' if count == 1 else 's'}"
     return f"{count / 1000:,.1f} kB" if count < 1_000_000 else f"{count / 1_000_000:,.1f} MB"

@@ -18,7 +18,7 @@ _LESS = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"
 
 
 def merge(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the schema of the values that both allow. What describes a value is taken from `other`.
+    """Return the schema of the values that both allow. What describes a value is taken from `other`.
 
     Raises:
         Unfit: where they allow no value together, or none that one schema can describe.

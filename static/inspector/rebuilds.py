@@ -31,7 +31,7 @@ class Rebuilt:
 
 
 async def news(fetch: Fetch, find: Callable[[], Awaitable[str]]) -> AsyncIterator[Rebuilt]:
-    """Give every piece of news, for ever; what there is at the beginning, and after a restart, is news as well.
+    """Yield every piece of news, for ever; what there is at the beginning, and after a restart, is news as well.
 
     Args:
         fetch: gets an address of the page's origin. Raises OSError.

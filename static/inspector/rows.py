@@ -159,11 +159,11 @@ class ListGroup(_Rows):
         return [None if part is MISSING else part for part in parts]
 
     def draft(self) -> Any:
-        """Give the items; what is not filled in between as null."""
+        """Return the items; what is not filled in between as null."""
         return self._parts(lambda widget: widget.draft()) if self.present else MISSING
 
     def check(self, troubles: list[Trouble]) -> Any:
-        """Give the items, and add what is wrong with them."""
+        """Return the items, and add what is wrong with them."""
         if not self.present:
             return self._check_missing(troubles)
         before = len(troubles)
@@ -231,7 +231,7 @@ class ObjectGroup(_Rows):
                 row.rename(self._row_title(number))
 
     def draft(self) -> Any:
-        """Give the properties that are there; a row without a name is there as an empty one."""
+        """Return the properties that are there; a row without a name is there as an empty one."""
         if not self.present:
             return MISSING
         parts = {widget.field.name: widget.draft() for widget in self.members}
@@ -247,7 +247,7 @@ class ObjectGroup(_Rows):
         return key if parts.get(key, MISSING) is MISSING else ObjectGroup._free_key(f"{key} (again)", parts)
 
     def check(self, troubles: list[Trouble]) -> Any:
-        """Give the properties, and add what is wrong with them."""
+        """Return the properties, and add what is wrong with them."""
         if not self.present:
             return self._check_missing(troubles)
         before = len(troubles)

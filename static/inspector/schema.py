@@ -40,7 +40,7 @@ _EXAMPLE = re.compile(r"(\()?\b(?:Example|example|e\.g\.): *(\S.*?)\.?$", re.MUL
 
 
 def fields_of(schema: Any, *, name: str = "") -> Field:
-    """Give the field of a schema, with all that are in it.
+    """Return the field of a schema, with all that are in it.
 
     Args:
         schema: a JSON Schema; anything else makes a `json` field.
@@ -279,7 +279,7 @@ def _has_type(value: Any, name: Any) -> bool:
 
 
 def _told_apart(fields: list[Field]) -> tuple[Field, ...]:
-    """Give the options of a union titles that differ."""
+    """Return the options of a union titles that differ."""
     titles: list[str] = []
     for field in fields:
         consts = [member for member in field.members if member.kind == "choice" and len(member.choices) == 1]

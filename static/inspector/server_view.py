@@ -201,7 +201,7 @@ class ServerView:
         self._wire.record(message)
 
     def roots(self) -> list[str]:
-        """Give the roots."""
+        """Return the roots."""
         return self._about.roots
 
     # What a person does

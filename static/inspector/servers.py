@@ -125,11 +125,11 @@ class Servers:
         self.selected = ""
 
     def with_url(self, url: str) -> Server | None:
-        """Give the first server of an address."""
+        """Return the first server of an address."""
         return next((server for server in self if server.url == url), None)
 
     def to_json(self) -> dict[str, Any]:
-        """Give what is to be stored."""
+        """Return what is to be stored."""
         return {"selected": self.selected, "servers": [asdict(server) for server in self]}
 
     @classmethod

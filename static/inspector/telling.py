@@ -51,6 +51,6 @@ def not_reached(error: BaseException, origin: str) -> str:
 
 
 def wire(model: BaseModel) -> dict[str, Any]:
-    """Give a message of the SDK as it crosses the wire."""
+    """Return a message of the SDK as it crosses the wire."""
     dumped: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
     return dumped

@@ -128,7 +128,7 @@ class Timeline:
 
 
 def span(steps: list[Step]) -> float:
-    """Give how many ms the bars of these steps stand for. A call that a person made later on is beyond them."""
+    """Return how many ms the bars of these steps stand for. A call that a person made later on is beyond them."""
     start_up = max((step.end for step in steps if step.name != _FIRST_CALL), default=0.0)
     call = max((step.end for step in steps if step.name == _FIRST_CALL), default=0.0)
     return max(start_up, call) if call <= 1.5 * start_up else start_up

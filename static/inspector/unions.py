@@ -117,14 +117,14 @@ class Union(Widget):
         return self._inner[self.chosen][1] if self.chosen is not None and self.chosen in self._inner else None
 
     def draft(self) -> Any:
-        """Give what is typed for the chosen kind."""
+        """Return what is typed for the chosen kind."""
         if self.chosen is None:
             return MISSING
         widget = self._now()
         return widget.draft() if widget else None
 
     def check(self, troubles: list[Trouble]) -> Any:
-        """Give the value of the chosen kind, and add what is wrong with it."""
+        """Return the value of the chosen kind, and add what is wrong with it."""
         widget = self._now()
         if widget:
             return widget.check(troubles)

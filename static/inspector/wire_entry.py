@@ -80,7 +80,7 @@ class Entry:
 
 
 def _look_at(text: str) -> tuple[Any, dict[str, Any] | None]:
-    """Give what a text says, and the MCP message in it; of a long one as the SDKs write it only the outline of that."""
+    """Return what a text says, and the MCP message in it; of a long one from an SDK only its outline."""
     if len(text) > _PARSED and (payload := _outline(text)):
         return None, payload
     try:
@@ -137,7 +137,7 @@ def _note(params: Any) -> str:
 
 
 def parse(text: str) -> Any:
-    """Give what a JSON text says.
+    """Return what a JSON text says.
 
     Raises:
         ValueError: where it is not JSON, or nested so deeply that to read it would end Python in a page.
@@ -150,6 +150,6 @@ def parse(text: str) -> Any:
 
 
 def shown(text: str) -> str:
-    """Give a text as it can be put into a page: lone surrogates can't be, and nobody reads more than so much."""
+    """Return a text as it can be put into a page: lone surrogates can't be, and nobody reads more than so much."""
     cut = text if len(text) <= 300 else text[:299] + "…"
     return _ODD.sub("\N{REPLACEMENT CHARACTER}", cut)

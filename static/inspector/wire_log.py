@@ -69,7 +69,7 @@ class WireLog:
         return reversed(self._entries.values())
 
     def get(self, number: int) -> Entry | None:
-        """Give an entry; None where it is not there, or not any more."""
+        """Return an entry; None where it is not there, or not any more."""
         return self._entries.get(number)
 
     @property
@@ -106,7 +106,7 @@ class WireLog:
         self._bytes = self.dropped = 0
 
     def export(self, entries: Iterable[Entry] | None = None) -> str:
-        """Give entries as a JSON document with one line for each.
+        """Return entries as a JSON document with one line for each.
 
         Args:
             entries: those wanted; by default all.

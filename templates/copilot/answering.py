@@ -59,7 +59,7 @@ def _text(result: CallToolResult) -> str:
 
 
 async def tools_of(client: Client) -> set[str]:
-    """Give the names of all tools that there are. Raises MCPError."""
+    """Return the names of all tools that there are. Raises MCPError."""
     page = await client.list_tools()
     names = {tool.name for tool in page.tools}
     while page.next_cursor:

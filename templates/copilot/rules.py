@@ -70,5 +70,5 @@ def plan(question: str) -> Plan:
 
 
 def name_offered(tool: str, offered: Collection[str]) -> str | None:
-    """Give the name that a server has a known tool under; None where it has no such tool."""
+    """Return the name that a server has a known tool under; None where it has no such tool."""
     return next((name for name in (tool, ALIASES[tool]) if name in offered), None)

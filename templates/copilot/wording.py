@@ -107,7 +107,7 @@ _WORDINGS: dict[str, tuple[type[BaseModel], Callable[[Any], list[str]]]] = {
 
 
 def lines(tool: str, structured: object, text: str) -> list[str]:
-    """Give the answer, line by line; the first one is a sentence, what follows is a list.
+    """Return the answer, line by line; the first one is a sentence, what follows is a list.
 
     Args:
         tool: the tool, by its name in `rules.ALIASES`.

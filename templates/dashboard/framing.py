@@ -25,7 +25,7 @@ Stage = Literal["connecting", "connected", "stopped"]
 
 
 def read_address(text: str, own_origin: str) -> str:
-    """Give the copilot's address from the content of `copilot.json`.
+    """Return the copilot's address from the content of `copilot.json`.
 
     Args:
         text: the content.

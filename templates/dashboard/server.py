@@ -35,7 +35,7 @@ def make_server(workspace: Workspace, on_call: Told) -> FrameServer:
     )
 
     def get_current_user() -> User:
-        """Tell who is signed in."""
+        """Return who is signed in."""
         return workspace.user
 
     def get_user_projects(
@@ -51,11 +51,11 @@ def make_server(workspace: Workspace, on_call: Told) -> FrameServer:
         return UserProjects(user=user.name, projects=projects, overdue=sum(project.overdue for project in projects))
 
     def get_system_health() -> SystemHealth:
-        """Tell how the systems are, and which alerts are open."""
+        """Return how the systems are, and which alerts are open."""
         return workspace.health()
 
     def get_team_stats() -> TeamStats:
-        """Give the team's numbers: members, tasks and projects."""
+        """Return the team's numbers: members, tasks and projects."""
         return workspace.team()
 
     for function, alias, title in (

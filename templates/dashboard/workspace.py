@@ -184,7 +184,7 @@ class Workspace:
             self._on_change(area)
 
     def projects(self, status: Status | Literal["all"] = "all", *, overdue_only: bool = False) -> list[Project]:
-        """Give the projects, the most urgent first."""
+        """Return the projects, the most urgent first."""
         found = [self._project(plan) for plan in _PLANS]
         wanted = [p for p in found if status in ("all", p.status) and (p.overdue or not overdue_only)]
         return sorted(wanted, key=lambda p: (p.status == "done", p.due))
@@ -203,7 +203,7 @@ class Workspace:
         )
 
     def health(self) -> SystemHealth:
-        """Give the state of the systems."""
+        """Return the state of the systems."""
         alerts = [
             alert.model_copy(update={"acknowledged_by": self.user.name}) if alert.id in self.acknowledged else alert
             for alert in _ALERTS
@@ -216,7 +216,7 @@ class Workspace:
         )
 
     def team(self) -> TeamStats:
-        """Give the team's numbers. They are of the same projects."""
+        """Return the team's numbers. They are of the same projects."""
         projects = self.projects()
         members = [
             Member(

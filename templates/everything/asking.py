@@ -33,7 +33,7 @@ class Defaults(BaseModel):
 
 
 def titled(**titles: str) -> list[dict[str, str]]:
-    """Give the options of a choice, each with its title."""
+    """Return the options of a choice, each with its title."""
     return [{"const": value, "title": title} for value, title in titles.items()]
 
 

@@ -82,7 +82,7 @@ class Shelf:
         self._read = None
 
     async def get(self, session: FrameSession) -> Document:
-        """Give the session's document.
+        """Return the session's document.
 
         Raises:
             DocumentError: The session has none.

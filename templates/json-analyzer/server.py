@@ -81,7 +81,7 @@ async def evaluate_jsonpath(
     path: Annotated[str, Field(description="A JSONPath (RFC 9535). Example: $.store.books[?@.price < 10].title")],
     limit: Limit = 100,
 ) -> Annotated[CallToolResult, Matches]:
-    """Give the values that a JSONPath leads to, with their places, from the user's JSON document."""
+    """Return the values that a JSONPath leads to, with their places, from the user's JSON document."""
     document = await shelf.get(server.session)
     try:
         found = jsonpath.finditer(path, document.value)

@@ -48,7 +48,7 @@ class Diagram:
         return True
 
     def take_edits(self) -> bool:
-        """Say whether the person has changed the source since this was last asked, or the model drew."""
+        """Return whether the person has changed the source since this was last asked, or the model drew."""
         edited, self._edited = self._edited, False
         return edited
 

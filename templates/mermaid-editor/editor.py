@@ -61,7 +61,7 @@ class Editor:
             self._diagram.edit(self._session.page.element("#code").value)
 
     def take_edits(self) -> str | None:
-        """Give the source where the person has changed it since the last time, else None."""
+        """Return the source where the person has changed it since the last time, else None."""
         self.look()
         return self._diagram.code if self._diagram.take_edits() else None
 
@@ -81,7 +81,7 @@ class Editor:
         return replaced
 
     async def svg(self, theme: str) -> str:
-        """Give the picture as SVG.
+        """Return the picture as SVG.
 
         Raises:
             ToolError: The source has a mistake, or there is no page to draw in.
@@ -93,7 +93,7 @@ class Editor:
         return str(await self._drawing.svg(self._diagram.code, theme))
 
     def download(self, svg: str) -> None:
-        """Give the person the picture as a file."""
+        """Offer the picture as a file to the person."""
         if self._session:
             self._session.page.download("diagram.svg", svg, "image/svg+xml")
 

@@ -24,7 +24,7 @@ server = FrameServer(
 
 
 async def announce() -> None:
-    """Tell the client that the diagram has changed."""
+    """Notify the client that the diagram has changed."""
     await server.resource_updated(SOURCE)
 
 
@@ -64,7 +64,7 @@ async def draw(
 
 @server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
 async def get_source() -> Annotated[CallToolResult, Source]:
-    """Give the diagram's Mermaid source, with what the user has typed."""
+    """Return the diagram's Mermaid source, with what the user has typed."""
     await editor.open(server.session)
     edited = editor.take_edits() is not None
     source = Source(code=diagram.code, edited_by_user=edited)
@@ -77,7 +77,7 @@ async def export_svg(
     theme: Annotated[Literal["light", "dark"], Field(description="For which ground")] = "light",
     to: Annotated[Literal["text", "download"], Field(description="Return it, or let the user save it")] = "text",
 ) -> CallToolResult:
-    """Give the diagram as an SVG picture."""
+    """Return the diagram as an SVG picture."""
     await editor.open(server.session)
     editor.look()  # the edits are still to be told of
     svg = await editor.svg(theme)

@@ -31,7 +31,7 @@ class Shelf:
         self._open = session.id, workspace
 
     async def get(self, session: FrameSession) -> Workspace:
-        """Give the session's workspace.
+        """Return the session's workspace.
 
         Raises:
             QueryError: The session has none.
@@ -47,7 +47,7 @@ class Shelf:
             return self._open[1]
 
     async def files(self, session: FrameSession) -> list[str]:
-        """Give the names of the files that the session has chosen; none where it has not."""
+        """Return the names of the files that the session has chosen; none where it has not."""
         contents = await session.storage.get(CONTENTS)
         return list(contents["files"]) if contents else []
 

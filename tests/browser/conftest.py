@@ -210,7 +210,7 @@ class Troubles:
 
 @asynccontextmanager
 async def new_profile(browser: Browser) -> AsyncIterator[BrowserContext]:
-    """Give a fresh profile: nothing cached, nothing stored."""
+    """Return a fresh profile: nothing cached, nothing stored."""
     context = await browser.new_context()
     context.set_default_timeout(PATIENCE * 1000)
     try:
@@ -234,7 +234,7 @@ async def watched(context: BrowserContext) -> AsyncIterator[Troubles]:
 
 @asynccontextmanager
 async def new_context(browser: Browser) -> AsyncIterator[tuple[BrowserContext, Troubles]]:
-    """Give a fresh profile whose pages must not complain."""
+    """Return a fresh profile whose pages must not complain."""
     async with new_profile(browser) as context, watched(context) as troubles:
         yield context, troubles
 

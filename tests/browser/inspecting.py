@@ -43,7 +43,7 @@ class InspectorPage:
         await self.button("Pi calculator").first.wait_for(timeout=BOOT)
 
     def button(self, name: str) -> Locator:
-        """Give a button by its name."""
+        """Return a button by its name."""
         return self.page.get_by_role("button", name=name, exact=True)
 
     @property
@@ -107,11 +107,11 @@ class ServerPart:
         return self.view.get_by_role("region", name="Result")
 
     def button(self, name: str) -> Locator:
-        """Give a button by its name."""
+        """Return a button by its name."""
         return self.view.get_by_role("button", name=name, exact=True)
 
     def box(self, name: str) -> Locator:
-        """Give a text field by its name."""
+        """Return a text field by its name."""
         return self.view.get_by_role("textbox", name=name, exact=True).or_(
             self.view.get_by_role("combobox", name=name, exact=True)
         )

@@ -108,7 +108,7 @@ class Outer(ABC):
 
     @abstractmethod
     async def rest(self) -> list[str]:
-        """Give the kinds of the events that nobody asked for."""
+        """Return the kinds of the events that nobody asked for."""
 
     @abstractmethod
     async def send(self, payload: Mapping[str, Any]) -> None:
@@ -124,11 +124,11 @@ class Outer(ABC):
 
     @abstractmethod
     async def wires(self) -> list[dict[str, Any]]:
-        """Give what has crossed the wire: `Wire`s as objects, with their texts parsed."""
+        """Return what has crossed the wire: `Wire`s as objects, with their texts parsed."""
 
     @abstractmethod
     async def inner(self) -> Frame:
-        """Give the framed page as Playwright sees it."""
+        """Return the framed page as Playwright sees it."""
 
     @abstractmethod
     async def close(self) -> None:

@@ -29,7 +29,7 @@ class Site:
     origin: str
 
     def url(self, name: str) -> str:
-        """Give the address of a bundle."""
+        """Return the address of a bundle."""
         return f"{self.origin}/{name}/"
 
 

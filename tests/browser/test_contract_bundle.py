@@ -60,7 +60,7 @@ class Host:
         return [message["data"] for message in messages if message["data"]["type"] == kind]
 
     async def heard_types(self) -> set[str]:
-        """Give the types of all that was heard."""
+        """Return the types of all that was heard."""
         return {message["data"]["type"] for message in await self.page.evaluate("heard")}
 
     async def works(self) -> None:

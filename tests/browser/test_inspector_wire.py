@@ -73,7 +73,7 @@ async def echo(server: ServerPart, text: str) -> None:
 
 
 async def framed(inspector: InspectorPage) -> Frame:
-    """Give the server's own page."""
+    """Return the server's own page."""
     element = await inspector.page.locator("iframe.mcpframe").element_handle()
     frame = await element.content_frame() if element else None
     assert frame is not None

@@ -53,7 +53,7 @@ class Site:
     deploy: Callable[[str, str], str]
 
     def origin(self, name: str) -> str:
-        """Give one of the origins."""
+        """Return one of the origins."""
         return f"http://{name}.localhost:{self.port}"
 
     @property

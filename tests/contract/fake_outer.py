@@ -71,7 +71,7 @@ class FakeFrame:
         return list(self._heard)
 
     async def evaluate(self, expression: str) -> list[dict[str, Any]]:
-        """Give what was heard: the one thing that a test of the contract asks a page besides."""
+        """Return what was heard: the one thing that a test of the contract asks a page besides."""
         assert expression == "heard"
         return list(self._heard)
 

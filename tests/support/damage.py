@@ -66,7 +66,7 @@ _PERMISSIONS = [{"name": "fullscreen", "phase": ["setup"], "required": False, "p
 
 
 def example(kind: str) -> dict[str, Any]:
-    """Give a good message of this type with every field in it."""
+    """Return a good message of this type with every field in it."""
     message = copy.deepcopy(MESSAGES[kind])
     if kind == "MCP_SETUP_HANDSHAKE":
         message["requestedPermissions"] = copy.deepcopy(_PERMISSIONS)
@@ -76,7 +76,7 @@ def example(kind: str) -> dict[str, Any]:
 
 
 def nested(levels: int) -> Any:
-    """Give arrays inside each other."""
+    """Return arrays inside each other."""
     value: Any = "deep"
     for _ in range(levels):
         value = [value]
@@ -84,7 +84,7 @@ def nested(levels: int) -> Any:
 
 
 def damaged(kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give every damaged message of a type, each with the name of its line."""
+    """Return every damaged message of a type, each with the name of its line."""
     for path, (sort, required) in FIELDS[kind].items():
         name = f"{kind}: {'.'.join(map(str, path))}"
         if required and not isinstance(path[-1], int):

@@ -195,7 +195,7 @@ class _Parser(HTMLParser):
 
 
 def parsed(html: str) -> FakeElement:
-    """Give a fragment."""
+    """Return a fragment."""
     parser = _Parser()
     parser.feed(html)
     return parser.root

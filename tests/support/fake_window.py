@@ -17,7 +17,7 @@ STRANGER = "https://stranger.example"
 
 
 def inbound(message: Any, *, origin: str, from_peer: bool = True) -> Inbound:
-    """Give a message event with this data, as `JSON.stringify` writes it."""
+    """Return a message event with this data, as `JSON.stringify` writes it."""
     return Inbound(origin, from_peer, lambda: json.dumps(message, separators=(",", ":")))
 
 
@@ -40,7 +40,7 @@ class FakeWindow:
 
     @classmethod
     def pair(cls, outer: str, inner: str) -> tuple[FakeWindow, FakeWindow]:
-        """Give an outer and an inner page that see each other."""
+        """Return an outer and an inner page that see each other."""
         one, two = cls(outer), cls(inner)
         one.peer, two.peer = two, one
         return one, two
@@ -63,7 +63,7 @@ class FakeWindow:
             asyncio.get_running_loop().call_soon(peer.take, Inbound(self.origin, True, lambda: text))
 
     def when_posted(self, count: int) -> asyncio.Future[None]:
-        """Give a future that is done once the page has posted so many messages."""
+        """Return a future that is done once the page has posted so many messages."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((count, future))
         return future

@@ -82,12 +82,12 @@ _WAY: dict[Role, dict[State, list[str]]] = {
 
 
 def peer_of(role: Role) -> str:
-    """Give the origin of the peer of this role in these tests."""
+    """Return the origin of the peer of this role in these tests."""
     return HOST if role.side == "inner" else FRAME
 
 
 def states_of(role: Role) -> list[State]:
-    """Give every state of a role."""
+    """Return every state of a role."""
     return [State.IDLE, *_WAY[role], State.CLOSED]
 
 

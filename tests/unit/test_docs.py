@@ -56,7 +56,7 @@ def test_every_command_that_is_shown_is_there(name: str) -> None:
 
 
 def commands(text: str) -> list[str]:
-    """Give the lines of a page that are commands, in blocks and in the text."""
+    """Return the lines of a page that are commands, in blocks and in the text."""
     blocks = re.findall(r"^\$ (mcpframe .*)$", text, flags=re.MULTILINE)
     return [*blocks, *re.findall(r"`(mcpframe [a-z][^`]*)`", text)]
 

@@ -21,7 +21,7 @@ def _name(path: Path) -> str:
 
 
 def imports(path: Path, *, typing_only: bool) -> set[str]:
-    """Give the modules a file imports, those for type checkers left out unless wanted."""
+    """Return the modules a file imports, those for type checkers left out unless wanted."""
     tree = ast.parse(path.read_text("utf-8"))
     hidden = {
         node

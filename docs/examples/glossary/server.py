@@ -14,7 +14,7 @@ terms: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "terms.json
 
 @server.tool()
 def define(term: str) -> str:
-    """Give the meaning of a term. Example: origin"""
+    """Return the meaning of a term. Example: origin"""
     if term not in terms:
         raise ToolError(f"There is no term {term!r}; there are: {', '.join(terms)}.")
     return str(terms[term]["meaning"])
@@ -22,7 +22,7 @@ def define(term: str) -> str:
 
 @server.tool()
 async def find(path: str) -> list[Any]:
-    """Give what a JSONPath leads to. Example: $[?@.kind == 'browser'].meaning"""
+    """Return what a JSONPath leads to. Example: $[?@.kind == 'browser'].meaning"""
     await load("python-jsonpath")
     import jsonpath
 

@@ -41,7 +41,7 @@ async def add_note(text: str) -> str:
 
 @server.tool()
 async def list_notes() -> list[str]:
-    """Give all notes."""
+    """Return all notes."""
     notes: list[str] = await server.session.storage.get("notes", [])
     return notes
 

@@ -77,7 +77,7 @@ class DomBrowser:
         return stop
 
     def parse(self, html: str) -> Any:
-        """Give a document fragment."""
+        """Return a document fragment."""
         template = js.document.createElement("template")
         template.innerHTML = html
         return template.content
@@ -94,7 +94,7 @@ class DomBrowser:
             raise PageError(f"The JavaScript module {url} could not be imported: {error}") from None
 
     async def read(self, file: Any) -> bytes:
-        """Give the content of a `File` or `Blob`."""
+        """Return the content of a `File` or `Blob`."""
         try:
             data: bytes = (await file.arrayBuffer()).to_bytes()
         except JsException as error:
@@ -102,7 +102,7 @@ class DomBrowser:
         return data
 
     def download(self, name: str, data: bytes, kind: str) -> None:
-        """Give the user a file."""
+        """Offer the user a file."""
         blob = js.Blob.new(to_js([to_js(data)]), to_js({"type": kind}, dict_converter=_new_object))
         url = js.URL.createObjectURL(blob)
         link = js.document.createElement("a")

@@ -25,7 +25,7 @@ _new_object = js.Object.fromEntries
 
 
 def absolute(url: str) -> str:
-    """Give an address as the browser writes it, absolute. What is no address is given back as it is."""
+    """Return an address as the browser writes it, absolute. What is no address is given back as it is."""
     try:
         return str(js.URL.new(url, js.document.baseURI).href)
     except JsException:
@@ -33,7 +33,7 @@ def absolute(url: str) -> str:
 
 
 def place_of(target: Any) -> Place:
-    """Give the place for a selector, an element, `POPUP`, or what is a place already.
+    """Return the place for a selector, an element, `POPUP`, or what is a place already.
 
     Raises:
         StateError: where there is no such element in this page.

@@ -38,13 +38,13 @@ class AllowedOrigins:
     opaque: bool = False
 
     def __contains__(self, origin: str) -> bool:
-        """Tell whether a message of this `event.origin` may be heard."""
+        """Return whether a message of this `event.origin` may be heard."""
         if origin == OPAQUE:
             return self.opaque
         return self.anyone or origin in self.exact
 
     def __iter__(self) -> Iterator[str]:
-        """Give the entries as they would be written, sorted."""
+        """Return the entries as they would be written, sorted."""
         yield from sorted(self.exact)
         if self.anyone:
             yield ANY

@@ -39,7 +39,7 @@ class DevTools:
         self._reading = asyncio.get_running_loop().create_task(self._read(reader))
 
     async def command(self, method: str, session: str = "", /, **params: Any) -> dict[str, Any]:
-        """Give a command and wait for its result. A browser that does not answer counts as gone, for everybody.
+        """Send a command and wait for its result. A browser that does not answer counts as gone, for everybody.
 
         Args:
             method: its name, such as `"Page.navigate"`.
@@ -60,7 +60,7 @@ class DevTools:
             raise BrowserGone(f"The browser has not answered for {_ANSWER_SECONDS:g} s.") from None
 
     def post(self, method: str, session: str = "", /, **params: Any) -> asyncio.Future[dict[str, Any]]:
-        """Give a command, in order with the others, and return its result to come. As `command` otherwise."""
+        """Send a command, in order with the others, and return its result to come. As `command` otherwise."""
         result: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         result.add_done_callback(_look_at_failure)
         if self.closed.done():

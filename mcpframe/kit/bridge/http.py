@@ -54,7 +54,7 @@ class Spare:
         await self._spare.open()
 
     def take(self) -> Link:
-        """Give a link, which may still have to open."""
+        """Return a link, which may still have to open."""
         link, self._spare = self._spare, None
         return link or Link(self._open_page)
 

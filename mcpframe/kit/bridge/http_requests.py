@@ -150,7 +150,7 @@ class Requests:
             waiting.add(_restored(said, waiting))
 
     def note(self, text: str) -> None:
-        """Tell the person."""
+        """Inform the person."""
         logger.warning("%s", text)
 
     @contextlib.contextmanager
@@ -231,7 +231,7 @@ class Requests:
 
 
 async def _events(waiting: _Waiting, said: Said | None) -> AsyncIterator[tuple[bytes, bool]]:
-    """Give an event stream piece by piece, each with whether another one follows."""
+    """Yield an event stream piece by piece, each with whether another one follows."""
     while True:
         answered = said is not None and said.method is None
         yield b": ping\r\n\r\n" if said is None else _event(said.text), not answered

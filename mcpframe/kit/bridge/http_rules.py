@@ -97,7 +97,7 @@ def read_body(body: bytes) -> Line | Broken:
 
 
 def refused(rejection: InboundLadderRejection, id_: RequestId | None) -> Refusal:
-    """Give the SDK's rejection as an answer."""
+    """Return the SDK's rejection as an answer."""
     return Refusal(status_of(rejection.code), rejection.code, rejection.message, id_, rejection.data)
 
 

@@ -282,7 +282,7 @@ class _Session:
             self._outgoing.send_nowait((SessionMessage(body, metadata), size))
 
     def note(self, text: str) -> None:
-        """Tell the person."""
+        """Inform the person."""
         logger.warning("%s", text)
 
     async def _send_all(self, write: Any) -> None:
@@ -299,7 +299,7 @@ def _without_events(scope: Scope) -> Scope:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """Give a body that was read once more; what comes after it comes from the client."""
+    """Return a body that was read once more; what comes after it comes from the client."""
     given = False
 
     async def replay() -> Any:

@@ -34,7 +34,7 @@ class Edge(Protocol):
         """Hand a message to the client."""
 
     def note(self, text: str) -> None:
-        """Tell the person something."""
+        """Show the person something."""
 
 
 class Link:

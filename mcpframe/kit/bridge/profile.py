@@ -62,7 +62,7 @@ class Profile:
         return self.folder / "chromium"
 
     def recall(self, key: str, session_id: str | None = None) -> Remembered:
-        """Give what is remembered of a server; a session id that cannot be guessed where there is nothing.
+        """Return what is remembered of a server; a session id that cannot be guessed where there is nothing.
 
         Args:
             key: what the server is known by.

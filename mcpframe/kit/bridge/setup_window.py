@@ -24,7 +24,7 @@ class _Quiet:
         """Told by the setup itself."""
 
     def on_note(self, text: str) -> None:
-        """Tell the person."""
+        """Inform the person."""
         print(f"mcpframe bridge: {visible(text)}", file=sys.stderr, flush=True)
 
 

@@ -80,7 +80,7 @@ class _Edge:
         self.note(broken.error)
 
     def note(self, text: str) -> None:
-        """Tell the person; clients show or keep what a server writes to standard error."""
+        """Inform the person; clients show or keep what a server writes to standard error."""
         print(f"mcpframe bridge: {visible(text)}", file=sys.stderr, flush=True)
 
     async def answered(self, link: Link) -> None:
@@ -108,7 +108,7 @@ async def _read_into(link: Link, edge: _Edge) -> None:
 
 
 async def _standard_input() -> AsyncIterator[bytes]:
-    """Give what comes in; empty once at its end."""
+    """Return what comes in; empty once at its end."""
     loop = asyncio.get_running_loop()
     chunks: asyncio.Queue[bytes] = asyncio.Queue()
 

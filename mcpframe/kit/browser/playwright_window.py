@@ -194,7 +194,7 @@ class PlaywrightWindow:
         self._tell(visible)
 
     async def frame(self) -> Frame:
-        """Give Playwright's view of the framed page, to look into it or to navigate it.
+        """Return Playwright's view of the framed page, to look into it or to navigate it.
 
         Raises:
             StateError: where the iframe is gone, or was not made yet.

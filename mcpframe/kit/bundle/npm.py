@@ -25,7 +25,7 @@ _MAX_BYTES = 256 * 1024 * 1024
 
 
 def npm_files(packages: Mapping[str, NpmConfig], file: str) -> dict[str, bytes]:
-    """Give the files that `[tool.mcpframe.npm]` asks for, by path below the assets' folder.
+    """Return the files that `[tool.mcpframe.npm]` asks for, by path below the assets' folder.
 
     Args:
         packages: The packages by name.

@@ -58,7 +58,7 @@ class Inspecting:
 
 
 def address_or_path(target: str) -> str | Path:
-    """Tell the address of a page from the path of a project.
+    """Return the address of a page from the path of a project.
 
     Raises:
         OriginError: An address that cannot be framed.

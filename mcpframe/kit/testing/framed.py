@@ -97,7 +97,7 @@ class FramedServer:
         self._expected.append(part)
 
     async def complaints(self) -> list[str]:
-        """Give the errors of the console and uncaught errors that nobody expected, those of Python with traceback."""
+        """Return the errors of the console and uncaught errors that nobody expected, those of Python with traceback."""
         await ask(self._rig.loop, self._tab.settled())
         found = self._tab.complaints
         return [text for text in found if not any(part in text for part in self._expected)]

@@ -36,11 +36,11 @@ class WireRecord:
         self._entries.append({"seconds": seconds, "direction": direction, **more, "message": _parsed(text)})
 
     def lines(self) -> str:
-        """Give all messages as JSON, one a line: seconds since the beginning, direction, origin and message."""
+        """Return all messages as JSON, one a line: seconds since the beginning, direction, origin and message."""
         return "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in self._entries)
 
     def recording(self, place: Place) -> Place:
-        """Give a place whose windows are recorded."""
+        """Return a place whose windows are recorded."""
         return lambda framing: _Recorded(place, framing, self)
 
 

@@ -10,7 +10,7 @@ MOST_PAGES = 100
 
 
 async def all_pages(ask: Callable[..., Awaitable[Any]], name: str) -> list[Any]:
-    """Give all entries of a list.
+    """Return all entries of a list.
 
     Args:
         ask: asks for a page, by its `cursor`.

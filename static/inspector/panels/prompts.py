@@ -55,7 +55,7 @@ class Prompts:
 
 
 def schema_of(arguments: list[dict[str, Any]]) -> dict[str, Any]:
-    """Give the JSON Schema of a prompt's arguments, which are texts."""
+    """Return the JSON Schema of a prompt's arguments, which are texts."""
     properties = {
         argument["name"]: {
             "type": "string",

@@ -41,7 +41,7 @@ ERAS = ["legacy", "2026-07-28"]
 def halves(
     phase: str = "transport", options: Options | None = None
 ) -> tuple[tuple[Connection, FakeWindow], tuple[Connection, FakeWindow]]:
-    """Give an outer and an inner connection, each with its window."""
+    """Return an outer and an inner connection, each with its window."""
     outer_role, inner_role = (
         (sep.OUTER_SETUP, sep.INNER_SETUP) if phase == "setup" else (sep.OUTER_TRANSPORT, sep.INNER_TRANSPORT)
     )

@@ -10,7 +10,7 @@ server = MCPServer("dashboard")
 
 @server.tool()
 def get_current_user() -> dict[str, str]:
-    """Tell who uses this page."""
+    """Return who uses this page."""
     return {"name": "Ada", "role": "admin"}
 
 

@@ -16,13 +16,13 @@ _USED = 7  # `uordblks`: bytes in use
 
 @server.tool(structured_output=False)
 def echo(text: str) -> str:
-    """Give the text back."""
+    """Return the text back."""
     return text
 
 
 @server.tool(structured_output=False)
 def memory() -> str:
-    """Give the memory in use, after collecting garbage, as JSON.
+    """Return the memory in use, after collecting garbage, as JSON.
 
     `heap` is the size of the WebAssembly memory and `used` what is allocated of it, in bytes; `objects` is how many
     Python objects the collector tracks; `references` is how many JavaScript objects Python holds; `proxies` is how many

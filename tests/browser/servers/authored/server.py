@@ -139,7 +139,7 @@ async def session_facts() -> dict[str, Any]:
 
 @server.tool()
 async def stored(key: str) -> dict[str, Any]:
-    """Give a value; of bytes, how many there are and the first."""
+    """Return a value; of bytes, how many there are and the first."""
     value = await server.session.storage.get(key, "nothing")
     return {"bytes": len(value), "first": value[0]} if isinstance(value, bytes) else {"value": value}
 

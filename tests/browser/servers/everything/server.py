@@ -24,7 +24,7 @@ cancelled: list[str] = []
 
 @server.tool()
 def echo(text: str) -> str:
-    """Give the text back."""
+    """Return the text back."""
     return text
 
 
@@ -123,7 +123,7 @@ async def wait(name: str, ctx: Context) -> str:
 
 @server.tool()
 def cancelled_waits() -> list[str]:
-    """Tell which waits were cancelled."""
+    """Return which waits were cancelled."""
     return cancelled
 
 

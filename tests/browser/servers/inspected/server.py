@@ -25,7 +25,7 @@ async def ui(session: FrameSession) -> None:
 
 @server.resource(NOTE, name="note")
 def read_note() -> str:
-    """Give what was written last."""
+    """Return what was written last."""
     return note
 
 
