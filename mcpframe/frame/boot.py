@@ -259,7 +259,7 @@ async def _set_up(target: ServerObject, allowed: AllowedOrigins, host: Window, c
 
 async def _run_page(main: Callable[[AuthorPage], Any], config: BootConfig, page: Page) -> None:
     from mcpframe.frame import host_link as inner
-    from mcpframe.frame.storage import open_storage
+    from mcpframe.frame.page_storage import open_storage
 
     options = config.options
     named = bool(config.allowed_origins or options.get("allow_opaque"))
@@ -314,7 +314,7 @@ def _maker(session: Session, phase: Phase, config: BootConfig, page: Page) -> Ca
 
     def make() -> FrameSession:
         from mcpframe.frame.author import FrameSession
-        from mcpframe.frame.storage import open_storage
+        from mcpframe.frame.page_storage import open_storage
 
         storage = open_storage(session.id)
         return FrameSession(session, phase, storage, _author_page(storage, config, page))

@@ -13,15 +13,42 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Iterator, MutableSet
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from mcpframe.frame.core.errors import PageError
 
-if TYPE_CHECKING:
-    from mcpframe.frame.ui import Page
-
 Handler = Callable[[], Any] | Callable[["PageEvent"], Any]
 _MARKS = {True: "", False: None}
+
+
+class FileReader(Protocol):
+    """What a file needs of the browser."""
+
+    async def read(self, file: Any) -> bytes:
+        """Return the content of a `File` or `Blob`. Raises OSError."""
+
+
+class OwnerPage(Protocol):
+    """What an element needs of the page that it belongs to."""
+
+    @property
+    def js(self) -> Any:
+        """The browser's `document`."""
+
+    @property
+    def browser(self) -> FileReader:
+        """The browser's half."""
+
+    def listen(
+        self, target: Any, kind: str, callback: Callable[[Any], None], lost: Callable[[], None] | None = None
+    ) -> Callable[[], None]:
+        """Listen to an element; returns what stops it. `lost` is called where the element leaves the page first."""
+
+    def forget_removed(self) -> None:
+        """Stop listening to elements that are no longer in the page."""
+
+    def run(self, act: Callable[[], Any], what: str) -> None:
+        """Call an event handler, and report what it raises."""
 
 
 class Element:
@@ -33,7 +60,7 @@ class Element:
 
     __slots__ = ("_page", "js")
 
-    def __init__(self, js: Any, page: Page) -> None:
+    def __init__(self, js: Any, page: OwnerPage) -> None:
         """Made by `Page.element` and the like."""
         self.js = js
         self._page = page
@@ -280,7 +307,7 @@ class File:
 
     __slots__ = ("_page", "js", "kind", "name", "size")
 
-    def __init__(self, js: Any, page: Page) -> None:
+    def __init__(self, js: Any, page: OwnerPage) -> None:
         """Made by `Element.files` and `PageEvent`."""
         self.js = js
         self.name = str(js.name)
@@ -310,7 +337,7 @@ class PageEvent:
 
     __slots__ = ("_page", "files", "js", "key", "kind", "target")
 
-    def __init__(self, js: Any, page: Page) -> None:
+    def __init__(self, js: Any, page: OwnerPage) -> None:
         """Made by `Element.on` and `Element.event`."""
         self.js = js
         self.kind = str(js.type)

@@ -19,7 +19,6 @@ page or the program ends, and `Storage.persistent` is False.
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any, Protocol
@@ -28,8 +27,6 @@ import anyio
 
 from mcpframe.frame.core.errors import StorageError
 from mcpframe.frame.core.outline import nesting
-
-log = logging.getLogger(__name__)
 
 FORMAT = 1
 """The version of what is written here. Another format will have another number, and look after the values of this."""
@@ -254,24 +251,6 @@ class MemoryRecords:
         """Forget the records of a session."""
         for key in await self.keys(session_id):
             del self._records[session_id, key]
-
-
-def open_storage(session_id: str) -> Storage:
-    """Open the values of a session in this page; outside of a browser, or where the page has no storage, in memory.
-
-    Args:
-        session_id: whose values.
-    """
-    from mcpframe.frame.browser import storage as browser_storage
-
-    texts = browser_storage.local_storage()
-    if texts is None:
-        log.warning(
-            "This page has no storage, so that what the session keeps is gone with the page: the sandbox lacks "
-            "allow-same-origin, or the browser blocks the storage of pages that another site frames."
-        )
-        return Storage(session_id)
-    return Storage(session_id, texts, browser_storage.Database(), browser_storage.page_locks())
 
 
 def _check(key: object) -> None:

@@ -14,8 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from checks import MISSING, fits, problem, same, wanted
+from checks import fits, problem, wanted
 from fields import Field
+from json_values import MISSING, same
 from jsontext import MAX_DIGITS, NotJson, as_number, read_json, write_json
 from mcpframe.frame.ui import Element, Page
 

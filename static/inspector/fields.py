@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from checks import MISSING
+from json_values import MISSING
 
 __all__ = ["Choice", "Field", "Kind", "initial"]
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from checks import MISSING
 from controls import Maker, Text, Trouble, Widget
 from fields import initial
+from json_values import MISSING
 from jsontext import NotJson, read_json, write_json
 from mcpframe.frame.ui import Element, Page, PageEvent
 from rows import ObjectGroup

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from checks import MISSING, problem, same
+from checks import problem
 from controls import Maker, Trouble, Widget
 from fields import Field, initial
+from json_values import MISSING, same
 from mcpframe.frame.ui import Element
 
 

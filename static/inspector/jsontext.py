@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from checks import MISSING
+from json_values import MISSING
 
 MAX_DIGITS = 1000
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from checks import same
+from json_values import same
 
 
 class Unfit(Exception):

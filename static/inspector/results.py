@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from itertools import islice, pairwise
 from typing import Any
 
-from checks import same
+from json_values import same
 from mcpframe.frame.ui import Element, Page
 from media import data_url, decoded, file_name, media_type, shown_as, size_text, web_address
 from tree import add_copy, json_tree

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from checks import MISSING
 from controls import Trouble, Widget
 from fields import Field, initial
 from groups import Group
+from json_values import MISSING
 from mcpframe.frame.ui import Element
 
 

@@ -15,8 +15,9 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
-from checks import MISSING, fits, identity
+from checks import fits
 from fields import Choice, Field, Kind
+from json_values import MISSING, identity
 from merging import Unfit, merge
 
 __all__ = ["fields_of"]

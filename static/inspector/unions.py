@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from checks import MISSING, fits
+from checks import fits
 from controls import Maker, Trouble, Widget, is_shown, make_control
 from fields import Field, initial
 from groups import Choices, place_of
+from json_values import MISSING
 from mcpframe.frame.ui import Element
 from rows import ListGroup, ObjectGroup
 

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checks import same
 from forms import Form, FormProblem
+from json_values import same
 from mcpframe.frame.storage import Storage
 from mcpframe.frame.ui import Element, Page
 from tests.support.fake_page import FakeBrowser, FakeElement, FakeEvent, FakeFile

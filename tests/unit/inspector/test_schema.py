@@ -12,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checks import MISSING, fits, problem, same, wanted
+from checks import fits, problem, wanted
 from fields import Field, initial
+from json_values import MISSING, same
 from jsontext import NotJson, read_json, write_json
 from schema import MAX_FIELDS, fields_of
 from tests.unit.inspector.schemas import JSON, any_schemas, sound_schemas
