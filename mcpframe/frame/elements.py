@@ -1,11 +1,11 @@
-"""Elements of the page and their events, for authors: a thin cover over the browser's own objects.
+"""Elements of the page and their events, for authors: a thin wrapper around the browser's own objects.
 
     button = page.element("#send")
     stop = button.on("click", send)         # an ordinary or an async function, with or without a parameter
     await button.event("click")
     (file,) = await page.element("#file").files()
 
-What is not covered here is done with `js`, the browser's own object.
+For anything else use `js`, the browser's own object.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Element:
 
     @property
     def text(self) -> str:
-        """Its text. Setting it replaces all that is in it."""
+        """The element's text. Setting it replaces all content."""
         return str(self.js.textContent)
 
     @text.setter
@@ -89,12 +89,12 @@ class Element:
 
     @property
     def html(self) -> str:
-        """Its content as HTML."""
+        """The content as HTML."""
         return str(self.js.innerHTML)
 
     @property
     def unsafe_html(self) -> str:
-        """Its content as HTML. To be set only to HTML of the author's own: of anybody else's, it may do anything."""
+        """The content as HTML. Set it only to HTML of your own: anybody else's may do anything."""
         return self.html
 
     @unsafe_html.setter
@@ -114,12 +114,12 @@ class Element:
         return [Element(found, self._page) for found in self.js.querySelectorAll(selector)]
 
     def add(self, tag: str, text: str = "", /, **attributes: str | bool | None) -> Element:
-        """Make an element and put it at the end of this one.
+        """Create an element and append it to this one.
 
         Args:
             tag: its tag.
             text: its text.
-            attributes: its attributes as for `set`; a trailing `_` is left out, another one written as `-`.
+            attributes: its attributes as for `set`; a trailing `_` is dropped, any other `_` becomes `-`.
         """
         made = Element(self._page.js.createElement(tag), self._page)
         if text:
@@ -130,19 +130,19 @@ class Element:
         return made
 
     def clear(self) -> None:
-        """Take away all that is in it."""
+        """Remove all content."""
         self.js.replaceChildren()
         self._page.forget_removed()
 
     def remove(self) -> None:
-        """Take it out of the page."""
+        """Remove the element from the page."""
         self.js.remove()
         self._page.forget_removed()
 
     # What it is like
 
     def get(self, name: str) -> str | None:
-        """Return an attribute; None where it has no such attribute."""
+        """Return an attribute's value; None if there is no such attribute."""
         value = self.js.getAttribute(name)
         return value if isinstance(value, str) else None  # the browser's null is not None
 
@@ -174,7 +174,7 @@ class Element:
 
     @property
     def disabled(self) -> bool:
-        """Whether a form control can not be used."""
+        """Whether a form control is disabled."""
         return bool(self.js.disabled)
 
     @disabled.setter
@@ -183,7 +183,7 @@ class Element:
 
     @property
     def hidden(self) -> bool:
-        """Whether it is left out of the page's layout."""
+        """Whether the element is hidden."""
         return bool(self.js.hidden)
 
     @hidden.setter
@@ -192,24 +192,23 @@ class Element:
 
     @property
     def classes(self) -> Classes:
-        """Its classes, as a set."""
+        """The classes, as a set."""
         return Classes(self.js.classList)
 
     def focus(self) -> None:
-        """Move the keyboard's focus to it."""
+        """Move the keyboard focus to the element."""
         self.js.focus()
 
     # What happens to it
 
     def on(self, kind: str, handler: Handler, *, prevent_default: bool | None = None) -> Callable[[], None]:
-        """Call a function at every event of a kind, until stopped, or until the element is taken out of the page.
+        """Call a function for every event of a kind, until stopped or until the element is removed from the page.
 
         Args:
             kind: such as `"click"`.
-            handler: an ordinary or async function; it is given the event where it has a parameter without a default.
-                What it raises is shown on the page.
-            prevent_default: keep the browser from what it does by itself; by default for `submit`, `dragover` and
-                `drop`.
+            handler: an ordinary or async function; it gets the event if it has a parameter without a default. An
+                exception in it is shown on the page.
+            prevent_default: prevent the browser's default action; by default for `submit`, `dragover` and `drop`.
 
         Returns:
             A function that stops it; calling it again does nothing.
@@ -233,7 +232,7 @@ class Element:
             prevent_default: as for `on`.
 
         Raises:
-            PageError: where the element is taken out of the page meanwhile.
+            PageError: if the element is removed from the page meanwhile.
         """
         happened: asyncio.Future[PageEvent] = asyncio.get_running_loop().create_future()
         prevented = kind in ("submit", "dragover", "drop") if prevent_default is None else prevent_default
@@ -255,9 +254,9 @@ class Element:
             stop()
 
     async def files(self) -> list[File]:
-        """Return the files that the person has chosen in this `<input type="file">`; wait where none is chosen yet.
+        """Return the files that the user chose in this `<input type="file">`; wait if none is chosen yet.
 
-        The input is empty afterwards, so that waiting again is for another choice, of the same file too.
+        The input is emptied, so that the next call waits for another choice, even of the same file.
         """
         while not self.js.files.length:
             await self.event("change")
@@ -270,7 +269,7 @@ class Classes(MutableSet[str]):
     """The classes of an element, as a set."""
 
     def __init__(self, js: Any) -> None:
-        """Cover a `DOMTokenList`."""
+        """Wrap a `DOMTokenList`."""
         self._js = js
 
     def __contains__(self, name: object) -> bool:
@@ -287,21 +286,21 @@ class Classes(MutableSet[str]):
         self._js.add(value)
 
     def discard(self, value: str) -> None:
-        """Take a class away, if there."""
+        """Remove a class, if present."""
         self._js.remove(value)
 
     def set(self, value: str, on: bool) -> None:
-        """Add a class or take it away."""
+        """Add or remove a class."""
         (self.add if on else self.discard)(value)
 
 
 class File:
-    """A file that the person gave. Its content is read when asked for.
+    """A file that the user provided. Its content is read on demand.
 
     Attributes:
         name: its name.
         size: in bytes.
-        kind: its media type as the browser sees it; empty where it doesn't know.
+        kind: its media type as the browser reports it; empty if unknown.
         js: the browser's own object.
     """
 
@@ -316,22 +315,22 @@ class File:
         self._page = page
 
     async def read(self) -> bytes:
-        """Return its content. Raises OSError where it is gone, or may not be read."""
+        """Return the content. Raises OSError if the file is gone or cannot be read."""
         return await self._page.browser.read(self.js)
 
     async def text(self, encoding: str = "utf-8-sig") -> str:
-        """Return its content as text. Raises OSError as `read`, and UnicodeDecodeError for another encoding."""
+        """Return the content as text. Raises OSError as `read`, and UnicodeDecodeError for another encoding."""
         return (await self.read()).decode(encoding)
 
 
 class PageEvent:
-    """Something that happened to an element.
+    """An event of an element.
 
     Attributes:
         kind: such as `"click"`.
-        target: the element that it happened to, or one in it; None where that is no element.
-        key: of an event of the keyboard, the key's name, such as `"Enter"`.
-        files: of a `drop` or `paste`, the files.
+        target: the element the event was dispatched to; None if the target is no element.
+        key: for keyboard events, the key's name, such as `"Enter"`.
+        files: for `drop` and `paste`, the files.
         js: the browser's own object.
     """
 
@@ -352,13 +351,13 @@ class PageEvent:
 
     @property
     def detail(self) -> Any:
-        """Of a `CustomEvent`, what it carries; objects and arrays as dicts and lists."""
+        """The `detail` of a `CustomEvent`; objects and arrays as dicts and lists."""
         detail = self.js.detail
         return detail.to_py() if hasattr(detail, "to_py") else detail
 
 
 def _takes_argument(handler: Callable[..., Any]) -> bool:
-    """Whether a function needs an argument; `lambda name=name: ...` doesn't."""
+    """Return whether a function needs an argument; `lambda name=name: ...` doesn't."""
     try:
         inspect.signature(handler).bind()
     except TypeError:

@@ -1,10 +1,10 @@
 """`await mcpframe.load("numpy")`: requirements that are fetched only when the server asks for them.
 
-The build locks and vendors lazy requirements like all others, and writes their files and hashes into the boot config;
-`configure` hands them over. A file is fetched from the bundle's own folder and compared with its hash here, because
-micropip does not check the hash of a wheel it is given by URL; then micropip installs it, from memory.
+The build locks and vendors lazy requirements like all others, and writes their files and hashes into the boot config,
+which boot passes to `configure`. A file is fetched from the bundle's own folder and its hash is checked here, because
+micropip does not check the hash of a wheel given by URL; then micropip installs it from memory.
 
-Without a bundle, that is on plain CPython, `load` only makes sure that the requirement is installed.
+Without a bundle, that is on plain CPython, `load` only checks that the requirement is installed.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ class LazyFile(TypedDict):
 
 
 Fetch = Callable[[str], Awaitable[bytes]]
-"""Gets a file of the bundle; raises OSError when that fails."""
+"""Fetches a file of the bundle; raises OSError if that fails."""
 Install = Callable[[Mapping[str, bytes]], Awaitable[None]]
 """Installs wheels, given by file name."""
 
 
 async def load(*names: str) -> None:
-    """Fetch and install requirements that the bundle keeps for later; afterwards they can be imported.
+    """Fetch and install lazy requirements of the bundle, so that they can be imported.
 
-    What is there already is not fetched again, so a tool can call this every time.
+    Installed ones are not fetched again, so a tool can call this every time.
 
     Args:
         names: Distribution names, as in `lazy` of `[tool.mcpframe]`.
 
     Raises:
-        LoadError: A name is no requirement of this server, or a file cannot be fetched or has a wrong hash. Nothing
-            of the failed call is installed, and calling again tries again.
+        LoadError: A name is no requirement of this server, or a file cannot be fetched or has a wrong hash. A failed
+            call installs nothing and can be retried.
     """
     wanted = [_normalized(name) for name in names]
     if _bundle is not None:
@@ -58,7 +58,7 @@ async def load(*names: str) -> None:
 def configure(
     lazy: Mapping[str, Sequence[LazyFile]], *, fetch: Fetch | None = None, install: Install | None = None
 ) -> None:
-    """Say what this bundle can load. Called once by boot.
+    """Set the lazy requirements of this bundle. Called once by boot.
 
     Args:
         lazy: For each lazy requirement the wheels to install, its dependencies included.
@@ -70,7 +70,7 @@ def configure(
 
 
 def is_lazy(name: str) -> bool:
-    """Return whether a name is that of a requirement that this bundle keeps for later."""
+    """Return whether a name is that of a lazy requirement of this bundle."""
     return _bundle is not None and _bundle.has(_normalized(name))
 
 
@@ -151,5 +151,5 @@ async def _install_with_micropip(wheels: Mapping[str, bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name, wheel in wheels.items():
             (Path(folder) / name).write_bytes(wheel)
-        # the lock has resolved the dependencies already
+        # the lock contains the dependencies
         await micropip.install([f"emfs:{folder}/{name}" for name in wheels], deps=False)

@@ -1,7 +1,8 @@
-"""Where a framed page is put: what an outer frame wants, and what a place gives it.
+"""Where a framed page is put: `Framing` describes it, a `Place` makes a `FramedWindow` for it.
 
-A place is a function from a `Framing` to a `FramedWindow`: `frames.py` has the browser's, `mcpframe.kit` has
-Playwright's, tests have a fake one. Every phase gets a fresh window, as a change of the hash alone loads nothing.
+A place is a function from a `Framing` to a `FramedWindow`: `browser/frames.py` has the browser's, `mcpframe.kit` has
+Playwright's, tests have a fake one. Every phase gets a fresh window, because changing only the hash of a URL does not
+load the page again.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ SANDBOX = {
     "allow-popups-to-escape-sandbox allow-modals",
     "strict": "allow-scripts",
 }
-"""The `sandbox` attribute by preset. `popups` is for pages that sign in elsewhere; `strict` takes away the origin."""
+"""The `sandbox` attribute by preset. `popups` is for pages that sign in elsewhere; `strict` makes the origin opaque."""
 
 POPUP_SIZE = (800, 600)
 """Width and height of a popup in CSS pixels."""
@@ -40,20 +41,20 @@ class Popup(Enum):
 
 
 POPUP: Final = Popup.POPUP
-"""As a place: a window of its own, opened by a click."""
+"""The place for a popup window; browsers allow one only after a click."""
 
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """What is to be framed, and how.
+    """What to frame, and how.
 
     Attributes:
         url: the address to load.
-        name: the name of the window; no other window has it.
-        title: what the frame is, for people who cannot see it.
+        name: the name of the window, unique.
+        title: the accessible name of the frame.
         sandbox: the `sandbox` attribute of the iframe; None for none. A popup has no sandbox.
         allow: the `allow` attribute of the iframe (Permissions Policy). In a popup the browser asks the user.
-        visible: whether the iframe is shown from the beginning.
+        visible: whether the iframe is initially shown.
     """
 
     url: str
@@ -65,9 +66,9 @@ class Framing:
 
 
 class FramedWindow(Window, Protocol):
-    """A window made for one framed page. Entering makes it, listening loads the page, and leaving removes it.
+    """A window made for one framed page. Entering creates it, listening loads the page, leaving removes it.
 
-    Entering raises `PopupBlocked` where the browser opens no popup.
+    Entering raises `PopupBlocked` if the browser blocks the popup.
     """
 
     async def __aenter__(self) -> Self: ...
@@ -77,7 +78,7 @@ class FramedWindow(Window, Protocol):
     ) -> None: ...
 
     def show(self, visible: bool) -> None:
-        """Show the iframe or hide it, without loading it anew; bring a popup to the front. A popup can't be hidden."""
+        """Show or hide the iframe, without reloading it; bring a popup to the front. A popup cannot be hidden."""
         ...
 
 
@@ -86,7 +87,7 @@ Place = Callable[[Framing], FramedWindow]
 
 @dataclass(frozen=True, slots=True)
 class VisibilityChanged:
-    """The host shows the framed page, or hides it."""
+    """The host showed or hid the framed page."""
 
     visible: bool
 
@@ -101,7 +102,7 @@ def parse_address(url: str) -> tuple[str, str]:
         The address, and the origin that a browser reports for it.
 
     Raises:
-        OriginError: for another scheme, and for what browsers and Python might read differently.
+        OriginError: for another scheme, and for addresses that browsers and Python might parse differently.
     """
     address = url.strip()
     if not address or _UNSAFE.search(address):
@@ -121,14 +122,14 @@ def parse_address(url: str) -> tuple[str, str]:
 
 
 def parse_sandbox(sandbox: str | None, *, opaque: bool) -> str | None:
-    """Return the `sandbox` attribute for a preset's name or an attribute's text.
+    """Return the `sandbox` attribute for a preset or an attribute's text.
 
     Args:
         sandbox: one of `SANDBOX`, an attribute's text, or None for no sandbox.
         opaque: whether the page is meant to have no origin.
 
     Raises:
-        OriginError: where the two contradict each other.
+        OriginError: if the two contradict each other.
     """
     attribute = None if sandbox is None else SANDBOX.get(sandbox, sandbox)
     tokens = None if attribute is None else attribute.lower().split()
@@ -152,7 +153,7 @@ def allow_attribute(permissions: Iterable[str]) -> str:
         permissions: names of Permissions Policy features, such as `"clipboard-read"`.
 
     Raises:
-        OriginError: for what is no such name, and could smuggle in another one.
+        OriginError: for a text that is no such name, and could smuggle in another one.
     """
     names = sorted(set(permissions))
     for name in names:

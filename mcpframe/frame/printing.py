@@ -1,8 +1,8 @@
-"""What a handler prints, line by line, for whoever serves the request it was printed in.
+"""Collects what a handler prints, line by line, for the request it runs in.
 
 `captured` wraps `sys.stdout` so that everything still goes to the console, and additionally to the `PrintedLines` of
-the request being handled, when there is one. Which request that is lives in a context variable, so requests that run
-at the same time do not mix, and what is printed outside of a request goes nowhere else.
+the request being handled, if there is one. The current request is in a context variable, so that concurrent requests
+do not mix, and text printed outside of a request goes to the console alone.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _current: ContextVar[PrintedLines | None] = ContextVar("mcpframe_printed_lines",
 
 
 class PrintedLines:
-    """The lines one request prints, waiting to be taken. To be made, iterated and closed in the event loop's thread.
+    """A queue of the lines one request prints. Create, iterate and close it in the event loop's thread.
 
-    Writing may happen in a worker thread; its lines then wait for the next one from the event loop's, or for `close`.
+    A worker thread may write; its lines are delivered with the next write from the event loop's thread, or by `close`.
 
     Args:
-        max_lines: How many lines may wait; further ones are counted and dropped.
-        max_line: How many characters of a line are collected before it is cut.
+        max_lines: The most lines in the queue; further ones are counted and dropped.
+        max_line: The most characters of a line; longer lines are split.
     """
 
     def __init__(self, *, max_lines: int = 1000, max_line: int = 65536) -> None:
@@ -41,7 +41,7 @@ class PrintedLines:
         self._changed = anyio.Event()
 
     def write(self, text: str) -> None:
-        """Add printed text. Complete lines can be taken; the rest waits for its newline, or for `close`."""
+        """Add printed text. Complete lines are queued; the rest waits for its newline, or for `close`."""
         if self._closed:
             return
         *lines, self._partial = (self._partial + text).split("\n")
@@ -54,7 +54,7 @@ class PrintedLines:
             self._changed.set()
 
     def close(self) -> None:
-        """Take the rest as a line, and end the iteration after what waits."""
+        """Queue the incomplete line, and end the iteration after the queued lines."""
         if self._partial:
             self._add(self._partial)
         if self._dropped:
@@ -80,7 +80,7 @@ class PrintedLines:
 
 
 class _Tee:
-    """A text stream that also writes to the current request's lines. Everything else is the original's."""
+    """A text stream that also writes to the current request's lines. Other attributes are the original stream's."""
 
     def __init__(self, console: TextIO) -> None:
         self._console = console
@@ -102,7 +102,7 @@ class _Tee:
 
 @contextmanager
 def captured() -> Iterator[None]:
-    """Wrap `sys.stdout` for as long as this lasts. Inside of another `captured` this does nothing."""
+    """Wrap `sys.stdout` in this block. Nested in another `captured` it does nothing."""
     console = sys.stdout
     if isinstance(console, _Tee):
         yield
@@ -118,7 +118,7 @@ def captured() -> Iterator[None]:
 
 @contextmanager
 def printing_to(lines: PrintedLines | None) -> Iterator[None]:
-    """Send what is printed in this context to `lines` too; None: to the console alone."""
+    """Also send text printed in this context to `lines`; with None, to the console alone."""
     token = _current.set(lines)
     try:
         yield

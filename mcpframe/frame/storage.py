@@ -1,19 +1,19 @@
-"""What a session keeps in the browser: values under keys, which no other session sees.
+"""A session's storage in the browser: values under keys that no other session sees.
 
     mcpframe / values / [session id, key]    database, object store and key in IndexedDB: JSON text, or bytes
     mcpframe:1:<session id>                  the lock of the session's values (Web Locks API)
-    mcpframe:1:<session id>:<key>            in localStorage: JSON text that an earlier version has put there
+    mcpframe:1:<session id>:<key>            in localStorage: JSON text written by an earlier version
 
-`1` is the version of this format, as is the database's. A session may have several pages, in several processes. Each
-change of the database is a transaction; the lock puts changes that consist of several steps in an order. localStorage
-is only read and emptied: a process sees what others have written to it late, even under a lock, so that a value in it
-may hide a newer one. In its keys the session id's `%` and `:` are written `%25` and `%3A`, so that no id is the
-beginning of another one; a value that is still there counts. All servers of an origin share these places: sessions are
-told apart by their id, which hosts make unguessable.
+`1` is the version of this format and of the database. A session may have several pages, in several processes. Each
+change of the database is a transaction; the lock orders changes that consist of several steps. localStorage is only
+read and emptied: a process sees other processes' writes to it late, even under a lock, so that a value in it may hide a
+newer one. In its keys the session id's `%` and `:` are written `%25` and `%3A`, so that no id is a prefix of another; a
+value that is still there takes precedence. All servers of an origin share these places: sessions are distinguished by
+their id, which hosts make unguessable.
 
 A page of opaque origin (sandboxed without `allow-same-origin`) has no storage, nor has a page that another site frames
-where the browser blocks third-party storage (as private windows do), nor CPython: there values are in memory until the
-page or the program ends, and `Storage.persistent` is False.
+where the browser blocks third-party storage (as private windows do), nor CPython. Values are then kept in memory until
+the page or the program ends, and `Storage.persistent` is False.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from mcpframe.frame.core.errors import StorageError
 from mcpframe.frame.core.outline import nesting
 
 FORMAT = 1
-"""The version of what is written here. Another format will have another number, and look after the values of this."""
+"""The version of this format. A later format has another number, and migrates the values of this one."""
 
 CHANGE_TIMEOUT = 30.0
-"""The longest one change of values may take, in seconds, once it is its turn; and the longest that one is read."""
+"""The longest one change may take once it has the lock, and the longest one read may take, in seconds."""
 
 LOCK_LEASE = CHANGE_TIMEOUT + 5
-"""After how many seconds a page lets go of the lock, whatever its Python does."""
+"""Seconds after which a page releases the lock, whatever its Python does."""
 
 LOCK_TIMEOUT = LOCK_LEASE + 10
-"""How many seconds a page waits for the lock: enough to get it after one page that had to be made to let go."""
+"""Seconds a page waits for the lock: long enough for one other page's lease to expire."""
 
 MAX_NESTING = 500
-"""How many lists and dicts of a value may be inside each other. In Pyodide deeper JSON ends Python."""
+"""The deepest nesting of lists and dicts in a value. In Pyodide deeper JSON ends Python."""
 
 Record = str | bytes
-"""What a place keeps: a text is JSON, bytes are bytes."""
+"""A stored record: str holds JSON, bytes are kept as they are."""
 
 
 class Texts(Protocol):
-    """The place for texts that earlier versions wrote: localStorage. Every method may raise `StorageError`."""
+    """The store of texts that earlier versions wrote: localStorage. Every method may raise `StorageError`."""
 
     def get(self, key: str) -> str | None: ...
     def delete(self, key: str) -> None: ...
@@ -56,7 +56,7 @@ class Texts(Protocol):
 
 
 class Records(Protocol):
-    """An asynchronous place for records of any size: IndexedDB. Every method may raise `StorageError`."""
+    """An asynchronous store of records of any size: IndexedDB. Every method may raise `StorageError`."""
 
     async def get(self, session_id: str, key: str) -> Record | None: ...
     async def set(self, session_id: str, key: str, record: Record) -> None: ...
@@ -66,10 +66,10 @@ class Records(Protocol):
 
 
 class Locks(Protocol):
-    """Locks that the pages of an origin share. A page that is closed holds none."""
+    """Locks shared by the pages of an origin. Closing a page releases its locks."""
 
     def held(self, name: str) -> AbstractAsyncContextManager[None]:
-        """Return a context manager that holds a lock. Entering it raises `StorageError` where it isn't got in time."""
+        """Return a context manager that holds a lock. Entering it raises `StorageError` if it cannot get the lock."""
         ...
 
 
@@ -77,12 +77,12 @@ class Storage:
     """The values of one session.
 
     Args:
-        session_id: Whose values.
-        texts: The place where earlier versions kept short values, if there is one.
-        records: The place for all others; None to keep them in memory.
-        locks: What keeps the pages of one session from changing values at the same time; None where there are no
-            other pages, or the browser has no locks.
-        change_timeout: The longest one change may take, or one call that reads, in seconds.
+        session_id: The session that owns the values.
+        texts: The store in which earlier versions kept short values, if there is one.
+        records: The store of all other values; None keeps them in memory.
+        locks: Keep the pages of one session from changing values at the same time; None if there are no other pages,
+            or the browser has no locks.
+        change_timeout: The longest one change or one read may take, in seconds.
 
     Attributes:
         persistent: whether values outlive the page.
@@ -105,17 +105,17 @@ class Storage:
         self._texts = texts
         self._locks = locks
         self._change_timeout = change_timeout
-        self._changing = anyio.Lock(fast_acquire=True)  # changes of this page are made in their order
+        self._changing = anyio.Lock(fast_acquire=True)  # changes of this page are made in order
 
     async def get(self, key: str, default: Any = None) -> Any:
-        """Return the value under a key: what JSON makes of what was stored, or bytes.
+        """Return the value under a key: the parsed JSON, or bytes.
 
         Args:
             key: the key.
-            default: what to return where there is no value.
+            default: returned if there is no value.
 
         Raises:
-            StorageError: where the browser refuses or does not answer, or what is there is not what `set` has written.
+            StorageError: if the browser refuses or does not answer, or the record was not written by `set`.
         """
         _check(key)
         record: Record | None = None if self._texts is None else self._texts.get(self._prefix + key)
@@ -127,16 +127,16 @@ class Storage:
         return _decoded(key, record)
 
     async def set(self, key: str, value: Any) -> None:
-        """Store a value under a key, in place of the one before. Where this raises, that one is still there.
+        """Store a value under a key, replacing the previous one. If this raises, the previous value is kept.
 
         Args:
             key: any text but the empty one.
-            value: what JSON can express, or bytes. JSON makes lists of tuples and texts of a dict's keys.
+            value: a JSON value, or bytes. JSON turns tuples into lists and the keys of a dict into texts.
 
         Raises:
-            QuotaError: where the browser has no room for it.
-            StorageError: where it has no JSON form or is nested deeper than `MAX_NESTING`, the browser refuses or does
-                not answer, or another page of this session does not let go of its lock.
+            QuotaError: if the browser's quota is exceeded.
+            StorageError: if it has no JSON form or is nested deeper than `MAX_NESTING`, the browser refuses or does not
+                answer, or another page of this session does not release its lock.
         """
         _check(key)
         record = _encoded(key, value)
@@ -144,16 +144,15 @@ class Storage:
             await self._write(key, record)
 
     async def update(self, key: str, change: Callable[[Any], Any], default: Any = None) -> Any:
-        """Store what a function makes of the value under a key. Nothing else changes the value meanwhile.
+        """Replace the value under a key by the result of a function of it. Nothing else changes the value meanwhile.
 
-        What is read with `get` and then stored with `set` may have been changed in between: by another call of a tool,
-        or by another page of the same session. (In a browser without locks, that is in an insecure context, this keeps
-        calls of one page apart only.)
+        Between a `get` and a `set` the value may be changed by another call of a tool, or by another page of the same
+        session. (In a browser without locks, that is in an insecure context, this only serializes calls of one page.)
 
         Args:
             key: any text but the empty one.
-            change: is called with the value, and returns the new one. What it raises leaves the value as it is.
-            default: what `change` is called with where there is no value.
+            change: called with the value; returns the new one. If it raises, the value stays as it is.
+            default: passed to `change` if there is no value.
 
         Returns:
             The new value.
@@ -168,20 +167,20 @@ class Storage:
         return value
 
     async def delete(self, key: str) -> None:
-        """Remove a key and its value, if there. Raises `StorageError`, as `set`."""
+        """Remove a key and its value, if present. Raises `StorageError`, as `set`."""
         _check(key)
         async with self._change(f"delete {key!r}"):
-            await self._records.delete(self._id, key)  # the earlier text last: until then it is the value
+            await self._records.delete(self._id, key)  # the earlier text last, as it takes precedence
             self._delete_texts(key)
 
     async def keys(self) -> list[str]:
-        """Return all keys, sorted. Raises `StorageError` where the browser refuses or does not answer."""
+        """Return all keys, sorted. Raises `StorageError` if the browser refuses or does not answer."""
         with self._in_time("list the keys"):
             stored = await self._records.keys(self._id)
         return sorted({*self._own_texts(), *stored})
 
     async def clear(self) -> None:
-        """Remove everything of this session. Raises `StorageError`, as `set`."""
+        """Remove all values of this session. Raises `StorageError`, as `set`."""
         async with self._change("remove everything"):
             await self._records.clear(self._id)
             self._delete_texts(*self._own_texts())
@@ -192,14 +191,14 @@ class Storage:
 
     @asynccontextmanager
     async def _change(self, doing: str) -> AsyncIterator[None]:
-        """Be the only change, in all pages of the session, and for no longer than one may take."""
+        """Run the block as the only change in all pages of the session, within the time limit of a change."""
         async with self._changing, self._locked():
             with self._in_time(doing):
                 yield
 
     @contextmanager
     def _in_time(self, doing: str) -> Iterator[None]:
-        """Raise `StorageError` where the browser needs longer than it may."""
+        """Raise `StorageError` if the browser takes longer than the limit."""
         with anyio.move_on_after(self._change_timeout) as scope:
             yield
         if scope.cancelled_caught:
@@ -270,7 +269,7 @@ def _encoded(key: str, value: Any) -> Record:
 
 
 def _decoded(key: str, record: Record) -> Any:
-    """Return the value of a record. Whoever may write to this origin's storage may have left anything there."""
+    """Return the value of a record. Other programs of this origin may have written anything there."""
     if isinstance(record, bytes):
         return record
     fault = f"What is stored under {key!r} is not what was written; delete the key to go on"
@@ -283,7 +282,7 @@ def _decoded(key: str, record: Record) -> Any:
 
 
 def _is_deeper(value: Any, limit: int) -> bool:
-    """Whether containers are nested deeper than the limit. Goes level by level: a deep value is not to be recursed."""
+    """Return whether containers are nested deeper than the limit. Works level by level, without recursion."""
     level = [value]
     for _ in range(limit):
         found: dict[int, Any] = {}

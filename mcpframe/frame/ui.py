@@ -1,8 +1,8 @@
-"""The page of a server, for its author: fragments of HTML, elements and their events, assets, and whether it is seen.
+"""The author's page: fragments of HTML, elements and their events, assets, visibility.
 
-`dom.py` has the browser's half. Every listener is undone when it is stopped, when its element leaves the page through
-one of these methods, and at the end of the session, so that the browser keeps nothing of Python's. What the methods
-here don't cover is done with `js`, the browser's own object.
+`browser/dom.py` has the browser's half. A listener is removed when it is stopped, when its element is removed from the
+page by one of these methods, and at the end of the session, so that the browser keeps no Python object alive. For
+anything else use `js`, the browser's own object.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ OnError = Callable[[str, str], None]
 
 
 class Browser(Protocol):
-    """What a page needs of the browser."""
+    """The browser's part of a page."""
 
     @property
     def document(self) -> Any:
         """The document."""
 
     def listen(self, target: Any, kind: str, callback: Callable[[Any], None]) -> Stop:
-        """Call back for every event of a kind; gives what undoes it."""
+        """Call back for every event of a kind; returns a function that stops it."""
 
     def watch(self, changed: Callable[[bool], None]) -> Stop:
-        """Call back now and whenever the page comes into sight or goes out of it; gives what undoes it."""
+        """Call back now and whenever the page becomes visible or invisible; returns a function that stops it."""
 
     def parse(self, html: str) -> Any:
         """Return a document fragment. Scripts in it never run."""
@@ -76,7 +76,7 @@ class Assets:
         """Return the URL of an asset, relative to the page.
 
         Raises:
-            PageError: where there is no such asset.
+            PageError: if there is no such asset.
         """
         name = posixpath.normpath(path)
         if name not in self.files:
@@ -91,7 +91,7 @@ class Page:
     """The document of this page. The author's part of it is `<main id="mcpframe-app">`.
 
     Attributes:
-        storage: what the page keeps: in a server the session's, in a page bundle the page's own.
+        storage: in a server the session's storage, in a page bundle the page's own.
     """
 
     def __init__(
@@ -105,10 +105,10 @@ class Page:
         """Made by boot.
 
         Args:
-            browser: the browser; None where there is none.
+            browser: the browser; None outside of one.
             assets: the author's files.
-            storage: what the page keeps.
-            on_error: told a sentence and a traceback where an event handler fails.
+            storage: the storage of the session or page.
+            on_error: called with a sentence and a traceback if an event handler fails.
         """
         self.storage = storage
         self._browser = browser
@@ -123,7 +123,7 @@ class Page:
 
     @property
     def browser(self) -> Browser:
-        """The browser's half. Raises `PageError` where there is no page, or not any more."""
+        """The browser's half. Raises `PageError` if there is no page, or its session is over."""
         if self._browser is None:
             raise PageError("There is no page outside a browser.")
         if self._closed:
@@ -136,15 +136,15 @@ class Page:
         return self.browser.document
 
     async def show(self, path: str) -> None:
-        """Show a fragment of HTML as the author's part of the page, in place of what was there.
+        """Replace the author's part of the page by a fragment of HTML.
 
-        Scripts in it don't run: use `import_module`. Relative `src` and `href` that name an asset lead to it.
+        Scripts in it don't run: use `import_module`. Relative `src` and `href` that name an asset are resolved to it.
 
         Args:
             path: an asset.
 
         Raises:
-            PageError: where there is no such asset, or it cannot be fetched.
+            PageError: if there is no such asset, or it cannot be fetched.
         """
         fragment = self.browser.parse((await self.asset_bytes(path)).decode("utf-8", "replace"))
         folder = posixpath.dirname(posixpath.normpath(path))
@@ -183,16 +183,16 @@ class Page:
             raise PageError(f"{path} of this page could not be fetched: {error}.") from error
 
     async def import_module(self, path: str) -> Any:
-        """Import a JavaScript module of the author's. Its relative imports lead to other assets.
+        """Import one of the author's JavaScript modules. Its relative imports resolve to other assets.
 
         Args:
             path: an asset.
 
         Returns:
-            The module, as Pyodide gives it: `module.name(...)` calls what it exports.
+            The module as a Pyodide proxy: `module.name(...)` calls its exports.
 
         Raises:
-            PageError: where there is no such asset, or it cannot be fetched, or it raises.
+            PageError: if there is no such asset, it cannot be fetched, or it raises.
         """
         return await self.browser.import_module(self.asset_url(path))
 
@@ -208,13 +208,13 @@ class Page:
 
     @property
     def visible(self) -> bool:
-        """Whether any of the page can be seen now. False outside a browser."""
+        """Whether any part of the page is visible now. False outside a browser."""
         if self._browser is not None:
             self._watch()
         return self._visible
 
     async def visibility(self) -> AsyncIterator[bool]:
-        """Yield whether the page can be seen, now and at every change, until the session is over."""
+        """Yield whether the page is visible, now and at every change, until the session is over."""
         known: bool | None = None
         while not self._closed:
             if self.visible != known:
@@ -231,7 +231,7 @@ class Page:
                     self._watchers.discard(change)
 
     def close(self) -> None:
-        """End everything that listens. Boot calls it when the session is over."""
+        """Remove all listeners. Called by boot when the session is over."""
         self._closed = True
         for listener in list(self._listeners):
             listener.stop()
@@ -245,7 +245,7 @@ class Page:
     # What elements are made of
 
     def listen(self, target: Any, kind: str, callback: Callable[[Any], None], lost: Stop | None = None) -> Stop:
-        """Listen to an element until stopped; `lost` is called where the element leaves the page before that."""
+        """Listen to an element until stopped; `lost` is called if the element is removed from the page before that."""
         listener = _Listener(self._listeners, target, self.browser.listen(target, kind, callback), lost)
         return listener.stop
 
@@ -257,7 +257,7 @@ class Page:
                 listener.lost()
 
     def run(self, act: Callable[[], Any], what: str) -> None:
-        """Call an event handler, and let it go on where it is asynchronous; what it raises is reported."""
+        """Call an event handler; an asynchronous one continues in a task. Exceptions are reported."""
         try:
             result = act()
         except BaseException as error:  # noqa: BLE001  an author's handler may raise anything
@@ -301,7 +301,7 @@ class Page:
 
 
 class _Listener:
-    """One listener that the browser has."""
+    """One listener in the browser."""
 
     def __init__(self, kept: set[_Listener], target: Any, undo: Stop, lost: Stop | None) -> None:
         self.target = target
@@ -311,7 +311,7 @@ class _Listener:
         kept.add(self)
 
     def stop(self) -> None:
-        """Undo it; again does nothing."""
+        """Remove it; calling again does nothing."""
         undo, self._undo = self._undo, ()
         for each in undo:
             each()

@@ -1,4 +1,4 @@
-"""The browser's half of an author's page, as `ui.Browser`. Decides nothing."""
+"""`ui.Browser`: the author's page in a real browser. A thin adapter without decisions of its own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class DomBrowser:
         """Use this page.
 
         Args:
-            loader: the loader's callbacks: its `import_module(url)` imports, as only JavaScript can.
+            loader: the loader's callbacks; `import_module(url)` is a dynamic import, which only JavaScript can do.
         """
         self._loader = loader
 
@@ -45,7 +45,7 @@ class DomBrowser:
         return stop
 
     def watch(self, changed: Callable[[bool], None]) -> Callable[[], None]:
-        """Call back now and whenever the page comes into sight or goes out of it.
+        """Call back now and whenever the page becomes visible or invisible.
 
         A frame that its host doesn't display has no size; one that was scrolled away does not intersect the viewport;
         a tab in the background is hidden.
@@ -108,4 +108,4 @@ class DomBrowser:
         link = js.document.createElement("a")
         link.href, link.download = url, name
         link.click()
-        js.setTimeout(js.URL.revokeObjectURL.bind(js.URL), 60_000, url)  # once the browser has surely begun
+        js.setTimeout(js.URL.revokeObjectURL.bind(js.URL), 60_000, url)  # by then the download has begun

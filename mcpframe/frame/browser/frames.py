@@ -1,7 +1,7 @@
-"""The browser's places for a framed page: an iframe in an element of this page, and a popup.
+"""Places in the browser for a framed page: an iframe in an element of this page, and a popup.
 
-Like `window.py` it turns what the browser says into calls, and decides nothing. What is listened to is heard from
-before the page is loaded, and every proxy that the browser got is destroyed with the window.
+A thin adapter, like `window.py`: it turns browser events into calls and makes no decisions. Listeners are attached
+before the page is loaded, and every proxy handed to the browser is destroyed with the window.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from mcpframe.frame.core.events import Departure, Inbound
 from mcpframe.frame.places import POPUP, POPUP_SIZE, Framing, Place
 
 _POLL_MILLISECONDS = 250
-"""How often is looked whether a popup was closed: no event tells its opener."""
+"""How often to check whether a popup was closed: its opener gets no event."""
 
 _new_object = js.Object.fromEntries
 
 
 def absolute(url: str) -> str:
-    """Return an address as the browser writes it, absolute. What is no address is given back as it is."""
+    """Return an address as the browser normalizes it, absolute. A text that is no address is returned unchanged."""
     try:
         return str(js.URL.new(url, js.document.baseURI).href)
     except JsException:
@@ -33,7 +33,7 @@ def absolute(url: str) -> str:
 
 
 def place_of(target: Any) -> Place:
-    """Return the place for a selector, an element, `POPUP`, or what is a place already.
+    """Return the place for a selector, an element, `POPUP` or a `Place`.
 
     Raises:
         StateError: where there is no such element in this page.
@@ -53,7 +53,7 @@ class IframeWindow:
     """An iframe at the end of an element of this page, as a `FramedWindow`."""
 
     def __init__(self, framing: Framing, parent: Any) -> None:
-        """Say what to frame, and in which element."""
+        """Prepare an iframe; nothing is in the page before it is entered."""
         self._framing = framing
         self._parent = parent
         self._stop: Callable[[], None] = _nothing
@@ -93,7 +93,7 @@ class IframeWindow:
                 gone(Departure.REPLACED)
 
         def on_change(*_: Any) -> None:
-            # Also where the iframe was moved: it gets another window then, and nothing of the first is heard any more.
+            # Also when the iframe was moved: it then has another window, whose messages are not those of the peer.
             if self._inner.closed:
                 gone(Departure.REMOVED)
 
@@ -104,7 +104,7 @@ class IframeWindow:
         everything = to_js({"childList": True, "subtree": True}, dict_converter=_new_object)
         root = iframe.getRootNode()
         observer.observe(root, everything)
-        while hasattr(root, "host"):  # a shadow root: it hides its changes from the tree that its host is in
+        while hasattr(root, "host"):  # a shadow root: its changes are not visible from the tree that contains its host
             root = root.host.getRootNode()
             observer.observe(root, everything)
 
@@ -135,7 +135,7 @@ class PopupWindow:
     """A popup that this page opens, as a `FramedWindow`."""
 
     def __init__(self, framing: Framing) -> None:
-        """Say what to open."""
+        """Prepare a popup; nothing is opened before it is entered."""
         self._framing = framing
         self._stop: Callable[[], None] = _nothing
 
@@ -143,7 +143,7 @@ class PopupWindow:
         """Open an empty popup in the middle of this window.
 
         Raises:
-            PopupBlocked: where the browser doesn't.
+            PopupBlocked: where the browser blocks it.
         """
         width, height = POPUP_SIZE
         left = js.screenX + max(0, (js.outerWidth - width) // 2)

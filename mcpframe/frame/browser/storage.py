@@ -1,10 +1,10 @@
-"""The browser's places for values, localStorage and IndexedDB, and its locks, as `storage` wants them. Decides nothing.
+"""The interfaces of `storage` in a real browser: localStorage, IndexedDB and the Web Locks API.
 
-A connection to the database lives as long as one call: so a page that is left open never keeps a newer one from
-changing the format, and no proxy outlives its call.
+A database connection lives as long as one call: a page that is left open never blocks a newer one from upgrading the
+format, and no proxy outlives its call.
 
-A lock is let go when its page is closed. A page that stays, but whose Python has ended or waits for ever, lets go of it
-after a time, by a timer of the browser that needs no Python.
+A lock is released when its page is closed. A page that stays open while its Python has ended or hangs releases it after
+a while, by a timer of the browser that needs no Python.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class LocalStorage:
     def names(self) -> list[str]:
         """Return all keys, of all sessions and of whatever else this origin has."""
         found = [self._storage.key(number) for number in range(self._storage.length)]
-        return [name for name in found if isinstance(name, str)]  # another page may have deleted one meanwhile
+        return [name for name in found if isinstance(name, str)]  # another page may have deleted a key meanwhile
 
 
 class Database:
@@ -96,7 +96,7 @@ class Database:
         await self._run("readwrite", lambda store: store.delete(_range(session_id)))
 
     async def _run(self, mode: str, ask: Callable[[Any], Any]) -> Any:
-        """Make one request in a transaction of its own, and give its result once the transaction has completed."""
+        """Make one request in a transaction of its own, and return its result once the transaction has completed."""
         try:
             request = js.indexedDB.open(_DATABASE, FORMAT)
             create = ("upgradeneeded", lambda: request.result.createObjectStore(_STORE))
@@ -139,7 +139,7 @@ class PageLocks:
 
     @asynccontextmanager
     async def held(self, name: str) -> AsyncIterator[None]:
-        """Hold a lock. Raises `StorageError` where it isn't got in time, or the browser refuses."""
+        """Hold a lock. Raises `StorageError` if it cannot be acquired in time, or the browser refuses."""
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         let_go: list[Any] = []
         executor = create_proxy(lambda resolve, _: let_go.append(resolve))
@@ -150,7 +150,7 @@ class PageLocks:
 
         def hold(_: Any) -> Any:
             if granted.done():
-                return None  # nobody waits any more
+                return None  # the wait has timed out
             timer.append(js.setTimeout(release, self._lease * 1000))
             granted.set_result(None)
             return until
@@ -162,7 +162,7 @@ class PageLocks:
         callback = create_proxy(hold)
         giving_up = js.AbortController.new()
         options = to_js({"signal": giving_up.signal}, dict_converter=js.Object.fromEntries)
-        # the request's own promise is settled when the lock has been let go, or was never got
+        # the request's own promise settles when the lock has been released, or was never acquired
         self._manager.request(name, options, callback).then(None, refuse).finally_(callback.destroy)
         try:
             with anyio.move_on_after(self._wait) as scope:
@@ -183,7 +183,7 @@ class PageLocks:
 async def _settled(
     target: Any, good: str, bad: tuple[str, ...], also: tuple[str, Callable[[], Any]] | None = None
 ) -> None:
-    """Wait until an event of a request or transaction says that it went well; raise `StorageError` where not."""
+    """Wait for a request or transaction to succeed. Raises `StorageError` if it fails."""
     ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def succeed(_: Any) -> None:

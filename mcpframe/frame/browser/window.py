@@ -1,7 +1,8 @@
-"""The browser's window: with `frames.py` and `dom.py` one of the few modules that import `js` or `pyodide`.
+"""The window of the host, as a page in a frame or popup has it.
 
-It turns a `message` event into an `Inbound`, and a text into `postMessage`. It decides nothing. What crosses between
-Python and JavaScript is JSON text: a `Map`, `undefined` or a `BigInt` cannot leak, and a message costs one string.
+A thin adapter that makes no decisions: it turns a `message` event into an `Inbound`, and a text into `postMessage`.
+Only JSON text crosses between Python and JavaScript: a `Map`, `undefined` or a `BigInt` cannot leak, and a message
+costs one string.
 """
 
 from __future__ import annotations

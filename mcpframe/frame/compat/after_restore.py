@@ -1,7 +1,7 @@
-"""What a Python that was restored from a snapshot has to learn: who visits, what time it is, and chance of its own.
+"""What Python sets anew after it was restored from a snapshot: locale, time zone, clock, randomness.
 
-A snapshot is a public file and the same for everybody. Whatever must differ between two visits is made anew here,
-before anything of the author's runs.
+A snapshot is a public file, the same for every visitor. Whatever must differ between two visits is set here, before
+any code of the author's runs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def wake(visitor: str) -> None:
-    """Make everything anew that belongs to a visit.
+    """Set everything that belongs to a visit.
 
     Args:
         visitor: JSON; `language`: the visitor's, as the environment variable `LANG` has it; `zones`: how many
@@ -27,13 +27,13 @@ def wake(visitor: str) -> None:
     told = json.loads(visitor)
     os.environ["LANG"] = told["language"]
     os.environ.pop("PYTHONHASHSEED", None)
-    del sys.path[0]  # Pyodide has put in front once more what it puts there at every start
+    del sys.path[0]  # Pyodide inserts this entry at every start; the snapshot has it already
     sys.path.extend(told["paths"])
     _set_locale()
     _set_agent(told["agent"])
     _set_time_zone(time, *told["zones"])
     random.seed()
-    # what records of the log give as `relativeCreated`
+    # log records compute `relativeCreated` from it
     _set_if_there(logging, "_startTime", time.time_ns() if sys.version_info >= (3, 13) else time.time())
     if uuid := sys.modules.get("uuid"):
         _set_if_there(uuid, "_node", None)
@@ -43,7 +43,7 @@ def wake(visitor: str) -> None:
 
 
 def _set_time_zone(time: Any, january: int, july: int) -> None:
-    """Set what the module `time` has computed when it was imported, as it computes it."""
+    """Recompute what the module `time` computes at import, in the same way."""
     standard, summer = max(january, july), min(january, july)
     time.timezone, time.altzone, time.daylight = standard * 60, summer * 60, int(january != july)
     time.tzname = tuple(
@@ -57,7 +57,7 @@ def _set_locale() -> None:
     try:
         locale.setlocale(locale.LC_CTYPE, "")
     except locale.Error:
-        return  # one that this Python does not know: it stays with the build's, which is UTF-8 as all are here
+        return  # unknown to this Python: the build's locale stays, which is UTF-8 as well
 
 
 def _set_agent(agent: str) -> None:

@@ -1,15 +1,15 @@
-"""Fewer trips through the browser's event loop: what asyncio has ready runs in one of its tasks, not each in its own.
+"""Runs all ready asyncio callbacks in one task of the browser's event loop, instead of one task each.
 
 Pyodide's event loop gives every ready callback a task of the browser, and a `tools/call` is ten of them: in Chromium
 that costs more than the call. Here a trip runs whatever is ready, in order, for a few milliseconds at most; then the
-browser has its turn, so that messages come in and the page stays alive. A trip is itself a callback of Pyodide's loop,
-which so keeps its duties: the running loop and asynchronous generators.
+browser has its turn, so that messages come in and the page stays responsive. A trip is itself a callback of Pyodide's
+loop, which still manages the running loop and asynchronous generators.
 
-A task or callback that raises SystemExit or KeyboardInterrupt would leave the loop with it; there is no process to end,
-and so it is reported as any other exception that nobody has caught. Who awaits such a task still gets the exception.
+A SystemExit or KeyboardInterrupt that a task or callback raises would propagate out of the loop. There is no process to
+end, so it is reported like any other uncaught exception. Whoever awaits the task still gets the exception.
 
-A timer for a time that is just past is due at once, as with asyncio's own loops: Pyodide's raises ValueError, which
-would break a timeout (anyio's, asyncio's) whose deadline passes while it is being set.
+A timer for a time in the past is due at once, as in asyncio's own loops. Pyodide's loop raises ValueError instead,
+which would break a timeout (anyio's, asyncio's) whose deadline passes while it is being set.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from contextvars import Context
 from typing import Any
 
 BUDGET = 0.004
-"""Seconds one trip may take before it gives way; a callback that takes longer ends its trip."""
+"""The longest a trip may take, in seconds, before it yields; a callback that takes longer ends its trip."""
 
 
 def batch_callbacks(loop: asyncio.AbstractEventLoop, *, clock: Callable[[], float] = time.monotonic) -> None:
-    """Let an event loop run ready callbacks together, and take timers that are due already.
+    """Let an event loop run ready callbacks together, and accept timers that are already due.
 
     Args:
         loop: Pyodide's event loop, or another whose `call_later` runs a callback in a task of its own.

@@ -1,9 +1,9 @@
-"""What a handler raises ends its request and nothing else, whatever it is.
+"""Whatever a handler raises ends its own request and nothing else.
 
-The SDK answers an `Exception`. Anything else would leave its dispatcher and end the server: `sys.exit()`,
-KeyboardInterrupt, GeneratorExit, a group with one of them, or a CancelledError that nobody asked for. Here each becomes
-an error result of the tool, or the JSON-RPC error of another request. So does a result that cannot be serialized, such
-as one that is nested too deep.
+The SDK answers an `Exception`. Anything else would propagate out of its dispatcher and end the server: `sys.exit()`,
+KeyboardInterrupt, GeneratorExit, a group with one of them, or a CancelledError that nobody requested. Here each becomes
+the error result of a tool call, or the JSON-RPC error of another request. So does a result that cannot be serialized,
+for example because it is nested too deep.
 
 In a frame both sides are in one browser, so the client gets the Python message, which the SDK withholds; the traceback
 is logged.
@@ -36,19 +36,19 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _MOST_CAUSES = 100
-"""How many exceptions of a chain or a group are looked at."""
+"""The largest number of exceptions of a chain or group that is examined."""
 
 
 _answering = contextvars.ContextVar("mcpframe answers a request", default=False)
-"""Whether what is called next is the handler of a request, and not the author's own code in it."""
+"""Whether the next call is the SDK's call of a request's handler, rather than one from the author's own code."""
 
 
 class Crash(Exception):
-    """An exception that is no `Exception`, which is its `__cause__`, on its way to the client."""
+    """Carries a BaseException that is no `Exception`, its `__cause__`, to the client."""
 
 
 def contain_failures(server: object, target: Server[Any]) -> None:
-    """Make whatever the handlers of a server raise the answer to their request.
+    """Answer a request with an error, whatever its handler raises.
 
     Args:
         server: A FrameServer, an MCPServer or a lowlevel Server.
@@ -62,7 +62,7 @@ def contain_failures(server: object, target: Server[Any]) -> None:
 
 
 async def contained(call: Callable[[], Awaitable[T]]) -> T:
-    """Await a call of an author's code, and let only an `Exception` or a real cancellation out of it.
+    """Await a call of an author's code; only an `Exception` or a real cancellation propagates.
 
     Args:
         call: What to await.
@@ -79,7 +79,7 @@ async def contained(call: Callable[[], Awaitable[T]]) -> T:
     try:
         return await call()
     except Exception as error:
-        from mcpframe.frame import hints  # here: a page where nothing fails does without it
+        from mcpframe.frame import hints  # imported here: a page in which nothing fails does not need it
 
         await hints.explain(_cause(error), time.monotonic() - began)
         raise
@@ -93,23 +93,23 @@ async def contained(call: Callable[[], Awaitable[T]]) -> T:
 
 
 def _is_being_cancelled() -> bool:
-    """Whether a cancel scope around this task was cancelled: by the client, or at the end of the session."""
+    """Return whether a cancel scope around this task was cancelled: by the client, or at the end of the session."""
     return anyio.current_effective_deadline() == -math.inf
 
 
 async def _forget_cancellation(task: asyncio.Task[Any], cancelled_before: int) -> None:
-    """Undo that a handler has cancelled the task it runs in, which is the dispatcher's."""
+    """Undo the cancellation by a handler of the task it runs in, which is the dispatcher's."""
     while task.cancelling() > cancelled_before:
         task.uncancel()
     try:
-        await asyncio.sleep(0)  # a cancellation that is still to come arrives here
+        await asyncio.sleep(0)  # a pending cancellation is raised here
     except asyncio.CancelledError:
         if _is_being_cancelled():
             raise
 
 
 class _Contained:
-    """The middleware around all others, and around the serialization of the result."""
+    """The outermost middleware: around all others and the serialization of the result."""
 
     def __init__(self, target: Server[Any]) -> None:
         self._target = target
@@ -144,7 +144,7 @@ class _Contained:
 
 
 def _contain_tools(server: MCPServer[Any]) -> None:
-    """Put the Python message into the result of a tool that crashed. The SDK logs the traceback after that."""
+    """Put the exception's message into the result of a failed tool call. The SDK logs the traceback afterwards."""
     call_tool = server.call_tool
 
     async def with_message(
@@ -155,7 +155,7 @@ def _contain_tools(server: MCPServer[Any]) -> None:
         try:
             if is_request:
                 return await contained(lambda: call_tool(name, arguments, context))
-            # The author's own call: a cancellation, as of a timeout around it, is the author's, too.
+            # The author's own call: a cancellation, such as that of a timeout around it, is the author's to handle.
             return await call_tool(name, arguments, context)
         except (UnexpectedToolError, Crash) as error:
             text = f"Error executing tool {name}: {message_of(error)}"
@@ -167,7 +167,7 @@ def _contain_tools(server: MCPServer[Any]) -> None:
 
 
 def _contain_tool_handler(server: Server[Any]) -> None:
-    """Make what the `tools/call` handler of a lowlevel server raises an error result, as for an `MCPServer`."""
+    """Answer whatever the `tools/call` handler of a lowlevel server raises with an error result, as for `MCPServer`."""
     entry = server.get_request_handler("tools/call")
     if entry is None:
         return
@@ -191,9 +191,9 @@ def tool_error(name: str, error: BaseException) -> types.CallToolResult:
 
 
 def message_of(error: BaseException) -> str:
-    """Return the message of an exception for the client; of a group, those of its exceptions.
+    """Return the message of an exception for the client; for a group, the messages of its exceptions.
 
-    Exceptions are named where they have no message, or are no `Exception`. Never raises, whatever `__str__` does.
+    The exception's type is named where it has no message, or is no `Exception`. Never raises, whatever `__str__` does.
     """
     messages: list[str] = []
     todo = [error]

@@ -1,7 +1,7 @@
-"""A server's lifespan, in a task of its own: what it raises ends nothing else.
+"""A server's lifespan, in a task of its own: an exception in it ends nothing else.
 
-Where it raises before it has yielded there is nothing to serve: each request is answered with its error, so that the
-client knows. What it raises later, as when a task of its own fails, is reported; the server goes on.
+If it raises before it yields, there is nothing to serve: each request is answered with its error, so that the client
+learns of it. An exception later, for example of a task group in it, is reported; the server continues.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ log = logging.getLogger(__name__)
 Report = Callable[[str, BaseException], None]
 
 _PATIENCE = 5.0
-"""Seconds that the end of a lifespan may take, as the SDK has it for what is left of a connection."""
+"""The longest the end of a lifespan may take, in seconds: the SDK's limit for closing a connection."""
 
 
 @dataclass(frozen=True)
 class Begun:
-    """How a lifespan began.
+    """The outcome of starting a lifespan.
 
     Attributes:
-        state: What it yielded; None where it did not.
-        error: What it raised instead.
+        state: The value it yielded; None if it did not.
+        error: The exception it raised instead.
     """
 
     state: Any = None
@@ -45,7 +45,7 @@ class Begun:
 
 
 def log_problem(title: str, error: BaseException) -> None:
-    """Log what a lifespan raised."""
+    """Log an exception of a lifespan."""
     log.error("%s", title, exc_info=error)
 
 
@@ -57,10 +57,10 @@ async def own_lifespan(
 
     Args:
         enter: Returns the lifespan's context manager.
-        report: Called with a sentence and what the lifespan raised.
+        report: Called with a sentence and the exception that the lifespan raised.
 
     Yields:
-        How it began. Context variables that it has set are set in the block.
+        The outcome of its start. Context variables that it set are also set in the block.
     """
     begun: asyncio.Future[Begun] = asyncio.get_running_loop().create_future()
     over = asyncio.Event()
@@ -84,7 +84,7 @@ async def own_lifespan(
     try:
         either: list[asyncio.Future[Any]] = [begun, task]
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if not begun.done():  # somebody has cancelled the task
+        if not begun.done():  # the task was cancelled
             begun.set_result(Begun(error=asyncio.CancelledError("The lifespan was cancelled.")))
         for variable, value in context.items():
             if before.get(variable) is not value:
@@ -105,7 +105,7 @@ async def own_lifespan(
 async def refuse(
     read: ReadStream[SessionMessage | Exception], write: WriteStream[SessionMessage], error: BaseException
 ) -> None:
-    """Answer each request of a client with why the server could not begin, until the client leaves."""
+    """Answer every request with the reason the server could not start, until the client disconnects."""
     text = f"The server could not begin: {message_of(error)}"
     async with read, write:
         async for item in read:

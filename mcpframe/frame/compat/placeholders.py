@@ -6,8 +6,8 @@ not there (the ordinary finders come first, so a real one always wins). Everythi
 that can stand in an annotation, an `except` clause, an `isinstance` or a list of base classes, and raises an
 ImportError that says what to do as soon as it is called or an attribute of it is used.
 
-Only the modules of the named users see placeholders: any other library that probes with `try: import cryptography`
-finds it absent, which is the truth.
+Only the modules of the named users get placeholders: any other library that probes with `try: import cryptography`
+finds it absent, which is correct.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Any, NoReturn
 
 
 class PlaceholderError(ImportError):
-    """Something of a package that is not in the page was used. `name` is the package, the message says what to do."""
+    """A placeholder of an absent package was used. `name` is the package, the message says what to do."""
 
 
 class _PlaceholderType(ABCMeta):
-    """The metaclass of what comes out of a placeholder. Derived from ABCMeta so that ABC can stand next to it."""
+    """The metaclass of a placeholder's attributes. Derived from ABCMeta so that ABC can be a base class beside them."""
 
     _mcpframe_message: str
     _mcpframe_package: str
@@ -85,7 +85,7 @@ class PlaceholderFinder(MetaPathFinder, Loader):
         package, _, rest = fullname.partition(".")
         if package not in self._hints:
             return None
-        if rest:  # a part of a real package that does not exist is the real package's business
+        if rest:  # a missing submodule of a real package is not ours to answer
             present = isinstance(sys.modules.get(package), _PlaceholderModule)
         else:
             present = _importing_package() in self._users
@@ -101,7 +101,7 @@ class PlaceholderFinder(MetaPathFinder, Loader):
         """Nothing to execute: a placeholder's attributes are made when they are asked for."""
 
     def withdraw(self) -> None:
-        """Take the placeholders made so far out of `sys.modules`. Who has imported from them keeps what it has."""
+        """Remove the placeholders made so far from `sys.modules`. What was imported from them stays usable."""
         for name, module in self._modules.items():
             if sys.modules.get(name) is module:
                 del sys.modules[name]

@@ -1,11 +1,11 @@
-"""What a program does with its process and its terminal, in a page, which has neither: it raises, and Python lives on.
+"""Process and terminal functions in a page, which has neither: they raise, and Python lives on.
 
-`os._exit`, `os.abort` and a deadly signal to itself would end the page's Python for all tools; here they raise
-SystemExit, as `sys.exit` does. `breakpoint()`, `pdb`, `input()` and reading `sys.stdin` wait for a person who cannot
-answer; here they raise an error that says what to do instead. The functions of `posix` are as they were.
+`os._exit`, `os.abort` and a fatal signal to its own process would end the page's Python for all tools; here they raise
+SystemExit, as `sys.exit` does. `breakpoint()`, `pdb`, `input()` and reading `sys.stdin` would wait for a person who
+cannot answer; here they raise an error that says what to do instead. The functions of `posix` are unchanged.
 
-A recursion limit that is too high for the browser's stack is lowered to one that is not: RecursionError is an answer,
-a full stack is the end.
+A recursion limit too high for the browser's stack is lowered: a RecursionError can be answered, a stack overflow ends
+Python.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _NO_DEBUGGER = (
     "for example in a test with mcp.Client(server)."
 )
 _HARMLESS = frozenset({"SIGCHLD", "SIGCONT", "SIGURG", "SIGWINCH"})
-"""Signals that by default end nothing (POSIX, signal.h)."""
+"""Signals whose default action does not end a process (POSIX, signal.h)."""
 
 
 def outlive_exits() -> None:
-    """Replace what would end Python or wait for a terminal. To be called in Pyodide, before the author's code runs."""
+    """Replace functions that would end Python or wait for a terminal. Call it in Pyodide, before the author's code."""
     os._exit = _exit
     os.abort = _abort
     if signal.raise_signal is not _raise_signal:
@@ -75,7 +75,7 @@ def _raise_signal(number: int, /) -> None:
 
 
 MOST_FRAMES = 3000
-"""The highest recursion limit. Above some 10,000 frames the browser's stack is too small to free a traceback."""
+"""The highest recursion limit. Beyond about 10,000 frames the browser's stack is too small to free a traceback."""
 
 _really_limit: Callable[[int], None] = sys.setrecursionlimit
 

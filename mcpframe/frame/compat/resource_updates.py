@@ -1,8 +1,8 @@
-"""Tells clients that a resource has changed, in both protocol eras, also outside of any request.
+"""Notifies clients that a resource has changed, in both protocol eras, also outside of a request.
 
 The SDK publishes such changes on a server's bus, which `subscriptions/listen` streams to clients of 2026-07-28. Clients
-up to 2025-11-25 say `resources/subscribe` instead (MCP specification, server/resources), which the SDK leaves to the
-application: here each such connection listens on the same bus.
+up to 2025-11-25 send `resources/subscribe` instead (MCP specification, server/resources), which the SDK leaves to the
+application: here each such connection subscribes to the same bus.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _KEY = "mcpframe.subscriptions"
 
 
 def answer_subscriptions(server: Server[Any], bus: SubscriptionBus) -> None:
-    """Let a server answer `resources/subscribe` and `resources/unsubscribe`, unless its author does.
+    """Answer `resources/subscribe` and `resources/unsubscribe` for a server, unless its author has handlers for them.
 
     Args:
         server: The lowlevel server.
@@ -60,7 +60,7 @@ async def announce_update(bus: SubscriptionBus, uri: str) -> None:
 
 
 class _Listener:
-    """What one connection is subscribed to."""
+    """The subscriptions of one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self.uris: set[str] = set()

@@ -1,12 +1,12 @@
-"""The one place that makes the unmodified official SDK importable and correct in Pyodide.
+"""Makes the unmodified official SDK importable and correct in Pyodide.
 
-On CPython `prepare` does nothing. In Pyodide it does five things, each because of one fact:
+On CPython `prepare` does nothing. In Pyodide it does five things, each for one reason:
 
 1. The SDK imports an HTTP stack that a frame never uses: placeholders answer those imports (`placeholders.py`).
 2. rpds-py has no WebAssembly wheel: `rpds.py` stands in for it.
 3. There are no threads: `anyio.to_thread.run_sync`, the SDK's one way to run a synchronous handler, runs it inline.
 4. There is no cryptography: the default codec of the request state (`RequestStateSecurity.ephemeral`, which
-   `MCPServer(...)` uses when it is given none) hands out handles instead of encrypted tokens.
+   `MCPServer(...)` uses by default) issues opaque handles instead of encrypted tokens.
 5. Import time is boot time: the models of `mcp_types` are built when first used (pydantic's `defer_build`).
 """
 
@@ -56,9 +56,9 @@ def in_pyodide() -> bool:
 
 
 def prepare() -> None:
-    """Make the official SDK importable and correct in Pyodide, and import it. On CPython, and when repeated: nothing.
+    """Make the official SDK importable and correct in Pyodide, and import it. Does nothing on CPython or when repeated.
 
-    To be called before anything imports `mcp`.
+    Call it before anything imports `mcp`.
 
     Raises:
         ImportError: A package the SDK cannot do without is not in the page.
@@ -92,10 +92,10 @@ class _RpdsFinder(MetaPathFinder, Loader):
 
 @contextmanager
 def _models_built_on_use() -> Iterator[None]:
-    """Let pydantic models and type adapters that are made in here build their validators when they are first used."""
+    """Make pydantic models and type adapters defined in this block build their validators at first use."""
     from pydantic import BaseModel, TypeAdapter
 
-    decision = TypeAdapter.__dict__.get("_defer_build")  # private: an adapter of a model can be given no config
+    decision = TypeAdapter.__dict__.get("_defer_build")  # private: the adapter of a model accepts no config
     BaseModel.model_config["defer_build"] = True
     if decision is not None:
         setattr(TypeAdapter, "_defer_build", property(lambda adapter: True))  # noqa: B010
@@ -112,8 +112,8 @@ def _run_sync_handlers_inline() -> None:
     import anyio.to_thread
 
     async def run_sync(func: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """Call `func` here and now: options about threads and their cancellation have nothing to apply to."""
-        await anyio.lowlevel.checkpoint()  # as the original: cancellation and waiting messages come first
+        """Call `func` at once; options for threads and their cancellation do not apply."""
+        await anyio.lowlevel.checkpoint()  # as in the original: cancellation and pending messages are handled first
         return func(*args)
 
     anyio.to_thread.run_sync = run_sync  # type: ignore[assignment]
@@ -131,7 +131,7 @@ def _hand_out_handles() -> None:
 
 
 def handle_security(*, ttl: float = 600.0, audience: str | None = None) -> RequestStateSecurity:
-    """The policy for the request state of a framed server: `HandleCodec`, everything else as the SDK has it.
+    """Return the policy for a framed server's request state: `HandleCodec`, with the SDK's defaults otherwise.
 
     Args:
         ttl: Seconds a state stays valid.
@@ -143,10 +143,10 @@ def handle_security(*, ttl: float = 600.0, audience: str | None = None) -> Reque
 
 
 class HandleCodec:
-    """A codec of the SDK's `RequestStateCodec` protocol that keeps the state here and gives out a handle to it.
+    """A `RequestStateCodec` (a protocol of the SDK) that keeps the state in memory and issues handles to it.
 
-    A handle is 256 random bits and says nothing. What it stands for never leaves the frame, so there is no key to keep
-    and nothing to decrypt; a handle that was not given out, has expired or was pushed out by newer ones is refused.
+    A handle is 256 random bits. The state never leaves the frame, so there is no key to keep and nothing to decrypt. A
+    handle that was never issued, has expired or was evicted by newer ones is rejected.
 
     Args:
         max_entries: How many states are kept; the oldest go first.
@@ -204,12 +204,12 @@ class HandleCodec:
 
 
 def _digest(handle: str) -> bytes:
-    """The table's key: looking up a digest takes time that says nothing about the handles in it."""
+    """Return the key in the table: the time to look up a digest reveals nothing about the handles."""
     return hashlib.sha256(handle.encode("utf-8", "surrogatepass")).digest()
 
 
 def connection_state(ctx: ServerRequestContext[Any, Any]) -> dict[str, Any]:
-    """The SDK's scratch state of the connection a request came by; the SDK offers handlers no public way to it."""
+    """Return the SDK's state of the connection that a request came from; handlers have no public access to it."""
     return ctx.session._connection.state
 
 
@@ -217,9 +217,9 @@ def accept_without_handshake(ctx: ServerRequestContext[Any, Any]) -> None:
     """Serve a client of the handshake era that has not initialized, in the newest revision of that era.
 
     The TypeScript SDK's clients of 1.x take a transport that has a `sessionId` for a resumed session, and never send
-    `initialize`. For the SDK here they now count as clients that have sent `notifications/initialized` alone: whoever
-    asks for their capabilities gets None. A later `initialize` is a handshake as any other. Requests of 2026-07-28 and
-    later carry their version and need no handshake.
+    `initialize`. The SDK here then treats them as clients that have sent only `notifications/initialized`: their
+    capabilities are None. A later `initialize` is handled as usual. Requests of 2026-07-28 and later carry their
+    version and need no handshake.
     """
     connection = ctx.session._connection
     if not connection.initialize_accepted:
@@ -227,7 +227,7 @@ def accept_without_handshake(ctx: ServerRequestContext[Any, Any]) -> None:
 
 
 def limit_log_levels(ctx: ServerRequestContext[Any, Any], levels: frozenset[Any]) -> None:
-    """Let only log messages of `levels` out of this request.
+    """Send only log messages of `levels` during this request.
 
     In the handshake era the SDK sends every level and leaves `logging/setLevel` to the application.
     """
