@@ -23,6 +23,7 @@ SETTLED = 1000
 """Milliseconds until the process of the frame before has ended. Chromium lets it live on for a while, doing nothing,
 says to nobody when it ends, and gives it to a frame that comes before, which then starts sooner."""
 OPENS = 50
+WARM, FRESH = "page start → first answer, warm cache", "page start → first answer, fresh profile"
 TEXT = "hello"
 # The first call, by whether the server is the one that echoes.
 _CALLS: dict[bool, tuple[str, dict[str, Any]]] = {
@@ -79,14 +80,14 @@ def measure_start(rig: Rig, sites: Sites, rounds: int) -> list[Figure]:
     fresh = take_turns((OURS, PLAIN, STOCK), rounds, in_fresh_profile, warm_up=0)
     slow = take_turns((OURS, PLAIN), rounds, on_a_slow_line, warm_up=0)
     return [
-        _time("page start → first answer, warm cache", warm, STOCK, Goal(ratio=0.15, value=600)),
-        _time("the same", warm, PLAIN, None),
-        _time("the same", warm, TYPESCRIPT, Goal(ratio=4)),
-        _time("page start → first answer, fresh profile", fresh, PLAIN, Goal(ratio=0.6)),
-        _time("the same", fresh, STOCK, None),
-        _time("the same at 20 Mbit/s and 40 ms", slow, PLAIN, Goal(ratio=1.05)),
+        _time(WARM, warm, STOCK, Goal(ratio=0.15, value=600)),
+        _time(WARM, warm, PLAIN, None),
+        _time(WARM, warm, TYPESCRIPT, Goal(ratio=4)),
+        _time(FRESH, fresh, PLAIN, Goal(ratio=0.6)),
+        _time(FRESH, fresh, STOCK, None),
+        _time(f"{FRESH}, 20 Mbit/s and 40 ms", slow, PLAIN, Goal(ratio=1.05)),
         _wire("first visit, over the wire", fresh, OURS, Goal(value=16)),
-        _wire("the same without a snapshot", fresh, PLAIN, Goal(value=8)),
+        _wire("first visit, over the wire, without a snapshot", fresh, PLAIN, Goal(value=8)),
     ]
 
 
@@ -101,10 +102,10 @@ def measure_opens(rig: Rig, sites: Sites) -> list[Figure]:
             memory.append(script_memory(context, host.frame(sites.pi.url)) / 1e6)
             host.bench("close")
     details = {"times": times, "memory": memory}
-    name = f"open {OPENS} of a bundle, {{}}; peer: the second"
+    second = "2nd page"
     return [
-        Figure(name.format("start"), "ms", times[-1], times[1], "second", Goal(ratio=1.2), details),
-        Figure(name.format("JavaScript heap"), "MB", memory[-1], memory[1], "second", Goal(ratio=1.2)),
+        Figure(f"start time of the {OPENS}th page", "ms", times[-1], times[1], second, Goal(ratio=1.2), details),
+        Figure(f"JavaScript heap of the {OPENS}th page", "MB", memory[-1], memory[1], second, Goal(ratio=1.2)),
     ]
 
 
