@@ -36,7 +36,10 @@ export declare class FrameError extends Error {
 export interface FrameTimeouts {
   /** Milliseconds from the start until the page must have sent its handshake, loading included. Default 30 000. */
   handshake?: number;
-  /** Milliseconds from our reply until the page must have accepted the session. Default 30 000. */
+  /**
+   * Milliseconds from our reply until the page must have accepted the session; by default as many as `handshake`. A page
+   * may send its handshake before it has started, so that this covers starting it, too.
+   */
   accept?: number;
   /** Milliseconds from our reply until the page must have completed its setup. Default Infinity. */
   setup?: number;

@@ -205,8 +205,8 @@ export class FrameTransport {
    *   With those that `onpermissions` grants they are the iframe's `allow` attribute. In a popup the browser asks.
    * @param {"required" | "optional" | "hidden"} [options.visibility] what an earlier setup said
    * @param {number | {handshake?: number, accept?: number, setup?: number}} [options.timeout] milliseconds until the
-   *   page must have sent its handshake, and from our reply until it must have accepted: 30 s each; and until it must have
-   *   completed its setup: for ever. Infinity for no limit.
+   *   page must have sent its handshake, 30 s; from our reply until it must have accepted, by default as long: a page may
+   *   send its handshake before it has started; and until it must have completed its setup: for ever. Infinity for no limit.
    * @param {{maxMessageBytes?: number, maxNesting?: number, maxPending?: number}} [options.limits] of a message as JSON
    *   in UTF-8 (64 MiB), of arrays and objects inside each other (100), of unanswered requests per direction (1000)
    * @param {boolean} [options.opaque] the page is in a sandbox without `allow-same-origin`. Its origin is "null" like
@@ -450,7 +450,8 @@ export class FrameTransport {
     if (!speaksOurVersion(offer)) return this.#end(wrongVersion(offer));
     if (this.#state === "awaiting") {
       this.#state = "confirming";
-      this.#wait(this.#timeout.accept, "The framed page did not accept the session; it may not allow this origin");
+      const { handshake, accept = handshake } = this.#timeout;
+      this.#wait(accept, "The framed page did not accept the session (it has not started, or does not allow this origin)");
     }
     const sessionId = this.frameSessionId;
     this.#post({ type: "MCP_TRANSPORT_HANDSHAKE_REPLY", sessionId, protocolVersion: PROTOCOL_VERSION });

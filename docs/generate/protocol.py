@@ -117,6 +117,8 @@ def deadlines(_: str) -> str:
 
 def shown_default(name: str) -> str:
     """Return the default of an option of a connection, as a person would write it."""
+    if name == "accept_timeout":
+        return "as `handshake_timeout`"
     value = getattr(Options(), name)
     if value is None:
         return "none"
@@ -192,7 +194,8 @@ def _host_js(option: str) -> str:
         return f"`limits.{name}`: {shown}"
     if option.endswith("_timeout"):
         name = option.removesuffix("_timeout")
-        return f"`timeout.{name}`: {'none' if name == 'setup' else f'{timeout:,} ms'}"
+        special = {"setup": "none", "accept": "as `handshake`"}
+        return f"`timeout.{name}`: {special.get(name, f'{timeout:,} ms')}"
     if option == "unresponsive_after":
         half = int(re.findall(r"const DEFAULT_SILENCE = ([\d_]+);", source)[0].replace("_", ""))
         return f"`unresponsiveAfter`: {2 * half:,} ms"

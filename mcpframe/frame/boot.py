@@ -20,7 +20,16 @@ from mcpframe.frame.compat.batching import batch_callbacks
 from mcpframe.frame.compat.process import outlive_exits
 from mcpframe.frame.core.connection import AllowedOrigins, Connection, Options, parse_allowed_origins
 from mcpframe.frame.core.errors import McpFrameError, SessionError
-from mcpframe.frame.core.events import Closed, Event, Opened, Refused, SetupResult, SetupStarted, Visibility, Window
+from mcpframe.frame.core.events import (
+    Closed,
+    Event,
+    InnerWindow,
+    Opened,
+    Refused,
+    SetupResult,
+    SetupStarted,
+    Visibility,
+)
 from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.dialects.sep import roles as sep
 
@@ -199,12 +208,14 @@ async def _run(config: BootConfig, page: Page) -> None:
         await _serve(target, allowed, host, config, page)
 
 
-async def _serve(target: ServerObject, allowed: AllowedOrigins, host: Window, config: BootConfig, page: Page) -> None:
+async def _serve(
+    target: ServerObject, allowed: AllowedOrigins, host: InnerWindow, config: BootConfig, page: Page
+) -> None:
     from mcpframe.frame import server as servers
     from mcpframe.frame.session import open_session
 
     connection = Connection(sep.INNER_TRANSPORT, allowed, options=config.connection_options)
-    async with open_session(connection, host, on_event=_Reporter(page)) as session:
+    async with open_session(connection, host, on_event=_Reporter(page), take_early=host.take_early) as session:
         tasks: list[asyncio.Task[None]] = []
         if isinstance(target, servers.FrameServer):
             target.session = _maker(session, "transport", config, page)
@@ -225,14 +236,16 @@ async def _serve(target: ServerObject, allowed: AllowedOrigins, host: Window, co
         raise closed.error
 
 
-async def _set_up(target: ServerObject, allowed: AllowedOrigins, host: Window, config: BootConfig, page: Page) -> None:
+async def _set_up(
+    target: ServerObject, allowed: AllowedOrigins, host: InnerWindow, config: BootConfig, page: Page
+) -> None:
     from mcpframe.frame.server import FrameServer
     from mcpframe.frame.session import open_session
 
     phase = target.setup_phase if isinstance(target, FrameServer) else None
     facts = {"requires_visible_setup": phase.visible, "permissions": phase.permissions} if phase else None
     connection = Connection(sep.INNER_SETUP, allowed, options=config.connection_options, facts=facts)
-    async with open_session(connection, host, on_event=_Reporter(page)) as session:
+    async with open_session(connection, host, on_event=_Reporter(page), take_early=host.take_early) as session:
         if phase is None or not isinstance(target, FrameServer):
             session.complete_setup(config.setup_result)
             page.at_end("null")

@@ -8,6 +8,7 @@ connection's deadline comes. Writing has no queue and no task: an SDK message is
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -24,6 +25,7 @@ from mcpframe.frame.core.errors import MalformedMessage, MessageError, SessionEr
 from mcpframe.frame.core.events import (
     Closed,
     Departure,
+    Early,
     Event,
     Inbound,
     Opened,
@@ -42,8 +44,11 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream
     from mcp.client._transport import TransportStreams
 
+log = logging.getLogger(__name__)
+
 EventHook = Callable[[Event], None]
 WireHook = Callable[[Wire], None]
+TakeEarly = Callable[[], Early]
 
 
 class Session:
@@ -63,6 +68,7 @@ class Session:
         window: Window,
         on_event: EventHook | None = None,
         on_wire: WireHook | None = None,
+        take_early: TakeEarly = Early,
     ) -> None:
         """Prepare a session; nothing happens before `start`.
 
@@ -73,12 +79,14 @@ class Session:
                 that caused it, except in the window's callbacks, where the event loop's exception handler gets it.
             on_wire: called with every message, as it is sent, received or refused: see `Wire`. What it raises is raised
                 like that, too.
+            take_early: called once, as soon as the session listens: returns what came before, which is received first.
         """
         self.connection = connection
         connection.watched = on_wire is not None
         self._window = window
         self._on_event = on_event
         self._on_wire = on_wire
+        self._take_early = take_early
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.Handle | None = None  # in Pyodide not a TimerHandle: it has no `when`
         self._due: float | None = None
@@ -100,9 +108,20 @@ class Session:
         return self.connection.origin or ""
 
     def start(self) -> None:
-        """Listen, and begin the handshake."""
+        """Listen, begin the handshake, and receive what came before."""
+        # All in one turn of the event loop: no message event can come between what was early and what is live.
         self._stop_listening = self._window.listen(self._deliver, self._gone)
-        self._carry_out(self.connection.start(self._loop.time()))
+        early = self._take_early()
+        self._carry_out(self.connection.start(self._loop.time(), called=early.called))
+        if early.dropped:
+            self.connection.dropped["early"] += early.dropped
+            log.warning(
+                "%d messages came before this page was ready, beyond the %d that it keeps, and are lost.",
+                early.dropped,
+                len(early.inbound),
+            )
+        for inbound in early.inbound:
+            self._deliver(inbound)
 
     async def begun(self) -> Opened | SetupStarted:
         """Wait for the handshake.
@@ -273,7 +292,12 @@ class Writer:
 
 @asynccontextmanager
 async def open_session(
-    connection: Connection, window: Window, *, on_event: EventHook | None = None, on_wire: WireHook | None = None
+    connection: Connection,
+    window: Window,
+    *,
+    on_event: EventHook | None = None,
+    on_wire: WireHook | None = None,
+    take_early: TakeEarly = Early,
 ) -> AsyncIterator[Session]:
     """Do the handshake and give the open session; close it at the end.
 
@@ -282,6 +306,7 @@ async def open_session(
         window: the way to the peer.
         on_event: as for `Session`.
         on_wire: as for `Session`.
+        take_early: as for `Session`.
 
     Yields:
         The session, past its handshake.
@@ -289,7 +314,7 @@ async def open_session(
     Raises:
         SessionError: where the handshake fails; see its subclasses.
     """
-    session = Session(connection, window, on_event, on_wire)
+    session = Session(connection, window, on_event, on_wire, take_early)
     try:
         session.start()
         await session.begun()

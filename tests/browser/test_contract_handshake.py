@@ -115,8 +115,11 @@ async def test_a_page_that_never_speaks_runs_into_the_deadline(outer: Outer, ori
     assert "sent no handshake" in closed["message"]
 
 
-async def test_a_page_that_never_accepts_runs_into_the_deadline(outer: Outer, origins: Origins) -> None:
-    frame = await outer.ready(f"{origins.bundle}/page.html", deadlines={"accept": 0.3})
+@pytest.mark.parametrize("deadlines", [{"accept": 0.3}, {"handshake": 5.0}], ids=["its own", "as for the handshake"])
+async def test_a_page_that_never_accepts_runs_into_the_deadline(
+    outer: Outer, origins: Origins, deadlines: dict[str, float]
+) -> None:
+    frame = await outer.ready(f"{origins.bundle}/page.html", deadlines=deadlines)
     await say(frame, HANDSHAKE)
     closed = await outer.next("closed")
     assert closed["error"] == "HandshakeTimeout"

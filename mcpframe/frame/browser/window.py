@@ -15,7 +15,7 @@ from pyodide.ffi import JsException, JsProxy, create_proxy
 
 if TYPE_CHECKING:
     from mcpframe.frame.core.events import Departure
-from mcpframe.frame.core.events import Inbound, Unreadable
+from mcpframe.frame.core.events import Early, Inbound, Unreadable
 
 _parse = js.JSON.parse
 _stringify = js.JSON.stringify
@@ -40,19 +40,8 @@ class HostWindow:
 
         `gone` is never called: a frame does not outlive the document that framed it.
         """
-        peer = self._peer
-        # Not at import: a snapshot keeps of the browser only what can be found by its name.
-        source = js.Object.getOwnPropertyDescriptor(js.MessageEvent.prototype, "source").get
-        one = js.Array.of(0)
-        read = getattr(js, "mcpframeText", _stringify)  # of the page's script; other pages have none
-
-        def on_message(event: Any) -> None:
-            # `event.source == peer`, without bringing the source into Python: to wrap a window of another origin costs
-            # half a millisecond, and every message a stranger posts would pay it. This costs six microseconds.
-            from_peer = _map(one, source, event).includes(peer)
-            deliver(Inbound(event.origin, from_peer, lambda: text_of(event.data, read)))
-
-        listener = create_proxy(on_message)
+        inbound = self._reader()
+        listener = create_proxy(lambda event: deliver(inbound(event)))
         js.addEventListener("message", listener)
 
         def stop() -> None:
@@ -63,6 +52,31 @@ class HostWindow:
                 listener = None
 
         return stop
+
+    def take_early(self) -> Early:
+        """Take over from `inbox.js`, which listens in the page of a server from its first byte, and then no more."""
+        inbox = getattr(js, "mcpframeInbox", None)
+        if inbox is None:
+            return Early()
+        inbound = self._reader()
+        found = inbox.take()
+        return Early(tuple(inbound(event) for event in found.events), int(found.dropped), bool(found.called))
+
+    def _reader(self) -> Callable[[Any], Inbound]:
+        """Return what makes an `Inbound` of a message event."""
+        peer = self._peer
+        # Not at import: a snapshot keeps of the browser only what can be found by its name.
+        source = js.Object.getOwnPropertyDescriptor(js.MessageEvent.prototype, "source").get
+        one = js.Array.of(0)
+        read = getattr(js, "mcpframeText", _stringify)  # of the page's script; other pages have none
+
+        def inbound(event: Any) -> Inbound:
+            # `event.source == peer`, without bringing the source into Python: to wrap a window of another origin costs
+            # half a millisecond, and every message a stranger posts would pay it. This costs six microseconds.
+            from_peer = _map(one, source, event).includes(peer)
+            return Inbound(event.origin, from_peer, lambda: text_of(event.data, read))
+
+        return inbound
 
     def post(self, text: str, target_origin: str) -> None:
         """Post to the host; see `events.Window`."""

@@ -111,9 +111,22 @@ class Connection:
 
     # What the outside may ask for
 
-    def start(self, now: float) -> list[Output]:
-        """Begin: an inner frame calls for its host, an outer one listens. `now` in seconds, any monotonic clock."""
-        return self._local(Local.START, now=now)
+    def start(self, now: float, *, called: bool = False) -> list[Output]:
+        """Begin: an inner frame calls for its host, an outer one listens.
+
+        Args:
+            now: the time in seconds, of any monotonic clock.
+            called: whether the opening was posted already, before this connection was made. It is not posted again
+                here, but repeated with the next `tick`, unless a message that was waiting has answered it.
+
+        Returns:
+            The outputs.
+        """
+        outputs = self._local(Local.START, now=now)
+        if not called:
+            return outputs
+        self.repeat_at(now)
+        return [output for output in outputs if not isinstance(output, Send)]
 
     def receive(self, inbound: Inbound, now: float) -> list[Output]:
         """Take one message event through the gate.

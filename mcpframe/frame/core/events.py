@@ -53,6 +53,21 @@ class Inbound:
 
 
 @dataclass(frozen=True, slots=True)
+class Early:
+    """What happened in this window before anybody listened: see `static/page/inbox.js`.
+
+    Attributes:
+        inbound: the message events, in their order, unread.
+        dropped: how many more there were than are kept.
+        called: whether the openings of this page were posted already.
+    """
+
+    inbound: tuple[Inbound, ...] = ()
+    dropped: int = 0
+    called: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Send:
     """One message to post to the peer.
 
@@ -278,5 +293,17 @@ class Window(Protocol):
         Args:
             text: JSON text of the message.
             target_origin: the origin the peer's document must have to get it.
+        """
+        ...
+
+
+class InnerWindow(Window, Protocol):
+    """The way of a framed page to its host."""
+
+    def take_early(self) -> Early:
+        """Take over what happened before anybody listened; a second time there is nothing.
+
+        Returns:
+            What happened. Messages that come later are delivered to whoever listens.
         """
         ...

@@ -53,6 +53,8 @@ class Local(StrEnum):
 
 MAX_NESTING = 1000
 
+_AS_HANDSHAKE: Any = object()
+
 Trigger = str
 """A message type of the peer, or a `Local`."""
 
@@ -64,7 +66,8 @@ class Options:
     Attributes:
         handshake_timeout: inner: from the first handshake to its reply. Outer: from the start to the first handshake,
             so it covers loading the inner page.
-        accept_timeout: outer: from the reply to the peer's acceptance.
+        accept_timeout: outer: from the reply to the peer's acceptance; by default as long as `handshake_timeout`. It
+            covers starting the inner page, which may send its handshake before.
         setup_timeout: how long a setup may take once agreed; by default for ever, as a person may be filling in a form.
         unresponsive_after: outer: how long the peer may be silent while requests wait, until an `Unresponsive` event.
             It is asked with a `ping` after half of that; None never asks.
@@ -78,7 +81,7 @@ class Options:
     """
 
     handshake_timeout: float | None = 30.0
-    accept_timeout: float | None = 30.0
+    accept_timeout: float | None = _AS_HANDSHAKE
     setup_timeout: float | None = None
     unresponsive_after: float | None = 20.0
     repeat_interval: float = 1.0
@@ -87,6 +90,8 @@ class Options:
     max_pending: int = 1000
 
     def __post_init__(self) -> None:
+        if self.accept_timeout is _AS_HANDSHAKE:
+            object.__setattr__(self, "accept_timeout", self.handshake_timeout)
         # The JSON parser in Pyodide takes 5,000 levels and dies of 10,000, and the runtime with it.
         if not 1 <= self.max_nesting <= MAX_NESTING:
             raise ValueError(f"max_nesting must be from 1 to {MAX_NESTING:,}, not {self.max_nesting:,}.")

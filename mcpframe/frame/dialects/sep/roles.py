@@ -272,10 +272,13 @@ def _version_error(message: Message) -> SessionError:
     return VersionMismatch(f"The peer speaks version {theirs} of the postMessage transport, we speak {VERSION}.")
 
 
+_NOT_ACCEPTED = (
+    "The framed page did not accept the session in time: it has not started, or does not allow this page's origin."
+)
 _wrong_version = _end_with(_version_error)
 _nobody_answered = _end_with(lambda _: HandshakeTimeout("No host answered the handshake in time."))
 _never_called = _end_with(lambda _: HandshakeTimeout("The framed page sent no handshake in time."))
-_never_accepted = _end_with(lambda _: HandshakeTimeout("The framed page did not accept the session in time."))
+_never_accepted = _end_with(lambda _: HandshakeTimeout(_NOT_ACCEPTED))
 _setup_took_too_long = _end_with(lambda _: HandshakeTimeout("The setup was not completed in time."))
 _replaced = _end_with(lambda _: PeerGone("The framed page was reloaded or navigated away; the session is over."))
 _removed = _end_with(lambda _: PeerGone("The peer's window is gone; the session is over."))

@@ -138,6 +138,11 @@ class _Host:
         self._deliver = deliver
         return lambda: None
 
+    def take_early(self) -> Any:
+        from mcpframe.frame.core.events import Early
+
+        return Early()
+
     def post(self, text: str, target_origin: str) -> None:
         kind = json.loads(text)["type"]
         if kind == "MCP_TRANSPORT_HANDSHAKE":

@@ -26,11 +26,13 @@ from mcpframe.frame.core.events import (
     Closed,
     Departure,
     Inbound,
+    Opened,
     Output,
     Received,
     Refused,
     Send,
     SetupResult,
+    SetupStarted,
     Unreadable,
     Wire,
 )
@@ -276,6 +278,31 @@ def test_each_deadline_is_an_option_and_can_be_left_out(role: Role, state: State
     assert made.deadline is None
     patient = connection_in(role, state, Options(**slow, **{field: None}))
     assert patient.deadline in (None, 1e6)
+
+
+@pytest.mark.parametrize("patience", [90.0, 1.0, None])
+def test_a_page_may_take_as_long_to_accept_as_to_send_its_handshake(patience: float | None) -> None:
+    assert Options(handshake_timeout=patience).accept_timeout == patience
+    assert Options(handshake_timeout=patience, accept_timeout=7.0).accept_timeout == 7.0
+    assert Options(handshake_timeout=patience, accept_timeout=None).accept_timeout is None
+    made = connection_in(sep.OUTER_TRANSPORT, State.CONFIRMING, Options(handshake_timeout=patience))
+    assert made.deadline == patience
+
+
+@pytest.mark.parametrize("called", [True, False])
+def test_an_opening_that_was_posted_before_is_repeated_unless_it_was_answered(called: bool) -> None:
+    for role in (sep.INNER_SETUP, sep.INNER_TRANSPORT):
+        [reply] = (kind for kind in role.readers if kind.endswith("_HANDSHAKE_REPLY"))
+        opening = connection(role).start(3.0)
+        made = connection(role, Options(repeat_interval=1.0))
+        assert made.start(3.0, called=called) == ([] if called else opening)
+        assert made.deadline == (3.0 if called else 4.0)
+        assert made.tick(4.0) == opening
+        assert made.deadline == 5.0
+        answered = connection(role)
+        answered.start(3.0, called=called)
+        assert any(isinstance(output, Opened | SetupStarted) for output in hear(answered, MESSAGES[reply], now=3.0))
+        assert answered.tick(4.0) == []
 
 
 @pytest.mark.parametrize("levels", [0, -1, 1001])
