@@ -143,6 +143,11 @@ async function start(_job, { memoryAtStart }) {
   return { drawnOrTimed };
 }
 
+/** What the program's functions are called with, as Python. */
+function arguments_({ entry, kind, settings }) {
+  return `${entry ? JSON.stringify(entry) : "None"}, ${JSON.stringify(kind)}, ${JSON.stringify(settings)}`;
+}
+
 async function take(job, { startPython }) {
   isolate();
   let own, drawn;
@@ -160,7 +165,7 @@ async function take(job, { startPython }) {
   await pyodide.runPythonAsync("await prepare()");
   if (job.entry) {
     watch.asked = asked;
-    pyodide.runPython(`load(${JSON.stringify(job.entry)}, ${JSON.stringify(job.kind)})`);
+    pyodide.runPython(`load(${arguments_(job)})`);
     watch.asked = null;
   }
   const listed = pyodide.runPythonAsync("await finish()");
@@ -194,7 +199,7 @@ async function take(job, { startPython }) {
 async function check(job, { restorePython }) {
   const pyodide = await restorePython();
   pyodide.runPython(job.program, { filename: "/mcpframe/checking.py" });
-  return JSON.parse(await pyodide.runPythonAsync(`await check(${job.entry ? JSON.stringify(job.entry) : "None"}, ${JSON.stringify(job.kind)})`));
+  return JSON.parse(await pyodide.runPythonAsync(`await check(${arguments_(job)})`));
 }
 
 const STEPS = { start, take, check };

@@ -46,7 +46,8 @@ def _kind(annotation: Any) -> str:
     if origin is list:
         return f"list of {_kind(arguments[0])}s"
     if origin is dict:
-        return "tables"
+        kind = _kind(arguments[1])
+        return "tables" if kind == "table" else f"table of {kind}s"
     if hasattr(annotation, "__metadata__"):  # Annotated
         return _kind(arguments[0])
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -79,7 +79,7 @@ class BootConfig:
     """What the build wrote into the page.
 
     Attributes:
-        entry: `module:object` of the author's server, or of the main function of a page.
+        entry: `module:object` or `module:factory()` of the author's server, or of the main function of a page.
         name: the name of the bundle.
         title: the name for people.
         allowed_origins: origins of the hosts that may embed the page; empty to take those of the `FrameServer`.
@@ -88,6 +88,8 @@ class BootConfig:
         lazy: for each lazy requirement, the wheels to fetch; see `load`.
         assets: the author's files for the page: `base`, their folder, and `files`, their paths in it.
         kind: `"server"`, or `"page"` for a page with a main function.
+        args: what the author's code finds in `sys.argv`, after the program's name.
+        env: environment variables that it finds.
     """
 
     entry: str
@@ -99,6 +101,8 @@ class BootConfig:
     lazy: Mapping[str, Any] = field(default_factory=dict)
     assets: Mapping[str, Any] = field(default_factory=dict)
     kind: str = "server"
+    args: list[str] = field(default_factory=list)
+    env: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, text: str) -> BootConfig:
@@ -182,7 +186,9 @@ async def _run(config: BootConfig, page: Page) -> None:
 
     page.progress("Starting the server" if config.kind == "server" else "Starting")
     try:
-        target: Any = (servers.load_entry if config.kind == "server" else entries.load_main)(config.entry)
+        entries.set_environment(config.args, config.env)
+        is_server = config.kind == "server"
+        target: Any = await servers.open_entry(config.entry) if is_server else entries.load_main(config.entry)
     except McpFrameError:
         raise
     except BaseException as error:  # noqa: BLE001  whatever the author's module raises is shown, `sys.exit()` included

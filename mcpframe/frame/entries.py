@@ -1,10 +1,15 @@
-"""Entries, `module:object`: how a configuration names an object in the author's code."""
+"""Entries: how a configuration names an object in the author's code, and what that code finds around it.
+
+`module:object` names an object, `module:factory()` a function that is called without arguments and returns one.
+"""
 
 from __future__ import annotations
 
 import inspect
+import os
 import re
-from collections.abc import Awaitable, Callable
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -15,8 +20,11 @@ if TYPE_CHECKING:
     from mcpframe.frame.ui import Page
 
 
+_CALL = "()"
+
+
 def find(entry: str, instead: Callable[[ModuleType], str]) -> Any:
-    """Import the object that an entry names.
+    """Import the object that an entry names; of `module:factory()` that is the factory.
 
     Args:
         entry: `module:object`, as uvicorn has it; either part may be dotted.
@@ -26,9 +34,11 @@ def find(entry: str, instead: Callable[[ModuleType], str]) -> Any:
         EntryError: The entry has another form, its module or a module that one needs is not there, or the object is
             missing. Whatever else the module raises is passed on as it is.
     """
-    if not re.fullmatch(r"\w+(\.\w+)*:\w+(\.\w+)*", entry):
-        raise EntryError(f"The entry {entry!r} has to be 'module:object', such as 'server:server'.")
-    module_name, _, path = entry.partition(":")
+    if not re.fullmatch(r"\w+(\.\w+)*:\w+(\.\w+)*(\(\))?", entry):
+        raise EntryError(
+            f"The entry {entry!r} has to be 'module:object', such as 'server:server', or 'module:factory()'."
+        )
+    module_name, _, path = entry.removesuffix(_CALL).partition(":")
     try:
         module = import_module(module_name)
     except ModuleNotFoundError as error:
@@ -47,6 +57,59 @@ def find(entry: str, instead: Callable[[ModuleType], str]) -> Any:
             raise EntryError(f"The entry {entry!r}: {module_name!r} has no {path!r}; {instead(module)}.")
         found = getattr(found, part)
     return found
+
+
+def is_factory(entry: str) -> bool:
+    """Return whether an entry names a function that makes the object."""
+    return entry.endswith(_CALL)
+
+
+async def call_factory(entry: str, factory: Any) -> Any:
+    """Call the function that an entry names, without arguments.
+
+    Args:
+        entry: `module:factory()`, for errors.
+        factory: What it names. It may be async.
+
+    Returns:
+        What it returns.
+
+    Raises:
+        EntryError: It is no function, or one that needs arguments. Whatever it raises is passed on as it is.
+    """
+    if not callable(factory):
+        raise EntryError(
+            f"The entry {entry!r} calls an object of type {type(factory).__name__}; "
+            f"where it is the server itself, write {entry.removesuffix(_CALL)!r}."
+        )
+    try:
+        parameters = list(inspect.signature(factory).parameters.values())
+    except (TypeError, ValueError):  # some callables written in C have none
+        parameters = []
+    required = [
+        item.name
+        for item in parameters
+        if item.default is item.empty and item.kind not in (item.VAR_POSITIONAL, item.VAR_KEYWORD)
+    ]
+    if required:
+        raise EntryError(
+            f"The entry {entry!r} is called without arguments, but needs {', '.join(required)}: "
+            "name a function without parameters that passes them."
+        )
+    made = factory()
+    return await made if inspect.isawaitable(made) else made
+
+
+def set_environment(args: Sequence[str], env: Mapping[str, str]) -> None:
+    """Set what the author's code finds around it, before it is imported: `sys.argv` and environment variables.
+
+    Args:
+        args: What comes after the program's name in `sys.argv`.
+        env: Variables, added to those that are there.
+    """
+    os.environ.update(env)
+    if args:
+        sys.argv[1:] = args
 
 
 def load_main(entry: str) -> Callable[[Page], Awaitable[None]]:

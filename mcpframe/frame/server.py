@@ -216,7 +216,24 @@ def load_entry(entry: str) -> ServerObject:
         EntryError: The entry has another form, its module or a module that one needs is not there, or the object is
             missing or no server. Whatever else the module raises is passed on as it is.
     """
-    found = entries.find(entry, _servers_in)
+    return _checked(entry, entries.find(entry, _servers_in))
+
+
+async def open_entry(entry: str) -> ServerObject:
+    """Import the server an entry names; where it names a factory, call that for it.
+
+    Args:
+        entry: `module:object`, or `module:factory()` for a function, which may be async.
+
+    Raises:
+        EntryError: As `load_entry`; or the factory cannot be called without arguments.
+    """
+    if not entries.is_factory(entry):
+        return load_entry(entry)
+    return _checked(entry, await entries.call_factory(entry, entries.find(entry, _servers_in)))
+
+
+def _checked(entry: str, found: object) -> ServerObject:
     if not isinstance(found, MCPServer | Server):
         raise EntryError(f"The entry {entry!r} is of type {type(found).__name__}; it has to be {_WHAT_SERVES}.")
     server: ServerObject = found

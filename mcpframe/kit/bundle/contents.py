@@ -109,6 +109,7 @@ def assemble(
         "boot_timeout": config.boot_timeout,
         "lazy": lazy,
         "assets": {"base": f"{folder}/", "files": sorted(author_assets)},
+        **{key: value for key, value in project.settings.items() if value},
         "version": f"mcpframe {version('mcpframe')}",
         "files": {
             "pyodide": link(scripts.pyodide, name),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -75,6 +76,7 @@ def compile_and_inspect(
     *,
     origin: Path,
     kind: str,
+    settings: Mapping[str, Any],
     timeout: float = 120.0,
     evaluates: bool = False,
 ) -> tuple[Layers, Inspected]:
@@ -83,11 +85,12 @@ def compile_and_inspect(
     One Pyodide does both, as its start takes longer than either.
 
     Args:
-        entry: `module:object`.
+        entry: `module:object`, or `module:factory()`.
         runtime: The runtime.
         layers: What the page would unpack, with the author's files as they are.
         origin: The folder the author's files came from, for tracebacks.
         kind: `"server"` or `"page"`.
+        settings: What the author's code finds around it: see `Project.settings`.
         timeout: The longest the import may take, in seconds.
         evaluates: Whether the page may run JavaScript from text.
 
@@ -113,6 +116,7 @@ def compile_and_inspect(
                 "MCPFRAME_ENTRY": entry,
                 "MCPFRAME_SERVER": SERVER_PATH,
                 "MCPFRAME_KIND": kind,
+                "MCPFRAME_SETTINGS": json.dumps(settings),
                 "MCPFRAME_PATHS": ":".join(layers.paths),
             },
         )

@@ -116,6 +116,7 @@ def build(
                     layers,
                     origin=project.source,
                     kind=project.config.kind,
+                    settings=project.settings,
                     timeout=project.config.import_timeout,
                     evaluates=project.config.csp.unsafe_eval,
                 )
@@ -125,7 +126,7 @@ def build(
         taken = Taken(None, "starts without a snapshot, as none was wanted")
         if snapshot:
             with progress("Taking a snapshot in a browser"):
-                server = Server(project.name, project.entry, project.config.kind, inspected.tools)
+                server = Server(project.name, project.entry, project.config.kind, inspected.tools, project.settings)
                 taken = taking.take(server, assets, snapshot_layers)
             if taken.snapshot is not None:
                 assets, manifest = assemble(*parts, snapshot=taken.snapshot)
@@ -225,6 +226,11 @@ def _warnings(project: Project, manifest: Mapping[str, Any]) -> tuple[str, ...]:
         found.append('allowed_origins has "*": any page on the web may embed the server and call its tools.')
     if project.config.options.allow_opaque:
         found.append("allow_opaque is set: any sandboxed frame or file may embed the server, whoever made it.")
+    if project.config.env:
+        found.append(
+            f"tool.mcpframe.env is part of the bundle, for anybody to read: {', '.join(sorted(project.config.env))}. "
+            "A secret is asked for in a setup instead."
+        )
     if project.config.csp.unsafe_eval:
         found.append("csp.unsafe_eval is set: the page may run JavaScript from text.")
     found += [

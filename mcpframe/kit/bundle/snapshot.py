@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mcpframe.kit.base.cache import write_file
@@ -69,15 +69,17 @@ class Server:
 
     Attributes:
         name: The bundle's folder.
-        entry: `module:object`.
+        entry: `module:object`, or `module:factory()`.
         kind: `server` or `page`.
         tools: Its tools, where they are known.
+        settings: What the author's code finds around it: see `Project.settings`.
     """
 
     name: str
     entry: str
     kind: str
     tools: tuple[dict[str, Any], ...] | None
+    settings: Mapping[str, Any] = field(default_factory=lambda: {"args": [], "env": {}})
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None
     own = layer == AUTHOR
     bundle = browser.bundle if own else {path: data for path, data in browser.bundle.items() if "/" in path}
     kept = [path for path in sorted(bundle) if own or path.startswith("_mcpframe/")]
-    identity = (server.entry, server.kind, json.dumps(server.tools)) if own else ()
+    identity = (server.entry, server.kind, json.dumps(server.settings), json.dumps(server.tools)) if own else ()
     program = program_text("prepare_snapshot")
     path = cached(
         "snapshots",
@@ -180,7 +182,13 @@ def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None
 
 
 def _made(browser: Opened, server: Server, *, own: bool, program: str) -> _Made:
-    job = {"program": program, "env": _ENV, "entry": server.entry if own else None, "kind": server.kind}
+    job = {
+        "program": program,
+        "env": _ENV,
+        "entry": server.entry if own else None,
+        "kind": server.kind,
+        "settings": json.dumps(server.settings),
+    }
     before, start = _start(browser, own=own)
     if reason := _failure(before):
         return {"reason": reason}, b""

@@ -16,7 +16,8 @@ from mcpframe.frame.core.origins import ANY, OPAQUE, parse_origin
 from mcpframe.frame.core.roles import MAX_NESTING
 from mcpframe.kit.base.errors import ConfigError
 
-_ENTRY = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\Z")
+_ENTRY = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\(\))?\Z")
+_VARIABLE = re.compile(r"[^=\0]+\Z")
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\Z")
 _NPM_NAME = re.compile(r"(@[a-z0-9._~-]+/)?[a-z0-9_~-][a-z0-9._~-]*\Z")
 _NPM_VERSION = re.compile(r"\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?\Z")
@@ -26,7 +27,19 @@ _CSP_SOURCE = re.compile(r"[^\s;,'\"]+\Z|'(self|none|unsafe-inline|sha(256|384|5
 
 def _entry(value: str) -> str:
     if not _ENTRY.match(value):
-        raise ValueError("must be 'module:object', such as 'server:server'")
+        raise ValueError("must be 'module:object', such as 'server:server', or 'module:factory()'")
+    return value
+
+
+def _variable(value: str) -> str:
+    if not _VARIABLE.match(value):
+        raise ValueError("must be the name of an environment variable")
+    return value
+
+
+def _no_nul(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("must have no null character")
     return value
 
 
@@ -78,6 +91,7 @@ def _integrity(value: str) -> str:
     return value
 
 
+Value = Annotated[str, AfterValidator(_no_nul)]
 Sources = Annotated[list[str], AfterValidator(_sources)]
 RelativePath = Annotated[str, AfterValidator(_relative)]
 
@@ -157,7 +171,8 @@ class McpframeConfig(_Section):
     """`[tool.mcpframe]`.
 
     Attributes:
-        entry: `module:object` of the server, or of a page's main function.
+        entry: `module:object` of the server, or of a page's main function; `module:factory()` for a function that is
+            called without arguments and returns the server, and may be async.
         kind: `server`, or `page` for a page that is no server: a host, or the client of an inverted architecture.
         name: The bundle's folder; by default the project's name.
         title: The name for people; by default the server's own.
@@ -174,6 +189,8 @@ class McpframeConfig(_Section):
         boot_timeout: Seconds until the page reports that it does not start.
         inspect: Import the server during the build, to check it and to list its tools.
         import_timeout: Seconds that importing the server may take during the build.
+        args: What the server finds in `sys.argv`, after the program's name.
+        env: Environment variables of the server. They are in the bundle, which is public: secrets belong into a setup.
     """
 
     entry: Annotated[str, AfterValidator(_entry)] | None = None
@@ -193,6 +210,8 @@ class McpframeConfig(_Section):
     boot_timeout: Seconds = 60.0
     inspect: bool = True
     import_timeout: Seconds = 120.0
+    args: list[Value] = []
+    env: dict[Annotated[str, AfterValidator(_variable)], Value] = {}
 
 
 def read_config(table: object, file: str) -> McpframeConfig:

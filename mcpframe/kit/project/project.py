@@ -29,7 +29,7 @@ class Project:
         root: The project's folder; the lock file stands in it.
         file: Where the configuration came from, for errors.
         name: The bundle's folder name.
-        entry: `module:object`.
+        entry: `module:object`, or `module:factory()`.
         source: The folder on the import path.
         single: The one Python file that was given; None for a project.
         requirements: What the page needs from the start, besides mcpframe and the SDK.
@@ -51,6 +51,11 @@ class Project:
     def lock_path(self) -> Path:
         """Where the project's lock file is."""
         return self.root / (f"{self.single.stem}.mcpframe.lock" if self.single else "mcpframe.lock")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the author's code finds around it: `args` and `env`, as `frame.entries.set_environment` takes them."""
+        return {"args": list(self.config.args), "env": dict(self.config.env)}
 
 
 def is_there(path: Path) -> bool:

@@ -13,21 +13,23 @@ from mcp import Client
 
 from mcpframe.frame.author import local_session, run_setup
 from mcpframe.frame.core.events import SetupResult, Visibility
-from mcpframe.frame.server import FrameServer, equip, load_entry
+from mcpframe.frame.entries import set_environment
+from mcpframe.frame.server import FrameServer, equip, open_entry
 from mcpframe.kit.base.errors import SetupNotDone
 from mcpframe.kit.project.project import Project, find_project
 from mcpframe.kit.testing.framed import FramedOptions
 
 
-def import_server(project: Project) -> Any:
-    """Import a project's server into this process, with its folder on the import path.
+async def import_server(project: Project) -> Any:
+    """Import a project's server into this process, with its folder on the import path and its environment variables.
 
     Raises:
         EntryError: There is no server under the project's entry.
     """
     if str(project.source) not in sys.path:
         sys.path.insert(0, str(project.source))
-    return load_entry(project.entry)
+    set_environment(**project.settings)
+    return await open_entry(project.entry)
 
 
 @asynccontextmanager
@@ -41,7 +43,7 @@ async def connected_in_memory(path: Path, options: FramedOptions) -> AsyncIterat
         SetupNotDone: The setup fails, or shows a form.
     """
     project = find_project(path)
-    server = import_server(project)
+    server = await import_server(project)
     equip(server)
     if isinstance(server, FrameServer):
         server.session = local_session()

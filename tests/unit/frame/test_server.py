@@ -12,7 +12,7 @@ import mcpframe
 from mcpframe import FrameServer
 from mcpframe.frame.compat.sdk import HandleCodec
 from mcpframe.frame.core.errors import EntryError, OriginError
-from mcpframe.frame.server import equip, load_entry, lowlevel
+from mcpframe.frame.server import equip, load_entry, lowlevel, open_entry
 
 
 def test_importing_mcpframe_is_lazy_and_its_names_are_listed():
@@ -120,6 +120,29 @@ def test_a_wrong_entry_says_what_is_wrong(module, entry, source, message):
     module(source)
     with pytest.raises(EntryError, match=message):
         load_entry(entry)
+
+
+@pytest.mark.parametrize("kind", ["def", "async def"])
+async def test_a_factory_is_called_without_arguments(module, kind):
+    module(f"from mcp.server.mcpserver import MCPServer\n{kind} make(name='made', *rest): return MCPServer(name)")
+    assert lowlevel(await open_entry("author:make()")).name == "made"
+
+
+@pytest.mark.parametrize(
+    ("entry", "source", "message"),
+    [
+        ("author:make()", "", "has no 'make'"),
+        ("author:make()", "make = 3", "calls an object of type int; .* write 'author:make'"),
+        ("author:make()", "def make(host, port=1, *, path): ...", "but needs host, path: name a function without"),
+        ("author:make()", "def make(): ...", "is of type NoneType; it has to be a FrameServer"),
+        ("author:make(1)", "", r"has to be 'module:object', .* or 'module:factory\(\)'"),
+        ("author:server", "server = 3", "is of type int; it has to be a FrameServer"),
+    ],
+)
+async def test_a_wrong_factory_says_what_is_wrong(module, entry, source, message):
+    module(source)
+    with pytest.raises(EntryError, match=message):
+        await open_entry(entry)
 
 
 def test_what_the_module_raises_is_passed_on(module):

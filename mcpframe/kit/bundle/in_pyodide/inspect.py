@@ -1,12 +1,13 @@
 """Imports the author's server as a page would, and says what it is.
 
 Its environment: MCPFRAME_ENTRY, MCPFRAME_SERVER (the folder of the author's files), MCPFRAME_PATHS (further folders
-to import from, separated by colons), MCPFRAME_KIND. What the author's code raises is a result, too: {"error": sentence,
-"traceback": text}.
+to import from, separated by colons), MCPFRAME_KIND, MCPFRAME_SETTINGS (JSON: `args` and `env` of the author). What the
+author's code raises is a result, too: {"error": sentence, "traceback": text}.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from typing import Any
@@ -14,14 +15,15 @@ from typing import Any
 
 async def main() -> dict[str, Any]:
     """Import the server and say what it is."""
-    folder, entry, kind, paths = (os.environ.pop(f"MCPFRAME_{name}") for name in ("SERVER", "ENTRY", "KIND", "PATHS"))
+    names = ("SERVER", "ENTRY", "KIND", "PATHS", "SETTINGS")
+    folder, entry, kind, paths, settings = (os.environ.pop(f"MCPFRAME_{name}") for name in names)
     sys.path.insert(0, folder)
     sys.path.extend(filter(None, paths.split(":")))
     os.chdir(folder)
-    return await inspected(entry, folder, kind)
+    return await inspected(entry, folder, kind, json.loads(settings))
 
 
-async def inspected(entry: str, folder: str, kind: str) -> dict[str, Any]:
+async def inspected(entry: str, folder: str, kind: str, settings: dict[str, Any]) -> dict[str, Any]:
     """What the entry is, or why it is nothing."""
     from mcpframe.frame import load
     from mcpframe.frame.compat import sdk
@@ -33,7 +35,8 @@ async def inspected(entry: str, folder: str, kind: str) -> dict[str, Any]:
     from mcpframe.frame.core.errors import EntryError
 
     try:
-        found: Any = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
+        entries.set_environment(**settings)
+        found: Any = await servers.open_entry(entry) if kind == "server" else entries.load_main(entry)
         used = sorted(sys.modules)
         # A lowlevel server lists its tools only within a session.
         listed = await found.list_tools() if hasattr(found, "list_tools") else None

@@ -193,8 +193,8 @@ async def _serve(server: Any, script: tuple[tuple[str, dict[str, Any]], ...]) ->
     await asyncio.wait([serving, waiting])
 
 
-def load(entry: str, kind: str) -> None:
-    """Import the author's module, and note what it asks for."""
+def load(entry: str, kind: str, settings: str) -> None:
+    """Import the author's module, and note what it asks for. A factory is called in each page."""
     global _error, _found, _kind
     from mcpframe.frame import entries
     from mcpframe.frame import server as servers
@@ -203,7 +203,11 @@ def load(entry: str, kind: str) -> None:
     drawn = random.getstate()
     sys.setprofile(_watch)
     try:
-        _found = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
+        entries.set_environment(**json.loads(settings))
+        if entries.is_factory(entry):
+            entries.find(entry, lambda _: "")
+        else:
+            _found = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
     except BaseException as error:  # noqa: BLE001  an author's module may raise anything
         sys.setprofile(None)
         _error = {"what": f"{type(error).__name__}: {error}"}
@@ -255,14 +259,15 @@ def fill(free: str) -> None:
     held.clear()
 
 
-async def check(entry: str | None, kind: str) -> str:
+async def check(entry: str | None, kind: str, settings: str) -> str:
     """Say what the server is where Python was restored, as JSON."""
     from mcpframe.frame import entries
     from mcpframe.frame import server as servers
 
     if not entry:
         return json.dumps({"tools": None})
-    found: Any = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
+    entries.set_environment(**json.loads(settings))
+    found: Any = await servers.open_entry(entry) if kind == "server" else entries.load_main(entry)
     listed = await found.list_tools() if hasattr(found, "list_tools") else None
     tools = listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]
     return json.dumps({"tools": tools})

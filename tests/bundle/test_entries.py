@@ -1,0 +1,70 @@
+"""How a bundle's server is entered: factories, arguments and environment variables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.bundle import build
+from tests.bundle.conftest import Adder, write_project
+from tests.bundle.rig import Serving, call
+
+FACTORY = """
+import asyncio, os, sys
+
+from mcpframe import FrameServer
+
+at_import = [sys.argv[1:], os.environ["LOG_LEVEL"]]
+
+
+async def make(name="made"):
+    await asyncio.sleep(0)
+    server = FrameServer(name, allowed_origins=["*"])
+
+    @server.tool()
+    def around() -> str:
+        return repr([at_import, sys.argv[1:], os.environ["LOG_LEVEL"]])
+
+    return server
+"""
+
+
+def factory_project(folder: Path, adder: Adder) -> Path:
+    project = write_project(folder, server=FACTORY, lock=adder.lock)
+    settings = 'args = ["--root", "a b"]\nenv = {LOG_LEVEL = "debug"}\n'
+    text = (project / "pyproject.toml").read_text().replace("server:server", "server:make()")
+    (project / "pyproject.toml").write_text(text + settings)
+    return project
+
+
+def test_a_factory_finds_arguments_and_variables_and_starts_from_a_snapshot(
+    adder: Adder,
+    tmp_path: Path,
+    page: Page,
+    host: str,
+    serving: Serving,
+) -> None:
+    result = build(factory_project(tmp_path / "project", adder), tmp_path / "out")
+    assert [tool["name"] for tool in result.tools or ()] == ["around"]
+    assert result.manifest["start"] == "starts from a snapshot with the server imported"
+    assert any("env is part of the bundle, for anybody to read: LOG_LEVEL" in line for line in result.warnings)
+    answer = json.loads(call(page, host, f"{serving(tmp_path / 'out')}/adder/", "around"))
+    found = [["--root", "a b"], "debug"]
+    assert answer["content"][0]["text"] == repr([found, *found])
+
+
+def test_a_factory_that_fails_is_an_error_of_the_build(adder: Adder, tmp_path: Path) -> None:
+    project = factory_project(tmp_path / "project", adder)
+    server = project / "server.py"
+    server.write_text(server.read_text().replace('make(name="made")', "make(name)"))
+    with pytest.raises(BuildError, match="called without arguments, but needs name"):
+        build(project, tmp_path / "out")
+    server.write_text(
+        server.read_text().replace("make(name)", "make()").replace("(name, all", "(os.environ['NO'], all")
+    )
+    with pytest.raises(BuildError, match=r"KeyError: 'NO'(.|\n)*server.py"):
+        build(project, tmp_path / "out")
