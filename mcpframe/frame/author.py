@@ -6,8 +6,8 @@
         await session.page.element("#ready").event("click")
         return Setup(title="My notes", ephemeral_message="Ready")
 
-A page has one session, and `FrameServer.session` is it. Outside of a browser it is a local one, with values in memory
-and no page, so that tools and tests run unchanged.
+Each peer has a session of its own, and `FrameServer.session` is that of the peer that the code runs for. Outside of a
+browser it is a local one, with values in memory and no page, so that tools and tests run unchanged.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The composition root inside a page: from the boot config to a served session.
 
 The loader calls `main` once Python runs. Everything that differs from page to page is in the boot config that the build
-wrote into it; everything a person sees goes through `page`, the loader's callbacks.
+wrote into it; everything a person sees goes through the loader's callbacks.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import logging
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -32,24 +33,25 @@ from mcpframe.frame.core.events import (
 )
 from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.peer_session import PeerSession
 
 if TYPE_CHECKING:
     from mcpframe.frame.author import FrameSession, Phase, UiFunction
     from mcpframe.frame.server import FrameServer, ServerObject
     from mcpframe.frame.session import Session
     from mcpframe.frame.storage import Storage
-    from mcpframe.frame.ui import Page as AuthorPage
+    from mcpframe.frame.ui import Page
 
 log = logging.getLogger("mcpframe")
 
 BOOT_CAPABILITY = "mcpframe/boot"
-"""The experimental capability that tells the host how this page came to be ready: see `Page.timing`."""
+"""The experimental capability that tells the host how this page came to be ready: see `Loader.timing`."""
 
 _REPORTED_REFUSALS = 20
 """How many refused messages of one session are logged; the rest are only counted."""
 
 
-class Page(Protocol):
+class Loader(Protocol):
     """What the loader shows to a person. All arguments are texts."""
 
     def progress(self, text: str) -> None:
@@ -136,37 +138,37 @@ _running: set[asyncio.Task[Any] | None] = set()
 """Holds the page's task: the event loop's own reference is weak, and so is the browser's, as far as Python can see."""
 
 
-async def main(config_json: str, page: Page) -> None:
+async def main(config_json: str, loader: Loader) -> None:
     """Start the author's server and serve the host of this page until either of them ends it.
 
     Nothing is raised: what goes wrong is shown on the page.
 
     Args:
         config_json: the boot config.
-        page: the loader's callbacks.
+        loader: the loader's callbacks.
     """
     _running.add(asyncio.current_task())
     kind = "server"
     try:
         config = BootConfig.read(config_json)
         kind = config.kind
-        await _run(config, page)
+        await _run(config, loader)
     except SessionError as error:
-        page.fail(str(error), "")
+        loader.fail(str(error), "")
     except McpFrameError as error:
-        page.fail(str(error), traceback.format_exc())
+        loader.fail(str(error), traceback.format_exc())
     except BaseException as error:
-        _report(error, kind, page)
+        _report(error, kind, loader)
         raise
 
 
-def _report(error: BaseException, kind: str, page: Page) -> None:
+def _report(error: BaseException, kind: str, loader: Loader) -> None:
     """Show an error that ended the server; without its traceback where there is no memory for that."""
     try:
-        page.fail(f"The {kind} stopped: {type(error).__name__}: {error}", traceback.format_exc())
+        loader.fail(f"The {kind} stopped: {type(error).__name__}: {error}", traceback.format_exc())
     except Exception:  # noqa: BLE001  whatever it is, the page is told that the server has stopped
         error.__traceback__ = None  # and so frees what its frames hold
-        page.fail(f"The {kind} stopped: {type(error).__name__}.", "")
+        loader.fail(f"The {kind} stopped: {type(error).__name__}.", "")
 
 
 async def serves() -> bool:
@@ -175,7 +177,7 @@ async def serves() -> bool:
     return any(task is not None and not task.done() for task in _running)
 
 
-async def _run(config: BootConfig, page: Page) -> None:
+async def _run(config: BootConfig, loader: Loader) -> None:
     sdk.prepare()
     if sdk.in_pyodide():
         batch_callbacks(asyncio.get_running_loop())
@@ -184,7 +186,7 @@ async def _run(config: BootConfig, page: Page) -> None:
     from mcpframe.frame import server as servers  # imports the SDK, which sdk.prepare() has to come before
     from mcpframe.frame.browser import window
 
-    page.progress("Starting the server" if config.kind == "server" else "Starting")
+    loader.progress("Starting the server" if config.kind == "server" else "Starting")
     try:
         entries.set_environment(config.args, config.env)
         is_server = config.kind == "server"
@@ -195,55 +197,54 @@ async def _run(config: BootConfig, page: Page) -> None:
         from mcpframe.frame import hints
 
         await hints.explain(error)
-        page.fail(f"{config.title}: the {config.kind}'s module raised an error.", traceback.format_exc())
+        loader.fail(f"{config.title}: the {config.kind}'s module raised an error.", traceback.format_exc())
         return
     if config.kind == "page":
-        await _run_page(target, config, page)
+        await _run_page(target, config, loader)
         return
     host = window.host_window()
     if host is None:
-        page.standalone("{}")
+        loader.standalone("{}")
         return
     allowed = config.origins(target)
     if allowed.anyone:
         log.warning("Any page may embed this server: its allowed_origins has '*'.")
-    page.ready(json.dumps({"state": "waiting"}))
+    loader.ready(json.dumps({"state": "waiting"}))
     if sep.phase_of(window.fragment()) == "setup":
-        await _set_up(target, allowed, host, config, page)
+        await _set_up(target, allowed, host, config, loader)
     else:
-        await _serve(target, allowed, host, config, page)
+        await _serve(target, allowed, host, config, loader)
 
 
 async def _serve(
-    target: ServerObject, allowed: AllowedOrigins, host: InnerWindow, config: BootConfig, page: Page
+    target: ServerObject, allowed: AllowedOrigins, host: InnerWindow, config: BootConfig, loader: Loader
 ) -> None:
     from mcpframe.frame import server as servers
     from mcpframe.frame.session import open_session
 
     connection = Connection(sep.INNER_TRANSPORT, allowed, options=config.connection_options)
-    async with open_session(connection, host, on_event=_Reporter(page), take_early=host.take_early) as session:
-        tasks: list[asyncio.Task[None]] = []
-        if isinstance(target, servers.FrameServer):
-            target.session = _maker(session, "transport", config, page)
-            if target.ui_function:
-                tasks.append(asyncio.create_task(_run_ui(target, target.ui_function, page)))
-        try:
-            experimental = {BOOT_CAPABILITY: json.loads(page.timing())}
-            await servers.serve(
-                target,
-                *session.streams,
-                experimental=experimental,
-                on_problem=lambda title, error: page.problem(title, "".join(traceback.format_exception(error))),
-            )
-            closed = await session.ended()
-        finally:
-            await _end(target, tasks)
+    async with open_session(connection, host, on_event=_Reporter(loader), take_early=host.take_early) as session:
+        with _running_for(target, session, "transport", config, loader):
+            tasks: list[asyncio.Task[None]] = []
+            if isinstance(target, servers.FrameServer) and target.ui_function:
+                tasks.append(asyncio.create_task(_run_ui(target, target.ui_function, loader)))
+            try:
+                experimental = {BOOT_CAPABILITY: json.loads(loader.timing())}
+                await servers.serve(
+                    target,
+                    *session.streams,
+                    experimental=experimental,
+                    on_problem=lambda title, error: loader.problem(title, "".join(traceback.format_exception(error))),
+                )
+                closed = await session.ended()
+            finally:
+                await _end(tasks)
     if closed.error:
         raise closed.error
 
 
 async def _set_up(
-    target: ServerObject, allowed: AllowedOrigins, host: InnerWindow, config: BootConfig, page: Page
+    target: ServerObject, allowed: AllowedOrigins, host: InnerWindow, config: BootConfig, loader: Loader
 ) -> None:
     from mcpframe.frame.server import FrameServer
     from mcpframe.frame.session import open_session
@@ -251,32 +252,32 @@ async def _set_up(
     phase = target.setup_phase if isinstance(target, FrameServer) else None
     facts = {"requires_visible_setup": phase.visible, "permissions": phase.permissions} if phase else None
     connection = Connection(sep.INNER_SETUP, allowed, options=config.connection_options, facts=facts)
-    async with open_session(connection, host, on_event=_Reporter(page), take_early=host.take_early) as session:
+    async with open_session(connection, host, on_event=_Reporter(loader), take_early=host.take_early) as session:
         if phase is None or not isinstance(target, FrameServer):
             session.complete_setup(config.setup_result)
-            page.at_end("null")
+            loader.at_end("null")
         else:
             from mcpframe.frame.author import run_setup
 
-            target.session = _maker(session, "setup", config, page)
-            setting_up = asyncio.create_task(run_setup(phase.function, target.session, config.setup_result))
-            ending = asyncio.create_task(session.ended())
-            try:
-                await asyncio.wait([setting_up, ending], return_when=asyncio.FIRST_COMPLETED)
-                if ending.done():
-                    raise ending.result().error or SessionError("The session was closed during the setup.")
-                result, failure = setting_up.result()
-                session.complete_setup(result)
-                page.at_end("null")
-            finally:
-                await _end(target, [setting_up, ending])
+            with _running_for(target, session, "setup", config, loader):
+                setting_up = asyncio.create_task(run_setup(phase.function, target.session, config.setup_result))
+                ending = asyncio.create_task(session.ended())
+                try:
+                    await asyncio.wait([setting_up, ending], return_when=asyncio.FIRST_COMPLETED)
+                    if ending.done():
+                        raise ending.result().error or SessionError("The session was closed during the setup.")
+                    result, failure = setting_up.result()
+                    session.complete_setup(result)
+                    loader.at_end("null")
+                finally:
+                    await _end([setting_up, ending])
             if failure:
-                page.fail(failure.title, failure.detail)
+                loader.fail(failure.title, failure.detail)
                 return
-        page.ready(json.dumps({"state": "set up", "origin": session.origin}))
+        loader.ready(json.dumps({"state": "set up", "origin": session.origin}))
 
 
-async def _run_page(main: Callable[[AuthorPage], Any], config: BootConfig, page: Page) -> None:
+async def _run_page(main: Callable[[Page], Any], config: BootConfig, loader: Loader) -> None:
     from mcpframe.frame import host_link as inner
     from mcpframe.frame.page_storage import open_storage
 
@@ -285,11 +286,11 @@ async def _run_page(main: Callable[[AuthorPage], Any], config: BootConfig, page:
     allowed = config.origins(None) if named else None
 
     def note_session(opened: Opened | None) -> None:
-        page.at_end(_last_words(opened) if opened else "null")
+        loader.at_end(_last_words(opened) if opened else "null")
 
     inner.configure(inner.Defaults(allowed, config.connection_options, config.setup_result, note_session))
-    its_page = _author_page(open_storage(f"page {config.name}"), config, page)
-    page.ready(json.dumps({"state": "running"}))
+    its_page = _author_page(open_storage(f"page {config.name}"), config, loader)
+    loader.ready(json.dumps({"state": "running"}))
     try:
         await main(its_page)
     except Exception as error:
@@ -301,7 +302,7 @@ async def _run_page(main: Callable[[AuthorPage], Any], config: BootConfig, page:
         its_page.close()
 
 
-async def _run_ui(server: FrameServer[Any], function: UiFunction, page: Page) -> None:
+async def _run_ui(server: FrameServer[Any], function: UiFunction, loader: Loader) -> None:
     try:
         await function(server.session)
     except BaseException as error:
@@ -312,41 +313,42 @@ async def _run_ui(server: FrameServer[Any], function: UiFunction, page: Page) ->
         from mcpframe.frame import hints
 
         await hints.explain(error)
-        page.problem(f"The page's own part stopped: {type(error).__name__}: {error}", traceback.format_exc())
+        loader.problem(f"The page's own part stopped: {type(error).__name__}: {error}", traceback.format_exc())
 
 
-async def _end(target: ServerObject, tasks: list[asyncio.Task[Any]]) -> None:
-    """End what runs beside the session, and let go of the page."""
-    from mcpframe.frame.server import FrameServer
-
+async def _end(tasks: list[asyncio.Task[Any]]) -> None:
+    """End what runs beside the session."""
     for task in tasks:
         task.cancel()
     if tasks:
         await asyncio.wait(tasks)
-    if isinstance(target, FrameServer) and (session := target.opened_session):
-        session.closed.set()
-        session.page.close()
 
 
-def _maker(session: Session, phase: Phase, config: BootConfig, page: Page) -> Callable[[], FrameSession]:
-    """What makes the author's session when it is first asked for: many servers never do, and start without it."""
+def _running_for(
+    target: ServerObject, session: Session, phase: Phase, config: BootConfig, loader: Loader
+) -> AbstractContextManager[None]:
+    """Return a context manager in whose block `FrameServer.session` is the session with this peer."""
+    from mcpframe.frame.server import FrameServer
 
-    def make() -> FrameSession:
-        from mcpframe.frame.author import FrameSession
-        from mcpframe.frame.page_storage import open_storage
-
-        storage = open_storage(session.id)
-        return FrameSession(session, phase, storage, _author_page(storage, config, page))
-
-    return make
+    if not isinstance(target, FrameServer):
+        return nullcontext()
+    return target.running_for(PeerSession(lambda: _author_session(session, phase, config, loader)))
 
 
-def _author_page(storage: Storage, config: BootConfig, page: Page) -> AuthorPage:
+def _author_session(session: Session, phase: Phase, config: BootConfig, loader: Loader) -> FrameSession:
+    from mcpframe.frame.author import FrameSession
+    from mcpframe.frame.page_storage import open_storage
+
+    storage = open_storage(session.id)
+    return FrameSession(session, phase, storage, _author_page(storage, config, loader))
+
+
+def _author_page(storage: Storage, config: BootConfig, loader: Loader) -> Page:
     from mcpframe.frame.browser import dom
     from mcpframe.frame.ui import Assets, Page
 
     assets = Assets(config.assets.get("base", ""), frozenset(config.assets.get("files", ())))
-    return Page(dom.DomBrowser(page), assets, storage=storage, on_error=page.problem)
+    return Page(dom.DomBrowser(loader), assets, storage=storage, on_error=loader.problem)
 
 
 def _last_words(event: Opened | SetupStarted) -> str:
@@ -356,8 +358,8 @@ def _last_words(event: Opened | SetupStarted) -> str:
 class _Reporter:
     """Tells the page and the log what happens to a connection."""
 
-    def __init__(self, page: Page) -> None:
-        self._page = page
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
         self._refused = 0
 
     def __call__(self, event: Event) -> None:
@@ -367,7 +369,7 @@ class _Reporter:
                 log.warning("Refused a message from %s: %s", event.origin or "this page", event.error)
         elif isinstance(event, Opened | SetupStarted):
             state = "connected" if isinstance(event, Opened) else "setting up"
-            self._page.ready(json.dumps({"state": state, "origin": event.origin}))
-            self._page.at_end(_last_words(event))
+            self._loader.ready(json.dumps({"state": state, "origin": event.origin}))
+            self._loader.at_end(_last_words(event))
         elif isinstance(event, Closed) and event.error:
-            self._page.at_end("null")  # the host is gone, or has been told
+            self._loader.at_end("null")  # the host is gone, or has been told

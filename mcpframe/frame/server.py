@@ -15,7 +15,9 @@ from __future__ import annotations
 import inspect
 import logging
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 
     from mcpframe.frame.author import FrameSession, SetupFunction, SetupPhase, UiFunction
     from mcpframe.frame.core.events import Permission
+    from mcpframe.frame.peer_session import PeerSession
 
 LifespanT = TypeVar("LifespanT", default=Any)
 ServerObject: TypeAlias = "MCPServer[Any] | Server[Any]"
@@ -96,7 +99,8 @@ class FrameServer(MCPServer[LifespanT]):
     ) -> None:
         self.allowed_origins = None if allowed_origins is None else tuple(parse_allowed_origins(allowed_origins))
         self.setup_phase = self.ui_function = None
-        self._session: FrameSession | Callable[[], FrameSession] | None = None
+        self._peer: ContextVar[PeerSession | None] = ContextVar("mcpframe_peer", default=None)
+        self._local_session: FrameSession | None = None
         super().__init__(name, request_state_security=request_state_security or handle_security(), **options)
         answer_subscriptions(self._lowlevel_server, self._subscriptions)
 
@@ -110,30 +114,48 @@ class FrameServer(MCPServer[LifespanT]):
 
     @property
     def session(self) -> FrameSession:
-        """The session of this page with its host; outside of a browser a local one (see `FrameSession`).
+        """The session with the peer that this code runs for; outside of a browser a local one (see `FrameSession`).
+
+        What runs for a peer: its requests, the lifespan, the setup and ui functions, the handlers of events that
+        any of these listens to, and the tasks and threads that any of these starts.
 
         Raises:
-            StateError: In a page, before there is a session: when the server's module is imported.
+            StateError: In a page, outside of all that: when the server's module is imported, or in a callback that was
+                handed to JavaScript.
         """
-        if callable(self._session):
-            self._session = self._session()
-        if self._session is None:
+        if peer := self._peer.get():
+            return peer.session
+        if self._local_session is None:
             if in_pyodide():
-                raise StateError("There is no session yet: use server.session in tools, and in setup and ui functions.")
+                raise StateError(
+                    "There is no session here: use server.session in tools, and in setup and ui functions, and keep it "
+                    "in a variable for a callback that you hand to JavaScript."
+                )
             from mcpframe.frame.author import local_session
 
-            self._session = local_session()
-        return self._session
+            self._local_session = local_session()
+        return self._local_session
 
     @session.setter
-    def session(self, session: FrameSession | Callable[[], FrameSession] | None) -> None:
-        """Set by boot, to what makes the session when it is first asked for; and by tests, to one of their own."""
-        self._session = session
+    def session(self, session: FrameSession | None) -> None:
+        """Set by tests, to a local session of their own; None for a new one."""
+        self._local_session = session
 
-    @property
-    def opened_session(self) -> FrameSession | None:
-        """The session, where anybody has asked for it."""
-        return None if callable(self._session) else self._session
+    @contextmanager
+    def running_for(self, peer: PeerSession) -> Iterator[None]:
+        """Have `session` be this peer's in the block, and in every task and thread that is started there.
+
+        The session is closed at the end. Several peers may be served at once, each in a task of its own.
+
+        Args:
+            peer: The peer's session.
+        """
+        token = self._peer.set(peer)
+        try:
+            yield
+        finally:
+            self._peer.reset(token)
+            peer.close()
 
     def setup(
         self, *, visible: bool, permissions: Sequence[Permission | str] = ()

@@ -12,6 +12,7 @@ import posixpath
 import re
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -245,8 +246,16 @@ class Page:
     # What elements are made of
 
     def listen(self, target: Any, kind: str, callback: Callable[[Any], None], lost: Stop | None = None) -> Stop:
-        """Listen to an element until stopped; `lost` is called if the element is removed from the page before that."""
-        listener = _Listener(self._listeners, target, self.browser.listen(target, kind, callback), lost)
+        """Listen to an element until stopped; `lost` is called if the element is removed from the page before that.
+
+        The callback runs in a copy of the context of this call: the browser, which calls it, has none.
+        """
+        context = copy_context()
+
+        def call(js: Any) -> None:
+            context.copy().run(callback, js)  # copied: one event may cause another of the same listener
+
+        listener = _Listener(self._listeners, target, self.browser.listen(target, kind, call), lost)
         return listener.stop
 
     def forget_removed(self) -> None:

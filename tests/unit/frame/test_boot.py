@@ -42,7 +42,7 @@ SERVER = """
 TIMING = {"start": "plain", "marks": {"wasm": 12.5, "ready": 700}}
 
 
-class FakePage:
+class FakeLoader:
     """The loader's callbacks, kept as a list of calls."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class Rig:
 
     def __init__(self, folder: Path, window: ModuleType) -> None:
         self.folder = folder
-        self.page = FakePage()
+        self.loader = FakeLoader()
         self.outer, self.inner = FakeWindow.pair(HOST, FRAME)
         self.fragment = ""
         self.framed = True
@@ -95,7 +95,7 @@ class Rig:
 
     def start(self, entry: str, **config: Any) -> asyncio.Task[None]:
         text = json.dumps({"entry": entry, "name": "test", "title": "Test", "files": {}, **config})
-        return asyncio.create_task(boot.main(text, self.page))
+        return asyncio.create_task(boot.main(text, self.loader))
 
     def outer_connection(self, role: Any = sep.OUTER_TRANSPORT) -> Connection:
         return Connection(role, parse_allowed_origins([FRAME]), session_id=SESSION)
@@ -135,11 +135,11 @@ async def test_serves_the_host_that_the_author_allowed(rig: Rig) -> None:
     task = rig.start("authored:server")
     async with Client(transport(rig.outer_connection(), rig.outer)) as client:
         assert (await client.call_tool("add", {"a": 1, "b": 2})).structured_content == {"result": 3}
-    assert [call[0] for call in rig.page.calls] == ["progress", "ready", "ready"]
-    assert json.loads(rig.page.calls[1][1]) == {"state": "waiting"}
-    assert json.loads(rig.page.calls[2][1]) == {"state": "connected", "origin": HOST}
+    assert [call[0] for call in rig.loader.calls] == ["progress", "ready", "ready"]
+    assert json.loads(rig.loader.calls[1][1]) == {"state": "waiting"}
+    assert json.loads(rig.loader.calls[2][1]) == {"state": "connected", "origin": HOST}
     # A host takes it for another document: so it learns of a Python that has ended.
-    assert rig.page.last_words == ({"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}, HOST)
+    assert rig.loader.last_words == ({"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}, HOST)
     task.cancel()
     await asyncio.wait([task])
 
@@ -163,8 +163,8 @@ async def test_the_configured_origins_win_over_the_authors(rig: Rig, caplog: pyt
     with caplog.at_level(logging.WARNING, "mcpframe"):
         rig.outer.post(json.dumps(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"]), "*")
         await task
-    assert rig.page.last[0] == "fail"
-    assert "No host answered" in rig.page.last[1]
+    assert rig.loader.last[0] == "fail"
+    assert "No host answered" in rig.loader.last[1]
 
 
 async def test_a_host_that_is_not_allowed_is_named_in_the_log(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
@@ -194,14 +194,14 @@ async def test_setup_completes_at_once_from_the_configuration(rig: Rig) -> None:
     async with open_session(rig.outer_connection(sep.OUTER_SETUP), rig.outer) as session:
         assert await session.setup_result() == SetupResult("Test", Visibility.OPTIONAL, "See the points")
     await task
-    assert all(call[0] != "fail" for call in rig.page.calls)
+    assert all(call[0] != "fail" for call in rig.loader.calls)
 
 
 async def test_opened_by_itself_it_says_what_it_is(rig: Rig) -> None:
     rig.write(SERVER, "authored_six")
     rig.framed = False
     await rig.start("authored_six:server")
-    assert rig.page.last[0] == "standalone"
+    assert rig.loader.last[0] == "standalone"
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ async def test_whatever_is_wrong_with_the_module_is_shown(
 ) -> None:
     rig.write(source, entry.partition(":")[0])
     await rig.start(entry)
-    kind, title, detail = rig.page.last
+    kind, title, detail = rig.loader.last
     assert kind == "fail"
     assert said in title
     assert in_detail in detail
@@ -230,8 +230,8 @@ async def test_whatever_is_wrong_with_the_module_is_shown(
 async def test_nobody_allowed_is_an_error_that_says_so(rig: Rig) -> None:
     rig.write(SERVER.replace(', allowed_origins=["https://chat.example"]', ""), "authored_seven")
     await rig.start("authored_seven:server")
-    assert rig.page.last[0] == "fail"
-    assert "allowed_origins" in rig.page.last[1]
+    assert rig.loader.last[0] == "fail"
+    assert "allowed_origins" in rig.loader.last[1]
 
 
 async def test_a_lifespan_that_cannot_begin_is_shown_and_told(rig: Rig) -> None:
@@ -256,7 +256,7 @@ async def test_a_lifespan_that_cannot_begin_is_shown_and_told(rig: Rig) -> None:
         await write.send(SessionMessage(jsonrpc_message_adapter.validate_python(request)))
         answer = await read.receive()
         assert answer.message.error.message == "The server could not begin: SystemExit: no database"
-        kind, title, detail = rig.page.last
+        kind, title, detail = rig.loader.last
         assert (kind, title) == ("problem", "The server's lifespan could not begin: SystemExit: no database")
         assert "Traceback" in detail
     rig.inner.peer_departs(Departure.REMOVED)
@@ -274,8 +274,8 @@ async def test_a_server_that_crashes_is_shown_and_raised(rig: Rig, monkeypatch: 
         await asyncio.wait([task])
     with pytest.raises(RuntimeError, match="no database"):
         task.result()
-    assert rig.page.last[1] == "The server stopped: RuntimeError: no database"
-    assert rig.page.last_words  # which the page posts then
+    assert rig.loader.last[1] == "The server stopped: RuntimeError: no database"
+    assert rig.loader.last_words  # which the page posts then
     assert not await boot.serves()
 
 
@@ -294,7 +294,7 @@ async def test_an_error_that_cannot_be_formatted_is_told_all_the_same(
     task = rig.start("a:b")
     await asyncio.wait([task])
     assert isinstance(task.exception(), Unprintable)
-    assert rig.page.last == ("fail", "The server stopped: Unprintable.", "")
+    assert rig.loader.last == ("fail", "The server stopped: Unprintable.", "")
 
 
 async def test_options_are_those_of_the_connection() -> None:

@@ -82,8 +82,8 @@ async def test_a_visible_setup_is_done_by_the_person(rig: Rig) -> None:
         assert session.started.requires_visible  # type: ignore[union-attr]
         assert session.started.permissions == (Permission("camera", purpose="To scan"),)  # type: ignore[union-attr]
         await until_shown(rig)
-        assert rig.page.last_words
-        words, target = rig.page.last_words
+        assert rig.loader.last_words
+        words, target = rig.loader.last_words
         failed = sep_messages.read_setup_complete(words)
         assert (failed.error_code, target) == (SetupErrorCode.CONFIG_ERROR, HOST)
         rig.browser.happen("#go", "click", key="Ada")
@@ -92,9 +92,9 @@ async def test_a_visible_setup_is_done_by_the_person(rig: Rig) -> None:
     assert log_of("authored_a") == [(SESSION, HOST, "setup", True), "left"]
     assert await rig.records.get(SESSION, "name") == '"Ada"'
     assert rig.browser.listeners == []
-    states = [json.loads(call[1])["state"] for call in rig.page.calls if call[0] == "ready"]
+    states = [json.loads(call[1])["state"] for call in rig.loader.calls if call[0] == "ready"]
     assert states == ["waiting", "setting up", "set up"]
-    assert rig.page.last_words is None
+    assert rig.loader.last_words is None
 
 
 async def test_an_invisible_setup_needs_no_page(rig: Rig) -> None:
@@ -130,7 +130,7 @@ async def test_a_setup_whose_host_goes_away_is_cleaned_up(rig: Rig) -> None:
         await task
     assert log_of("authored_b")[-1] == "left"
     assert rig.browser.listeners == []
-    assert rig.page.last[0] == "fail"
+    assert rig.loader.last[0] == "fail"
     assert all(message["type"] == "MCP_SETUP_HANDSHAKE" for message, _ in rig.inner.posted)
 
 
@@ -146,7 +146,7 @@ async def test_a_setup_with_a_deadline_tells_the_host_when_it_is_missed(rig: Rig
     )
     await task
     assert log_of("authored_c")[-1] == "left"
-    assert rig.page.last[:2] == ("fail", "The setup was not completed in time.")
+    assert rig.loader.last[:2] == ("fail", "The setup was not completed in time.")
 
 
 async def test_a_setup_that_raises_is_reported_and_shown(rig: Rig) -> None:
@@ -158,7 +158,7 @@ async def test_a_setup_that_raises_is_reported_and_shown(rig: Rig) -> None:
     assert result.error_code == SetupErrorCode.CONFIG_ERROR
     assert "'absent.html' is no asset of this page" in (result.error_message or "")
     await task
-    kind, title, detail = rig.page.last
+    kind, title, detail = rig.loader.last
     assert kind == "fail"
     assert "absent.html" in title
     assert "Traceback" in detail
@@ -188,7 +188,7 @@ async def test_ui_that_fails_is_shown_and_the_tools_go_on(rig: Rig) -> None:
     await rig.records.set(SESSION, "name", '"kept"')
     async with Client(transport(rig.outer_connection(), rig.outer)) as client:
         assert (await client.call_tool("name", {})).structured_content == {"result": "kept"}
-    kinds = [call for call in rig.page.calls if call[0] == "problem"]
+    kinds = [call for call in rig.loader.calls if call[0] == "problem"]
     assert "no element '#absent'" in kinds[0][1]
     assert "Traceback" in kinds[0][2]
     task.cancel()
@@ -203,19 +203,21 @@ async def test_whatever_ui_raises_is_shown_and_the_tools_go_on(rig: Rig, raised:
     await rig.records.set(SESSION, "name", '"kept"')
     async with Client(transport(rig.outer_connection(), rig.outer)) as client:
         assert (await client.call_tool("name", {})).structured_content == {"result": "kept"}
-    [problem] = [call for call in rig.page.calls if call[0] == "problem"]
+    [problem] = [call for call in rig.loader.calls if call[0] == "problem"]
     assert raised.partition("(")[0].rpartition(".")[2] in problem[1]
     task.cancel()
     await asyncio.wait([task])
 
 
-async def test_a_server_that_asks_for_no_session_gets_none(rig: Rig) -> None:
+async def test_a_server_that_asks_for_no_session_gets_none(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("mcpframe.frame.page_storage.open_storage", opened.append)
     source = SERVER.partition("@server.setup")[0] + "@server.tool()\n    def one() -> int:\n        return 1\n"
     rig.write(source, "authored_g")
     task = rig.start("authored_g:server")
     async with Client(transport(rig.outer_connection(), rig.outer)) as client:
         assert (await client.call_tool("one", {})).structured_content == {"result": 1}
-    assert sys.modules["authored_g"].server.opened_session is None
+    assert opened == []
     task.cancel()
     await asyncio.wait([task])
 
@@ -259,8 +261,8 @@ async def test_a_page_is_a_client_of_the_page_around_it(rig: Rig) -> None:
     assert log_of("authored_page_a") == ["began", "Hello, page", "ended"]
     assert rig.browser.listeners == []
     assert await rig.records.keys("page test") == ["visits"]
-    assert all(call[0] != "fail" for call in rig.page.calls)
-    assert rig.page.last_words is None
+    assert all(call[0] != "fail" for call in rig.loader.calls)
+    assert rig.loader.last_words is None
 
 
 async def test_a_page_that_stops_in_a_session_has_last_words_for_its_host(rig: Rig) -> None:
@@ -278,7 +280,7 @@ async def test_a_page_that_stops_in_a_session_has_last_words_for_its_host(rig: R
     async with open_session(rig.outer_connection(), rig.outer):
         await asyncio.wait([task])
     assert isinstance(task.exception(), KeyError)
-    assert rig.page.last_words == ({"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}, HOST)
+    assert rig.loader.last_words == ({"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}, HOST)
 
 
 async def test_a_page_is_set_up_at_once(rig: Rig) -> None:
@@ -306,8 +308,8 @@ async def test_what_is_wrong_with_a_page_is_shown(rig: Rig, source: str, config:
     rig.write(source, name)
     task = rig.start(f"{name}:main", **{**PAGE, "allowed_origins": [], **config})
     await asyncio.wait([task])
-    assert rig.page.last[0] == "fail"
-    assert said in rig.page.last[1]
+    assert rig.loader.last[0] == "fail"
+    assert said in rig.loader.last[1]
     task.exception()
 
 
@@ -316,4 +318,4 @@ async def test_a_page_opened_by_itself_runs(rig: Rig) -> None:
     rig.framed = False
     await rig.start("authored_page_c:main", **PAGE)
     assert log_of("authored_page_c") == ["began"]
-    assert "opened by itself" in rig.page.last[1]  # its connect_to_host is what fails
+    assert "opened by itself" in rig.loader.last[1]  # its connect_to_host is what fails
