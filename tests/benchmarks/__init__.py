@@ -14,5 +14,7 @@ Each figure is measured beside a peer, in the same run and in the same way:
 The peer of the start is the same server started the stock way: Pyodide's own files, `loadPackage` of every wheel of the
 same lock, everything as .py. The peer of the calls is a server with the official TypeScript SDK in a frame.
 
+`--against CHECKOUT` measures the bundles of another checkout beside those of this one, to see what a change costs.
+
 A figure that misses its goal is reported as such.
 """

@@ -17,6 +17,7 @@ from mcpframe.kit.base.progress import step
 from mcpframe.kit.browser.chromium import ensure_chromium
 from tests import benchmarks
 from tests.benchmarks import report
+from tests.benchmarks.against import measure_against
 from tests.benchmarks.bridge import measure_bridge
 from tests.benchmarks.builds import measure_builds
 from tests.benchmarks.calls import measure_calls
@@ -68,6 +69,13 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--only", choices=PARTS + ASKED_FOR, action="append", help="measure this part; may be given again"
     )
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="CHECKOUT",
+        help="measure starts and calls against the bundles of another checkout, such as a worktree; "
+        "only this, unless parts are named",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured")
     parser.add_argument("--markdown", action="store_true", help="print the table for the README too")
     return parser.parse_args(arguments)
@@ -86,7 +94,7 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
     Raises:
         KitError: A page could not be built or served, or gave a wrong answer.
     """
-    parts = options.only or PARTS
+    parts = options.only or (() if options.against else PARTS)
     starts = options.runs or (3 if options.quick else 10)
     calls = options.runs or (3 if options.quick else 20)
     figures: list[Figure] = []
@@ -94,6 +102,9 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
     with all_sites(step) as sites, sync_playwright() as playwright:
         rig = Rig(playwright, chromium)
         setting = this_setting(rig.version(), sites.modules, sites.locked)
+        if options.against:
+            with step(f"Taking turns with {options.against}"):
+                figures += measure_against(rig, sites, options.against.resolve(), starts, calls)
         if "start" in parts:
             with step(f"Starting {starts} times each, warm and fresh"):
                 figures += measure_start(rig, sites, starts)

@@ -1,0 +1,108 @@
+"""Bundles of this checkout against those that another checkout builds, such as one of the commit before a change."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from mcpframe.kit.base.errors import ToolFailed
+from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.web.serve import serve_app
+from mcpframe.kit.web.site import Site
+from tests.benchmarks.figures import Figure, Goal
+from tests.benchmarks.rig import BenchmarkError, Rig, host_page
+from tests.benchmarks.samples import Summary, take_turns
+from tests.benchmarks.sites import Counted, Framed, Sites
+from tests.benchmarks.start import FRESH, OURS, SETTLED, WARM, Start, start_once
+
+_CALLS = {"round trip, 100 bytes, median": (100, 100, 1), "10 MB argument and result": (1, 10_000_000, 1)}
+"""By figure: how many calls of a batch, bytes of each argument, and how many are in flight."""
+
+
+def measure_against(rig: Rig, sites: Sites, checkout: Path, starts: int, calls: int) -> list[Figure]:
+    """Measure starts, downloads and calls of this checkout's bundles and of the other's, in turns.
+
+    Args:
+        rig: The browser.
+        sites: This checkout's bundles, and the host page of both.
+        checkout: The other checkout; its environment is made by its own `python3 build.py check`.
+        starts: Rounds of each start.
+        calls: Rounds of calls.
+
+    Raises:
+        BenchmarkError: The other checkout has no environment, cannot build, or gives a wrong answer.
+    """
+    name = _commit(checkout)
+    with _bundles(checkout) as (pi, echo):
+        pages = {OURS: sites.pi, name: pi}
+        peers = tuple(pages)
+        with rig.profile() as context, host_page(context, sites.host) as host:
+
+            def again(peer: str) -> Start:
+                host.page.goto(sites.host)
+                host.page.wait_for_timeout(SETTLED)
+                return start_once(context, host, pages[peer])
+
+            warm = take_turns(peers, starts, again, warm_up=2)
+
+        def in_fresh_profile(peer: str) -> Start:
+            with rig.profile() as context, host_page(context, sites.host) as host:
+                return start_once(context, host, pages[peer])
+
+        fresh = take_turns(peers, starts, in_fresh_profile, warm_up=0)
+        figures = [_start(WARM, warm, name), _start(FRESH, fresh, name), _download(fresh, name)]
+        with rig.profile() as context, host_page(context, sites.host) as host:
+            host.bench("open", OURS, sites.echo.url)
+            host.bench("open", name, echo.url)
+            for title, arguments in _CALLS.items():
+                batches = take_turns(peers, calls, lambda peer: host.bench("calls", peer, *arguments), warm_up=2)  # noqa: B023  called at once
+                samples = {peer: [time for batch in batches[peer] for time in batch["samples"]] for peer in peers}
+                figures.append(_times(title, samples, name))
+    return figures
+
+
+def _commit(checkout: Path) -> str:
+    try:
+        return run_tool(["git", "rev-parse", "--short", "HEAD"], "git", cwd=checkout).strip()
+    except ToolFailed as error:
+        raise BenchmarkError(f"{checkout} is no checkout of mcpframe: {error}") from error
+
+
+@contextlib.contextmanager
+def _bundles(checkout: Path) -> Iterator[tuple[Framed, Framed]]:
+    """Build the two servers with the other checkout, and serve them on a site of their own."""
+    python = checkout / ".venv" / "bin" / "python"
+    if not python.is_file():
+        raise BenchmarkError(f"{checkout} has no environment: run `python3 build.py check` there first.")
+    with tempfile.TemporaryDirectory(prefix="mcpframe-bench-") as folder:
+        for project in ("templates/pi-calculator", "tests/benchmarks/servers/echo"):
+            command = [str(python), "-m", "mcpframe", "build", project, "--out", folder, "--allow-origin", "*"]
+            try:
+                run_tool(command, f"The build of {project}", cwd=checkout)
+            except ToolFailed as error:
+                raise BenchmarkError(f"{checkout} could not build {project}: {error}") from error
+        counted = Counted(Site(Path(folder)))
+        with serve_app(counted) as server:
+            address = f"http://before.localhost:{server.port}"
+            yield Framed(f"{address}/pi-calculator/", counted), Framed(f"{address}/echo/", counted)
+
+
+def _start(title: str, starts: dict[str, list[Start]], name: str) -> Figure:
+    return _times(title, {peer: [start.answered for start in starts[peer]] for peer in starts}, name)
+
+
+def _times(title: str, samples: dict[str, list[float]], name: str) -> Figure:
+    summaries = {peer: Summary.of(samples[peer]) for peer in samples}
+    details = {peer: {"summary": asdict(summaries[peer]), "samples": samples[peer]} for peer in samples}
+    return Figure(title, "ms", summaries[OURS].median, summaries[name].median, name, None, details)
+
+
+def _download(starts: dict[str, list[Start]], name: str) -> Figure:
+    """What a first visit fetches: by 2 % at most may a change make it larger without a reason."""
+    bytes_of = {peer: [start.bytes for start in starts[peer]] for peer in starts}
+    ours, theirs = (statistics.median(bytes_of[peer]) / 1e6 for peer in (OURS, name))
+    return Figure("first visit, over the wire", "MB", ours, theirs, name, Goal(ratio=1.02), bytes_of)
