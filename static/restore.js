@@ -140,7 +140,7 @@ export class Snapshot {
     const { memory, table, runs, check } = this.#meta;
     if (module.wasmTable.length !== table) throw new Error(`its table has ${table} entries, not ${module.wasmTable.length}`);
     const used = module.HEAPU8.length; // what is added now is zeros
-    if (used < memory) module.growMemory(memory);
+    if (used < memory) module.growMemory(memory); // Pyodide does not: https://github.com/pyodide/pyodide/issues/6254
     if (module.HEAPU8.length !== memory) throw new Error("it is of another size of memory");
     const { HEAPU8: heap, HEAPU32: words } = module;
     let at = 0;

@@ -17,23 +17,24 @@ from mcpframe.kit.bundle.assets import Asset, asset, content_hash, hashed
 from mcpframe.kit.bundle.collect import style_paths
 from mcpframe.kit.bundle.csp import header_policy, page_policy
 from mcpframe.kit.bundle.deferred_modules import needs_cold
-from mcpframe.kit.bundle.emscripten import tailored
 from mcpframe.kit.bundle.index_page import early_script, link, relative_url, render_page
 from mcpframe.kit.bundle.inspect import Inspected
 from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layers, base_packages, root_names
 from mcpframe.kit.bundle.lock import Lock
 from mcpframe.kit.bundle.memory import DECODER
-from mcpframe.kit.bundle.runtime import ABI, PYTHON_VERSION, VERSION, Runtime
+from mcpframe.kit.bundle.patches import SCRIPT, Patched, patch_script
+from mcpframe.kit.bundle.runtime import ABI, PLATFORM, PYTHON_VERSION, VERSION, Runtime
 from mcpframe.kit.bundle.scripts import loader_script
 from mcpframe.kit.bundle.snapshot import AUTHOR, Snapshot
 from mcpframe.kit.bundle.write import SHARED
 from mcpframe.kit.project.project import Project
 
 _MANIFEST_FORMAT = 1
-_PLATFORM = "emscripten_5_0_3"
 _LICENCES = b"""\
 The licences of the packages in this folder, as they carry them.
-mcpframe has changed pyodide.asm.mjs of Pyodide (Mozilla Public License 2.0): see mcpframe/kit/bundle/emscripten.py.
+"""
+_PATCHED = b"""\
+mcpframe has changed pyodide.asm.mjs of Pyodide (Mozilla Public License 2.0): see mcpframe/kit/bundle/patches.
 """
 
 
@@ -44,6 +45,7 @@ class _Scripts:
     wasm: Asset
     loader: Asset
     style: Asset
+    patched: Patched
 
     @property
     def all(self) -> list[Asset]:
@@ -92,7 +94,7 @@ def assemble(
     early = not config.inspect or needs_cold(inspected.modules, layers.cold)
     image, snapshot_facts = _snapshot(snapshot, name, layers, inspected, len(libraries))
     decoder = hashed(f"{SHARED}/{DECODER}", (static_dir() / DECODER).read_bytes())
-    licences = hashed(f"{SHARED}/licences.txt", _licence_text(layers))
+    licences = hashed(f"{SHARED}/licences.txt", _licence_text(layers, scripts.patched))
     lazy_files, lazy = _lazy(project, lock, wheels)
     title = config.title or inspected.title or inspected.name
     folder, author_assets = _author_assets(name, page_files)
@@ -130,7 +132,7 @@ def assemble(
                 "info": {
                     "abi_version": ABI,
                     "arch": "wasm32",
-                    "platform": _PLATFORM,
+                    "platform": PLATFORM,
                     "python": PYTHON_VERSION,
                     "version": VERSION,
                 },
@@ -176,6 +178,7 @@ def assemble(
             "python": PYTHON_VERSION,
             "packages": {package.name: package.version for package in lock.packages},
         },
+        "patches": {"applied": list(scripts.patched.applied), "notes": list(scripts.patched.notes)},
         "lazy": sorted(lazy),
         "sizes": {
             "total": sum(len(item.data) for item in assets),
@@ -244,17 +247,17 @@ def _author_assets(name: str, files: Mapping[str, bytes]) -> tuple[str, dict[str
 
 
 def _scripts(runtime: Runtime) -> _Scripts:
-    data = {
-        item: (runtime.folder / item).read_bytes() for item in ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")
-    }
-    data["pyodide.asm.mjs"] = tailored(data["pyodide.asm.mjs"])
+    data = {item: (runtime.folder / item).read_bytes() for item in ("pyodide.mjs", SCRIPT, "pyodide.asm.wasm")}
+    patched = patch_script(data[SCRIPT])
+    data[SCRIPT] = patched.script
     folder = f"{SHARED}/pyodide-{VERSION}-{content_hash(*data.values())}"
     return _Scripts(
         pyodide=asset(f"{folder}/pyodide.mjs", data["pyodide.mjs"]),
-        asm=asset(f"{folder}/pyodide.asm.mjs", data["pyodide.asm.mjs"]),
+        asm=asset(f"{folder}/{SCRIPT}", data[SCRIPT]),
         wasm=asset(f"{folder}/pyodide.asm.wasm", data["pyodide.asm.wasm"]),
         loader=hashed(f"{SHARED}/loader.js", loader_script()),
         style=hashed(f"{SHARED}/frame.css", (static_dir() / "frame.css").read_bytes()),
+        patched=patched,
     )
 
 
@@ -278,8 +281,8 @@ def _lazy(
     return [assets[key] for key in sorted(assets)], lazy
 
 
-def _licence_text(layers: Layers) -> bytes:
-    parts = [_LICENCES]
+def _licence_text(layers: Layers, patched: Patched) -> bytes:
+    parts = [_LICENCES, *([_PATCHED] if patched.applied else [])]
     decoder = {"zstddec/LICENSE": (static_dir() / "zstd.licence.txt").read_bytes()}
     for path, text in sorted({**layers.licences, **decoder}.items()):
         parts.append(f"\n{'=' * 20} {path}\n\n".encode() + text.rstrip() + b"\n")

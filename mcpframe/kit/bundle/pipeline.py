@@ -221,7 +221,7 @@ def _has_bytes(schema: object) -> bool:
 
 
 def _warnings(project: Project, manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    found = []
+    found = list(manifest["patches"]["notes"])
     if ANY in manifest["allowed_origins"]:
         found.append('allowed_origins has "*": any page on the web may embed the server and call its tools.')
     if project.config.options.allow_opaque:

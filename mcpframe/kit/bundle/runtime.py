@@ -23,6 +23,7 @@ from mcpframe.kit.base.scratch import scratch
 VERSION = "314.0.7"
 PYTHON_VERSION = "3.14.2"
 ABI = "2026_0"
+PLATFORM = "emscripten_5_0_3"
 
 #: The files of the runtime that are used, and their SHA-256.
 FILES = {

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 SERVER = "/mcpframe/server/"
-OURS = "/lib/python3.14/site-packages/mcpframe/"
+OURS = f"/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages/mcpframe/"
 LOCALE = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MESSAGES", "TZ"})
 CLOCKS = frozenset(
     [
@@ -240,7 +240,8 @@ def clean() -> None:
         del globals()[name]
     getattr(anyio.lowlevel, "_run_vars", {}).clear()
     sys.__dict__.pop("last_exc", None)
-    # Pyodide would look through all packages at every start, to name them to who asks for `loadedPackages`.
+    # Pyodide would look through all packages at every start to fill `loadedPackages`, which a page does not use:
+    # https://github.com/pyodide/pyodide/pull/3039
     pyodide._package_loader.init_loaded_packages = lambda: None
     gc.collect()
     gc.collect()

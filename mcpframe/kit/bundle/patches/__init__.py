@@ -1,0 +1,107 @@
+"""Patches of Pyodide's script, by the SHA-256 of the script that they were made for; one module per reason.
+
+Pyodide's script `pyodide.asm.mjs` is written by Emscripten for every program and every page. A bundle knows more: the
+script is called at once, most of its variables are never read, few of Python's functions are used by native libraries.
+The patches make a start faster and change nothing else, so a script without them works as well.
+
+Matching text does not prove that a patch is right for a script: only scripts that it was tested with are patched. To
+raise Pyodide's version (`runtime.FILES`), add the new script's hash to `SCRIPTS` and run the tests of this package:
+they say which patches apply. Whatever was not applied is one line among the build's warnings.
+
+What a page replaces of Pyodide while it runs, such as its fetches and parts of its file system, is in the page's
+scripts (static/loader.js, late.js, cold.js, ending.js); what Python code replaces is in `mcpframe.frame.compat`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mcpframe.kit.bundle.patches import (
+    exports_list,
+    functions_on_demand,
+    no_compile_on_restore,
+    one_module_for_trampolines,
+    parse_once,
+    quiet_file_system,
+)
+from mcpframe.kit.bundle.patches.patch import DoesNotApply, Patch
+
+SCRIPT = "pyodide.asm.mjs"
+"""The file that is patched."""
+
+
+@dataclass(frozen=True)
+class KnownScript:
+    """A script that patches were made for.
+
+    Attributes:
+        version: The version of Pyodide that has it.
+        patches: The patches, in the order in which they are applied.
+    """
+
+    version: str
+    patches: tuple[Patch, ...]
+
+
+SCRIPTS: Mapping[str, KnownScript] = {
+    "f7cdc8ece80678ceb712f8e65ebe6d3a83203a180c399865f49612a051693635": KnownScript(
+        "314.0.7",
+        (
+            functions_on_demand.PATCH,
+            one_module_for_trampolines.PATCH,
+            quiet_file_system.PATCH,
+            no_compile_on_restore.PATCH,
+            exports_list.PATCH,
+            parse_once.PATCH,
+        ),
+    ),
+}
+"""The scripts that are patched, by SHA-256."""
+
+
+@dataclass(frozen=True)
+class Patched:
+    """A script after patching.
+
+    Attributes:
+        script: Its text.
+        applied: The names of the patches that were applied, in this order.
+        notes: One line for each patch that was not, or one for all of them: which, of which file, and what it costs.
+    """
+
+    script: bytes
+    applied: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def patch_script(script: bytes, scripts: Mapping[str, KnownScript] | None = None) -> Patched:
+    """Apply the patches that were made for a script; an unknown script stays as it is.
+
+    Args:
+        script: Pyodide's script.
+        scripts: The known scripts, by SHA-256; by default `SCRIPTS`.
+    """
+    scripts = SCRIPTS if scripts is None else scripts
+    digest = hashlib.sha256(script).hexdigest()
+    known = scripts.get(digest)
+    if known is None:
+        versions = ", ".join(sorted({item.version for item in scripts.values()}))
+        note = (
+            f"Pages start slower: mcpframe's patches are for {SCRIPT} of Pyodide {versions}, and none was applied to "
+            f"this one (SHA-256 {digest})."
+        )
+        return Patched(script, (), (note,))
+    applied, notes = [], []
+    for patch in known.patches:
+        try:
+            script = patch.apply(script)
+        except DoesNotApply:
+            notes.append(
+                f"Pages start slower: the patch {patch.name} does not apply to {SCRIPT} of Pyodide {known.version} "
+                f"(SHA-256 {digest}), so {patch.cost}."
+            )
+        else:
+            applied.append(patch.name)
+    return Patched(script, tuple(applied), tuple(notes))

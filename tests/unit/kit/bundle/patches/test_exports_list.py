@@ -1,0 +1,37 @@
+"""Python's exports as a list: the same names with the same values."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from mcpframe.kit.bundle.patches.exports_list import EXPORTS, PATCH
+
+
+def assigned(script: bytes, folder: Path) -> dict[str, object]:
+    """What `assignWasmExports` assigns: to `Module`, and to the variables that the rest of the script reads."""
+    found = EXPORTS.search(script)
+    assert found is not None
+    read = ["_malloc", "___heap_base", "_main", "memory", "wasmMemory", "wasmTable"]
+    program = b"""
+const Module = {};
+const export_ = (name) => Object.assign(() => name, { value: `value of ${name}`.length });
+const exports = new Proxy({}, { get: (_, name) => export_(name) });
+const plain = (value) => (typeof value === "function" ? value() : value);
+assignWasmExports(exports);
+const variables = { %b };
+const entries = (object) => Object.fromEntries(Object.entries(object).map(([name, value]) => [name, plain(value)]));
+console.log(JSON.stringify([entries(Module), entries(variables)]));
+""" % ", ".join(read).encode()
+    (folder / "assigned.mjs").write_bytes(found[0] + program)
+    ran = subprocess.run(["node", folder / "assigned.mjs"], capture_output=True, check=True)
+    module, variables = json.loads(ran.stdout)
+    return {"module": module, "variables": variables}
+
+
+def test_pythons_exports_are_all_there_and_under_the_same_names(script: bytes, tmp_path: Path) -> None:
+    before, after = assigned(script, tmp_path), assigned(PATCH.apply(script), tmp_path)
+    assert before == after
+    assert isinstance(before["module"], dict)
+    assert len(before["module"]) > 4_000
