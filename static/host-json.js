@@ -11,6 +11,9 @@
 const FREE_GROWTH = 1024 * 1024;
 const MOST_GROWTH = 16;
 
+/** What the brackets of an array or an object add to its items, each of which counts a comma: the last one has none. */
+const BRACKETS = 1;
+
 /** How deep a message may be where nobody says less: what the parser of Pyodide takes without harm. */
 const MOST_NESTING = 1000;
 
@@ -120,7 +123,7 @@ class Measure {
     if (this.#met.has(value)) return false;
     this.#met.add(value);
     if (depth > this.maxNesting) throw this.#tooDeep();
-    this.#add(2);
+    this.#add(BRACKETS);
     if (ArrayBuffer.isView(value)) return this.#add((value.length ?? 0) * 6); // an object with a member for each item
     if (Array.isArray(value)) {
       for (let index = 0; index < value.length; index++) {
@@ -161,8 +164,8 @@ class Measure {
     if (depth > this.maxNesting || (found && depth + found.levels - 1 > this.maxNesting)) throw this.#tooDeep();
     if (!found) {
       this.#known.set(value, null);
-      this.#add(2);
-      const size = 2 + this.#insideOf(value, depth + 1);
+      this.#add(BRACKETS);
+      const size = BRACKETS + this.#insideOf(value, depth + 1);
       found = { size, levels: this.#levels + 1 };
       this.#known.set(value, found);
     }

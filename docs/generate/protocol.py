@@ -25,7 +25,7 @@ _GUARDS = {
     "_same_session": "it names this session",
     "_asks_undecided": "it asks for permissions that the host has not decided on",
 }
-_LOCALS = {
+LOCALS = {
     Local.START: "start",
     Local.REPEAT: "the repetition is due",
     Local.DEADLINE: "the deadline has passed",
@@ -70,7 +70,7 @@ def transitions(name: str) -> str:
         condition = _GUARDS[rule.guard.__name__] if rule.guard else "otherwise" if key in guarded else ""
         if rule.guard:
             guarded.add(key)
-        what = f"`{rule.trigger}`" if rule.trigger in role.readers else _LOCALS[Local(rule.trigger)]
+        what = f"`{rule.trigger}`" if rule.trigger in role.readers else LOCALS[Local(rule.trigger)]
         rows.append([str(rule.state), what + (f", {condition}" if condition else ""), str(rule.to), _done(role, rule)])
     return table(["state", "what happens", "next state", "what is sent and told"], rows)
 

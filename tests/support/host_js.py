@@ -1,17 +1,17 @@
-"""host.js in Node, without a browser: `tests/vectors/host_frame.mjs` says what comes of a case."""
+"""host.js in Node, without a browser: `tests/vectors/host_in_node.mjs` plays the cases."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.node import find_node
 from mcpframe.kit.web.host_page import HOST_MODULES
+from tests.vectors.cases import ROLES_FILE, VECTORS, Case, Result
 
-_DRIVER = Path(__file__).resolve().parents[1] / "vectors" / "host_frame.mjs"
+_DRIVER = VECTORS / "host_in_node.mjs"
 
 
 def host_folder(folder: Path) -> Path:
@@ -22,11 +22,16 @@ def host_folder(folder: Path) -> Path:
     return folder
 
 
-def through_host_js(folder: Path, table: list[dict[str, Any]]) -> list[Any]:
-    """Return what comes of each case: its outcome, with its processor time where it has a `make`."""
+def through_host_js(folder: Path, table: list[Case], dialect: str = "sep") -> list[Result | None]:
+    """Play cases; None for one that host.js has no part in. A case may have a `make`: JavaScript in place of a message.
+
+    Returns:
+        The result of each case, with the processor time that it took in `milliseconds`.
+    """
     cases = folder / "cases.json"
     cases.write_text(json.dumps(table))
-    written = folder / "outcomes.json"
-    find_node().run(str(_DRIVER), (folder / "host.js").as_uri(), str(cases), str(written), timeout=120)
-    outcomes: list[Any] = json.loads(written.read_text("utf-8"))
-    return outcomes
+    written = folder / "results.json"
+    driver = [str(_DRIVER), (folder / "host.js").as_uri(), str(VECTORS / dialect / ROLES_FILE)]
+    find_node().run(*driver, str(cases), str(written), timeout=120)
+    results: list[Result | None] = json.loads(written.read_text("utf-8"))
+    return results

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support.host_js import host_folder, through_host_js
 from tests.unit.frame.core.test_outline import refused
+from tests.vectors.cases import Case, Result
 
 CARRIED: dict[str, tuple[str, Any]] = {
     "a hole": ("[1, , 3]", [1, None, 3]),
@@ -73,6 +74,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return host_folder(tmp_path_factory.mktemp("host"))
 
 
+def played(folder: Path, table: list[Case]) -> list[Result]:
+    results = through_host_js(folder, table)
+    return [result for result in results if result is not None]
+
+
 def request_with(params: str) -> str:
     return (
         f"{{ type: 'MCP_MESSAGE', payload: {{ jsonrpc: '2.0', id: 7, method: 'm', params: {{ params: {params} }} }} }}"
@@ -84,8 +90,8 @@ def case(make: str, **options: int) -> dict[str, Any]:
 
 
 def test_what_json_would_carry_is_what_the_sdk_gets(folder: Path) -> None:
-    table = [case(request_with(make), maxNesting=9) for make, _ in CARRIED.values()]
-    told = [result["outcome"] for result in through_host_js(folder, table)]
+    table = [case(request_with(make), max_nesting=9) for make, _ in CARRIED.values()]
+    told = [result["outcome"] for result in played(folder, table)]
     wanted = [
         [{"received": {"jsonrpc": "2.0", "id": 7, "method": "m", "params": {"params": value}}}]
         for _, value in CARRIED.values()
@@ -94,9 +100,9 @@ def test_what_json_would_carry_is_what_the_sdk_gets(folder: Path) -> None:
 
 
 def test_what_it_would_not_is_refused_and_who_waits_hears(folder: Path) -> None:
-    table = [case(request_with(make), maxNesting=9) for make, _ in REFUSED.values()]
-    told = [result["outcome"] for result in through_host_js(folder, table)]
-    wanted = [[{"refused": error}, {"answers": 7, "code": -32600}] for _, error in REFUSED.values()]
+    table = [case(request_with(make), max_nesting=9) for make, _ in REFUSED.values()]
+    told = [result["outcome"] for result in played(folder, table)]
+    wanted = [[{"refused": error}, {"answers": 7, "code": -32600, "to": "peer"}] for _, error in REFUSED.values()]
     assert dict(zip(REFUSED, told, strict=True)) == dict(zip(REFUSED, wanted, strict=True))
 
 
@@ -104,14 +110,14 @@ def test_boxed_texts_are_texts(folder: Path) -> None:
     boxed = (
         "{ type: new String('MCP_MESSAGE'), payload: { jsonrpc: '2.0', id: new String('a'), method: new String('m') } }"
     )
-    [told] = through_host_js(folder, [case(boxed)])
+    [told] = played(folder, [case(boxed)])
     assert told["outcome"] == [{"received": {"jsonrpc": "2.0", "id": "a", "method": "m"}}]
 
 
 def test_what_is_no_object_in_json_is_noise(folder: Path) -> None:
     on_array = f"Object.assign([], {request_with('1')})"
     inherited = "new Map([['type', 'MCP_MESSAGE']])"
-    told = through_host_js(folder, [case(on_array), case(inherited), case("undefined")])
+    told = played(folder, [case(on_array), case(inherited), case("undefined")])
     assert [each["outcome"] for each in told] == [[], [], []]
 
 
@@ -121,7 +127,7 @@ def test_the_cost_is_bounded_by_what_was_posted(folder: Path) -> None:
     names = ["billions of holes", "holes up to an item", "parts of parts"]
     bombs = [request_with(REFUSED[name][0]) for name in names]
     legitimate = [request_with(make) for make in PROPORTIONATE.values()]
-    results = through_host_js(folder, [case(usual)] * 3 + [case(make) for make in [*bombs, *legitimate]])
+    results = played(folder, [case(usual)] * 3 + [case(make) for make in [*bombs, *legitimate]])
     slowest = max(result["milliseconds"] for result in results[:3])
     for name, result in zip(names, results[3:6], strict=True):
         assert result["outcome"][0] == {"refused": "MessageTooLarge"}, name
@@ -134,7 +140,7 @@ def test_the_cost_is_bounded_by_what_was_posted(folder: Path) -> None:
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 def test_whoever_waits_for_a_refused_message_hears(folder: Path, messages: list[tuple[str, Any, bool]]) -> None:
     """The cases of `test_outline.py`: any order of members, any id, any reason."""
-    limits = {"maxMessageBytes": 15_000, "maxNesting": 6}
+    limits = {"max_message_bytes": 15_000, "max_nesting": 6}
     sendable = [each for each in messages if each[2] or not _ill_formed(each[1])]
     table = [
         {
@@ -146,8 +152,9 @@ def test_whoever_waits_for_a_refused_message_hears(folder: Path, messages: list[
         }
         for text, id_, is_request in sendable
     ]
-    for (text, id_, is_request), outcome in zip(sendable, through_host_js(folder, table), strict=True):
-        told = [{"answers": id_, "code": -32600}] if is_request else [{"fails": id_}]
+    for (text, id_, is_request), result in zip(sendable, played(folder, table), strict=True):
+        outcome = result["outcome"]
+        told = [{"answers": id_, "code": -32600, "to": "peer"}] if is_request else [{"fails": id_, "code": -32603}]
         assert "refused" in json.dumps(outcome), text
         assert [each for each in outcome if "refused" not in each] == told, text
 

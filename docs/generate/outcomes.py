@@ -1,0 +1,87 @@
+"""What each role does with each message, and each refusal, from the vectors of the tests."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from docs.generate.docstrings import summary, table
+from docs.generate.talking import ROLES
+from mcpframe.frame.core import errors
+from mcpframe.frame.core.errors import MessageError
+from tests.vectors.cases import Case, cases, cases_in, files
+
+_EVENTS = {
+    "setup started": "`SetupStarted`",
+    "setup required": "`SetupRequired`",
+    "set up": "`SetupCompleted`",
+    "opened": "`Opened`",
+    "received": "`Received`",
+}
+_DEAF = ("idle", "closed")
+
+
+@cache
+def _cases() -> tuple[Case, ...]:
+    return tuple(cases("sep"))
+
+
+def in_words(output: dict[str, Any]) -> str:
+    """Return an output of a case as the tables of the documentation have it."""
+    if "posts" in output:
+        return f"sends `{output['posts']['type']}` to {'`*`' if output['to'] == '*' else 'the peer'}"
+    if "answers" in output:
+        return f"an error answer, {output['code']}"
+    if "fails" in output:
+        return f"a request fails, {output['code']}"
+    if "closed" in output:
+        return f"`Closed` ({output['closed'] or 'a regular end'})"
+    for name in ("refused", "raises"):
+        if name in output:
+            return f"{name}: `{output[name]}`"
+    return next(_EVENTS[name] for name in output)
+
+
+def messages(name: str) -> str:
+    """Return what a role such as `inner setup` does with a valid message of each type, in each state that listens."""
+    (path,) = (path for path in files("sep") if path.stem == f"states_{name.replace(' ', '_')}")
+    found: dict[str, dict[str, list[str]]] = {}
+    for case in cases_in(path):
+        message = case.get("message")
+        kind = message.get("type") if isinstance(message, dict) and "from" not in case else None
+        if not isinstance(kind, str) or kind not in _kinds() or case["state"] in _DEAF:
+            continue
+        words = ", ".join(map(in_words, case["outcome"])) or "nothing"
+        moved = f" → {case['next']}" if case["next"] != case["state"] else ""
+        cells = found.setdefault(kind, {}).setdefault(case["state"], [])
+        if words + moved not in cells:
+            cells.append(words + moved)
+    states = list(dict.fromkeys(state for cells in found.values() for state in cells))
+    rows = [[f"`{kind}`", *("; ".join(cells[state]) for state in states)] for kind, cells in found.items()]
+    return table(["message", *states], rows)
+
+
+def _kinds() -> set[str]:
+    return {kind for role in ROLES.values() for kind in role.readers}
+
+
+def refusals(_: str) -> str:
+    """Return every error that a message is refused with, and what whoever waits for it gets in an open session."""
+    rows = []
+    for error in MessageError.__subclasses__():
+        name = error.__name__
+        answers, fails = _codes(name, "answers"), _codes(name, "fails")
+        rows.append([f"`{name}`", summary(getattr(errors, name)), answers or "-", fails or "-"])
+    head = ["error", "meaning", "the peer's request is answered with", "our request, whose answer it was, fails with"]
+    return table(head, rows)
+
+
+def _codes(error: str, name: str) -> str:
+    codes = {
+        output["code"]
+        for case in _cases()
+        if {"refused": error} in case["outcome"] and "do" not in case
+        for output in case["outcome"]
+        if name in output
+    }
+    return ", ".join(f"`{code}`" for code in sorted(codes))

@@ -1,0 +1,19 @@
+"""Make the generated files of the vectors.
+
+What is expected of each case follows from a short description of the dialect (`sep_rules.py`), which is written down
+here a second time on purpose: it imports nothing of mcpframe, so that it cannot repeat a fault of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.vectors.cases import VECTORS
+from tests.vectors.generate import sep_fields, sep_limits, sep_payload, sep_states
+from tests.vectors.generate.writing import text_of
+
+
+def generated() -> dict[Path, str]:
+    """Return the text of every generated file."""
+    parts = [sep_states, sep_fields, sep_payload, sep_limits]
+    return {VECTORS / "sep" / f"{name}.json": text_of(table) for part in parts for name, table in part.tables()}

@@ -1,0 +1,74 @@
+// host.js on a stage in Node, with as little of a browser as it needs: see host_driver.mjs.
+// usage: node host_in_node.mjs URL_OF_HOST_JS ROLES CASES RESULTS: files; in RESULTS is null for a case that is not played
+import { readFileSync, writeFileSync } from "node:fs";
+import { play, plays } from "./host_driver.mjs";
+
+const ORIGIN = "https://tools.example";
+const STRANGER = "https://stranger.example";
+const listeners = new Set();
+globalThis.location = { origin: "https://chat.example" };
+globalThis.window = {
+  addEventListener: (_, listener) => listeners.add(listener),
+  removeEventListener: (_, listener) => listeners.delete(listener),
+};
+globalThis.document = { baseURI: "https://chat.example/" };
+globalThis.MutationObserver = class {
+  observe() {}
+  disconnect() {}
+};
+globalThis.reportError = (error) => {
+  throw error;
+};
+const [hostJs, rolesFile, casesFile, resultsFile] = process.argv.slice(2);
+const { FrameTransport } = await import(hostJs);
+
+class NodeStage {
+  #posted = [];
+
+  constructor({ opaque }) {
+    this.origin = opaque ? "null" : ORIGIN;
+    const attributes = new Map([["sandbox", opaque ? "allow-scripts" : "allow-scripts allow-same-origin"]]);
+    this.iframe = {
+      contentWindow: {
+        postMessage: (message, target) => {
+          if (target !== "*" && target !== this.origin) throw new Error(`posted to ${target}`);
+          this.#posted.push({ message: structuredClone(message), to: target === "*" ? "*" : "peer" });
+        },
+      },
+      style: {},
+      hidden: false,
+      isConnected: true,
+      sandbox: { contains: (word) => attributes.get("sandbox").split(" ").includes(word) },
+      hasAttribute: (name) => attributes.has(name),
+      setAttribute: (name, value) => attributes.set(name, value),
+      removeAttribute: (name) => attributes.delete(name),
+      addEventListener() {},
+      removeEventListener() {},
+      getRootNode: () => ({}),
+    };
+  }
+
+  async say({ data, make, from = "peer" }) {
+    const origin = { "another origin": STRANGER, "opaque origin": "null" }[from] ?? this.origin;
+    const source = from === "another window" ? {} : this.iframe.contentWindow;
+    const clone = structuredClone(make ? new Function(`return (${make})`)() : data);
+    for (const listener of [...listeners]) listener({ source, origin, data: clone });
+  }
+
+  async posted() {
+    return this.#posted.splice(0);
+  }
+
+  clock() {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  }
+}
+
+const about = JSON.parse(readFileSync(rolesFile, "utf8"));
+const results = [];
+for (const one of JSON.parse(readFileSync(casesFile, "utf8"))) {
+  results.push(plays(one) ? await play(FrameTransport, new NodeStage(one), about, one) : null);
+}
+writeFileSync(resultsFile, JSON.stringify(results));
+process.exit(0); // what waits for ever in a case waits no longer
