@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.node import find_node
@@ -12,6 +13,7 @@ from mcpframe.kit.web.host_page import HOST_MODULES
 from tests.vectors.cases import ROLES_FILE, VECTORS, Case, Result
 
 _DRIVER = VECTORS / "host_in_node.mjs"
+_READER = VECTORS / "texts_in_node.mjs"
 
 
 def host_folder(folder: Path) -> Path:
@@ -35,3 +37,13 @@ def through_host_js(folder: Path, table: list[Case], dialect: str = "sep") -> li
     find_node().run(*driver, str(cases), str(written), timeout=120)
     results: list[Result | None] = json.loads(written.read_text("utf-8"))
     return results
+
+
+def texts_of(folder: Path, makes: list[str]) -> list[Any]:
+    """Return what a page hands to Python of each value, which is given as JavaScript: a text, or a reason, or None."""
+    values = folder / "makes.json"
+    values.write_text(json.dumps(makes))
+    written = folder / "texts.json"
+    find_node().run(str(_READER), (folder / "host-json.js").as_uri(), str(values), str(written), timeout=120)
+    texts: list[Any] = json.loads(written.read_text("utf-8"))
+    return texts

@@ -22,6 +22,7 @@ from mcpframe.frame.core.events import (
     SetupCompleted,
     SetupRequired,
     SetupStarted,
+    Unreadable,
 )
 from mcpframe.frame.core.origins import ANY
 from mcpframe.frame.core.roles import Local, Role
@@ -37,8 +38,14 @@ STRANGER = "https://stranger.example"
 _roles = cache(roles)
 
 
-def play(case: Case, dialect: str = "sep") -> Result:
-    """Return the outcome of a case, and the state that it leads to."""
+def play(case: Case, dialect: str = "sep", *, text: Any = None) -> Result:
+    """Return the outcome of a case, and the state that it leads to.
+
+    Args:
+        case: the case.
+        dialect: whose it is.
+        text: for a case with a `make`: what a page hands to Python of it, as `textOrReason` of host-json.js returns it.
+    """
     table = _roles(dialect)
     about = table["roles"][case["role"]]
     peer = "null" if case.get("opaque") else about["peer"]
@@ -53,7 +60,7 @@ def play(case: Case, dialect: str = "sep") -> Result:
         request = {"jsonrpc": "2.0", "id": id_, "method": "ask"}
         connection.send(json.dumps(request), request, 0.0)
     try:
-        outputs = _act(connection, case, peer)
+        outputs = _read(connection, text, peer) if "make" in case else _act(connection, case, peer)
     except StateError:
         return {"outcome": [{"raises": "StateError"}], "next": str(connection.state)}
     heard = case.get("message")
@@ -87,6 +94,15 @@ def _act(connection: Connection, case: Case, peer: str) -> list[Output]:
         case "opaque origin":
             return _hear(connection, text, "null")
     return _hear(connection, text, peer)
+
+
+def _read(connection: Connection, text: Any, origin: str) -> list[Output]:
+    def read() -> str:
+        if isinstance(text, str):
+            return text
+        raise ValueError("nothing in JSON") if text is None else Unreadable(*text)
+
+    return connection.receive(Inbound(origin, True, read), 0.0)
 
 
 def _hear(connection: Connection, text: str, origin: str) -> list[Output]:

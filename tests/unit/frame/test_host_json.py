@@ -13,54 +13,8 @@ from hypothesis import strategies as st
 from tests.support.host_js import host_folder, through_host_js
 from tests.unit.frame.core.test_outline import refused
 from tests.vectors.cases import Case, Result
+from tests.vectors.generate.sep_clones import CARRIED, REFUSED, request_with
 
-CARRIED: dict[str, tuple[str, Any]] = {
-    "a hole": ("[1, , 3]", [1, None, 3]),
-    "holes at the end": ("(() => { const list = [1]; list.length = 3; return list; })()", [1, None, None]),
-    "undefined": ("({ a: undefined, b: [undefined] })", {"b": [None]}),
-    "a name on an array": ("Object.assign([1], { name: 'x' })", [1]),
-    "__proto__ on an array": ("Object.defineProperty([1], '__proto__', { value: {}, enumerable: true })", [1]),
-    "a Map on an array": ("Object.assign([1], { map: new Map([[1, 2]]) })", [1]),
-    "a cycle on an array": ("(() => { const list = [1]; list.self = list; return list; })()", [1]),
-    "depth on an array": ("Object.assign([1], { deep: JSON.parse('['.repeat(500) + ']'.repeat(500)) })", [1]),
-    "a name beside a hole": ("Object.assign([, 1], { name: 'x', '-1': 2, '01': 3 })", [None, 1]),
-    "a Map": ("new Map([[1, 2]])", {}),
-    "a Set": ("new Set([1])", {}),
-    "a Date": ("new Date(0)", "1970-01-01T00:00:00.000Z"),
-    "no Date": ("new Date(NaN)", None),
-    "a RegExp": ("/x/", {}),
-    "an Error": ("new Error('x')", {}),
-    "an ArrayBuffer": ("new ArrayBuffer(8)", {}),
-    "a DataView": ("new DataView(new ArrayBuffer(8))", {}),
-    "a typed array": ("new Uint8Array([7, 8])", {"0": 7, "1": 8}),
-    "a boxed text": ("new String('x')", "x"),
-    "a boxed number": ("new Number(5)", 5),
-    "a boxed flag": ("new Boolean(false)", False),
-    "minus zero": ("-0", 0),
-    "numbers that are none": ("[NaN, Infinity, -Infinity]", [None, None, None]),
-    "toJSON that is no function": ("({ toJSON: 5 })", {"toJSON": 5}),
-    "a part used twice": ("((part) => ({ a: part, b: [part] }))({ c: 1 })", {"a": {"c": 1}, "b": [{"c": 1}]}),
-    "a Date as deep as allowed": ("[[[[new Date(0)]]]]", [[[["1970-01-01T00:00:00.000Z"]]]]),
-}
-DEEP = "((depth) => { let value = {}; while (--depth) value = { value }; return value; })"
-REFUSED: dict[str, tuple[str, str]] = {
-    "a cycle": ("(() => { const one = {}; one.self = { one }; return one; })()", "MalformedMessage"),
-    "a BigInt": ("1n", "MalformedMessage"),
-    "billions of holes": ("(() => { const list = [1]; list.length = 4e9; return list; })()", "MessageTooLarge"),
-    "holes up to an item": ("(() => { const list = []; list[4e9] = 1; return list; })()", "MessageTooLarge"),
-    "parts of parts": (
-        "(() => { let part = {}; for (let n = 0; n < 60; n++) part = { l: part, r: part }; return part; })()",
-        "MessageTooDeep",
-    ),
-    "many of one part": (
-        "((text) => { const part = [text]; return Array(1e6).fill(part); })('x'.repeat(100))",
-        "MessageTooLarge",
-    ),
-    "too deep": (f"{DEEP}(12)", "MessageTooDeep"),
-    "too deep where it is used again": (f"((part) => ({{ part, more: [[[[part]]]] }}))({DEEP}(5))", "MessageTooDeep"),
-    "__proto__": ("JSON.parse('{\"__proto__\":1}')", "PrototypeKey"),
-    "a lone surrogate": ("'\\ud800'", "MalformedMessage"),
-}
 PROPORTIONATE = {
     "a million numbers": "Array.from({ length: 1e6 }, (_, n) => n)",
     "a hundred thousand objects": "Array.from({ length: 1e5 }, (_, n) => ({ n, name: 'x' }))",
@@ -77,12 +31,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def played(folder: Path, table: list[Case]) -> list[Result]:
     results = through_host_js(folder, table)
     return [result for result in results if result is not None]
-
-
-def request_with(params: str) -> str:
-    return (
-        f"{{ type: 'MCP_MESSAGE', payload: {{ jsonrpc: '2.0', id: 7, method: 'm', params: {{ params: {params} }} }} }}"
-    )
 
 
 def case(make: str, **options: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.host_js import host_folder, through_host_js
+from tests.support.host_js import host_folder, texts_of, through_host_js
 from tests.vectors.cases import Case, cases, cases_in, comparable, files, is_generated
 from tests.vectors.python_driver import play
 
@@ -24,9 +24,11 @@ def test_the_python_roles(case: Case) -> None:
 
 
 @pytest.mark.parametrize("path", GENERATED, ids=lambda path: path.stem)
-def test_the_python_roles_with_generated_cases(path: Path) -> None:
+def test_the_python_roles_with_generated_cases(path: Path, tmp_path: Path) -> None:
     table = {case["name"]: case for case in cases_in(path)}
-    assert {name: comparable(play(case)) for name, case in table.items()} == {
+    makes = [case["make"] for case in table.values() if "make" in case]
+    texts = dict(zip(makes, texts_of(host_folder(tmp_path), makes), strict=True)) if makes else {}
+    assert {name: comparable(play(case, text=texts.get(case.get("make", "")))) for name, case in table.items()} == {
         name: comparable(case) for name, case in table.items()
     }
 

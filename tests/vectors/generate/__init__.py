@@ -9,11 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.vectors.cases import VECTORS
-from tests.vectors.generate import sep_fields, sep_limits, sep_payload, sep_states
+from tests.vectors.generate import sep_clones, sep_fields, sep_limits, sep_payload, sep_states
 from tests.vectors.generate.writing import text_of
 
 
 def generated() -> dict[Path, str]:
     """Return the text of every generated file."""
-    parts = [sep_states, sep_fields, sep_payload, sep_limits]
+    parts = [sep_states, sep_fields, sep_payload, sep_limits, sep_clones]
     return {VECTORS / "sep" / f"{name}.json": text_of(table) for part in parts for name, table in part.tables()}
