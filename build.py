@@ -239,6 +239,7 @@ def lock() -> None:
     for sources, target in (
         (["requirements/bootstrap.in"], "requirements/bootstrap.txt"),
         (["pyproject.toml", "--extra", "test", "--extra", "node", "requirements/dev.in"], "requirements/dev.txt"),
+        *(([str(path)], str(path.with_suffix(".txt"))) for path in sorted(Path("requirements/sdks").glob("*.in"))),
     ):
         with step(f"Locking {target}"):
             run_tool([*compiling, *sources, "--output-file", target], "uv", cwd=ROOT)

@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mcpframe.frame import entries, load
@@ -183,9 +184,9 @@ async def _run(config: BootConfig, loader: Loader) -> None:
         batch_callbacks(asyncio.get_running_loop())
         outlive_exits()
     load.configure(config.lazy)
-    from mcpframe.frame import server as servers  # imports the SDK, which sdk.prepare() has to come before
     from mcpframe.frame.browser import window
 
+    servers = _servers()
     loader.progress("Starting the server" if config.kind == "server" else "Starting")
     try:
         entries.set_environment(config.args, config.env)
@@ -216,14 +217,20 @@ async def _run(config: BootConfig, loader: Loader) -> None:
         await _serve(target, allowed, host, config, loader)
 
 
+def _servers() -> Any:
+    """Return the module for server objects of the SDK that is there. It imports that SDK: after `sdk.prepare`."""
+    return import_module("mcpframe.frame.server" if sdk.major() == 2 else "mcpframe.frame.other_server")
+
+
 async def _serve(
     target: ServerObject, allowed: AllowedOrigins, host: InnerWindow, config: BootConfig, loader: Loader
 ) -> None:
-    from mcpframe.frame import server as servers
     from mcpframe.frame.session import open_session
 
+    servers = _servers()
     connection = Connection(sep.INNER_TRANSPORT, allowed, options=config.connection_options)
-    async with open_session(connection, host, on_event=_Reporter(loader), take_early=host.take_early) as session:
+    hooks: dict[str, Any] = {"on_event": _Reporter(loader), "take_early": host.take_early}
+    async with open_session(connection, host, **hooks, messages=servers.messages()) as session:
         with _running_for(target, session, "transport", config, loader):
             tasks: list[asyncio.Task[None]] = []
             if isinstance(target, servers.FrameServer) and target.ui_function:
@@ -234,7 +241,7 @@ async def _serve(
                     target,
                     *session.streams,
                     experimental=experimental,
-                    on_problem=lambda title, error: loader.problem(title, "".join(traceback.format_exception(error))),
+                    on_problem=lambda title, error: loader.problem(title, _traceback_of(error)),
                 )
                 closed = await session.ended()
             finally:
@@ -246,9 +253,9 @@ async def _serve(
 async def _set_up(
     target: ServerObject, allowed: AllowedOrigins, host: InnerWindow, config: BootConfig, loader: Loader
 ) -> None:
-    from mcpframe.frame.server import FrameServer
     from mcpframe.frame.session import open_session
 
+    FrameServer = _servers().FrameServer  # noqa: N806
     phase = target.setup_phase if isinstance(target, FrameServer) else None
     facts = {"requires_visible_setup": phase.visible, "permissions": phase.permissions} if phase else None
     connection = Connection(sep.INNER_SETUP, allowed, options=config.connection_options, facts=facts)
@@ -316,6 +323,10 @@ async def _run_ui(server: FrameServer[Any], function: UiFunction, loader: Loader
         loader.problem(f"The page's own part stopped: {type(error).__name__}: {error}", traceback.format_exc())
 
 
+def _traceback_of(error: BaseException | None) -> str:
+    return "".join(traceback.format_exception(error)) if error else ""
+
+
 async def _end(tasks: list[asyncio.Task[Any]]) -> None:
     """End what runs beside the session."""
     for task in tasks:
@@ -328,11 +339,11 @@ def _running_for(
     target: ServerObject, session: Session, phase: Phase, config: BootConfig, loader: Loader
 ) -> AbstractContextManager[None]:
     """Return a context manager in whose block `FrameServer.session` is the session with this peer."""
-    from mcpframe.frame.server import FrameServer
-
-    if not isinstance(target, FrameServer):
+    if not isinstance(target, _servers().FrameServer):
         return nullcontext()
-    return target.running_for(PeerSession(lambda: _author_session(session, phase, config, loader)))
+    peer = PeerSession(lambda: _author_session(session, phase, config, loader))
+    running: AbstractContextManager[None] = target.running_for(peer)
+    return running
 
 
 def _author_session(session: Session, phase: Phase, config: BootConfig, loader: Loader) -> FrameSession:

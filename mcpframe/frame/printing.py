@@ -53,6 +53,12 @@ class PrintedLines:
         if lines and threading.get_ident() == self._thread:
             self._changed.set()
 
+    def take(self) -> list[str]:
+        """Return the complete lines that wait, which then wait no longer."""
+        lines = list(self._waiting)
+        self._waiting.clear()
+        return lines
+
     def close(self) -> None:
         """Queue the incomplete line, and end the iteration after the queued lines."""
         if self._partial:

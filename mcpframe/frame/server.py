@@ -36,6 +36,7 @@ from mcpframe.frame.compat.failures import contain_failures
 from mcpframe.frame.compat.lifespan import log_problem, own_lifespan, refuse
 from mcpframe.frame.compat.resource_updates import announce_update, answer_subscriptions
 from mcpframe.frame.compat.sdk import (
+    Messages,
     accept_without_handshake,
     connection_state,
     handle_security,
@@ -265,6 +266,11 @@ def _checked(entry: str, found: object) -> ServerObject:
 def _servers_in(module: ModuleType) -> str:
     names = [name for name, value in vars(module).items() if isinstance(value, MCPServer | Server)]
     return f"its servers are: {', '.join(names)}" if names else "and no server under another name"
+
+
+def messages() -> Messages:
+    """Return how the streams of `serve` have messages."""
+    return Messages()
 
 
 async def serve(

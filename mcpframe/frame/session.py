@@ -13,12 +13,11 @@ import math
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import anyio
-from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
 
+from mcpframe.frame.compat import sdk
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.connection import Connection
 from mcpframe.frame.core.errors import MalformedMessage, MessageError, SessionError, StateError
@@ -51,13 +50,30 @@ WireHook = Callable[[Wire], None]
 TakeEarly = Callable[[], Early]
 
 
+class Messages(Protocol):
+    """How messages look on the streams of a session: those of the SDK, unless something else serves."""
+
+    def read(self, body: Mapping[str, Any]) -> Any:
+        """Return a message of the peer as the read stream has it. Raises ValueError where it is not one of MCP."""
+        ...
+
+    def text(self, item: Any) -> str:
+        """Return the JSON text of what is sent. What it raises means that the message has no such form."""
+        ...
+
+    def members(self, item: Any) -> Mapping[str, Any]:
+        """Return the members of what is sent, by name, without making a copy of what is in them."""
+        ...
+
+
 class Session:
     """One connection over one window, until either side ends it. Made by `open_session`.
 
     Attributes:
         connection: the connection that is driven.
         started: the event that began it: `Opened`, or `SetupStarted` in the setup phase.
-        streams: `(read, write)` for the SDK: `read` gives `SessionMessage | Exception`, `write` takes `SessionMessage`.
+        streams: `(read, write)` for the SDK: `read` gives `SessionMessage | Exception`, `write` takes `SessionMessage`;
+            other items where the session has other `Messages`.
     """
 
     started: Opened | SetupStarted
@@ -69,6 +85,7 @@ class Session:
         on_event: EventHook | None = None,
         on_wire: WireHook | None = None,
         take_early: TakeEarly = Early,
+        messages: Messages | None = None,
     ) -> None:
         """Prepare a session; nothing happens before `start`.
 
@@ -80,6 +97,7 @@ class Session:
             on_wire: called with every message, as it is sent, received or refused: see `Wire`. What it raises is raised
                 like that, too.
             take_early: called once, as soon as the session listens: returns what came before, which is received first.
+            messages: how messages look on the streams; None: as those of the SDK.
         """
         self.connection = connection
         connection.watched = on_wire is not None
@@ -94,8 +112,9 @@ class Session:
         self._begun: asyncio.Future[Opened | SetupStarted] = self._loop.create_future()
         self._ended: asyncio.Future[Closed] = self._loop.create_future()
         self._setup: SetupResult | None = None
-        self._incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
-        self.streams: tuple[MemoryObjectReceiveStream[SessionMessage | Exception], Writer] = (read, Writer(self))
+        self._messages = messages or sdk.Messages()
+        self._incoming, read = anyio.create_memory_object_stream[Any](math.inf)
+        self.streams: tuple[MemoryObjectReceiveStream[Any], Writer] = (read, Writer(self))
 
     @property
     def id(self) -> str:
@@ -168,21 +187,22 @@ class Session:
         """End the session: what is pending fails, the streams end. Closing again does nothing."""
         self._carry_out(self.connection.close(self._loop.time()))
 
-    def send(self, message: SessionMessage) -> None:
-        """Post one SDK message to the peer. One that has no form in JSON fails for whoever waits for it.
+    def send(self, message: Any) -> None:
+        """Post one message to the peer. One that has no form in JSON fails for whoever waits for it.
+
+        Args:
+            message: as the write stream has it: see `Messages`.
 
         Raises:
             StateError: where the session is not open.
         """
-        body = message.message
         text: str | MessageError
         try:
-            text = body.model_dump_json(by_alias=True, exclude_unset=True)
+            text = self._messages.text(message)
         except Exception as error:  # noqa: BLE001  a serializer may be the author's; whoever waits has to hear
             told = payload.well_formed(str(error)).partition("\n")[0][:500]
             text = MalformedMessage(f"The message has no form in JSON: {told}")
-        envelope = {name: getattr(body, name) for name in body.model_fields_set}  # no second dump of a large result
-        self._carry_out(self.connection.send(text, envelope, self._loop.time()))
+        self._carry_out(self.connection.send(text, self._messages.members(message), self._loop.time()))
 
     def _deliver(self, inbound: Inbound) -> None:
         self._carry_out(self.connection.receive(inbound, self._loop.time()))
@@ -210,9 +230,8 @@ class Session:
         self._set_timer()
 
     def _receive(self, event: Received) -> None:
-        item: SessionMessage | Exception
         try:
-            item = SessionMessage(jsonrpc_message_adapter.validate_python(event.payload, by_name=False))
+            item = self._messages.read(event.payload)
         except ValueError as error:
             item = self._refused(event.payload, error)
         try:
@@ -220,7 +239,7 @@ class Session:
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             self.connection.dropped["unread"] += 1  # the SDK has stopped reading: nobody is left to tell
 
-    def _refused(self, body: Mapping[str, Any], error: ValueError) -> SessionMessage | Exception:
+    def _refused(self, body: Mapping[str, Any], error: ValueError) -> Any:
         """What the SDK gets in place of a message that is not MCP's: whoever waits for it as an answer is told."""
         id_ = jsonrpc.request_id(body)
         why = payload.well_formed(str(error)).partition("\n")[0]
@@ -232,7 +251,7 @@ class Session:
             return error
         told = f"The answer is no JSON-RPC response of MCP: {why}"
         answer = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, told)
-        return SessionMessage(jsonrpc_message_adapter.validate_python(answer, by_name=False))
+        return self._messages.read(answer)
 
     def _note(self, event: Event) -> None:
         if isinstance(event, Opened | SetupStarted) and not self._begun.done():
@@ -266,7 +285,7 @@ class Writer:
         """Write to this session."""
         self._session = session
 
-    async def send(self, item: SessionMessage, /) -> None:
+    async def send(self, item: Any, /) -> None:
         """Post one message.
 
         Raises:
@@ -298,6 +317,7 @@ async def open_session(
     on_event: EventHook | None = None,
     on_wire: WireHook | None = None,
     take_early: TakeEarly = Early,
+    messages: Messages | None = None,
 ) -> AsyncIterator[Session]:
     """Do the handshake and give the open session; close it at the end.
 
@@ -307,6 +327,7 @@ async def open_session(
         on_event: as for `Session`.
         on_wire: as for `Session`.
         take_early: as for `Session`.
+        messages: as for `Session`.
 
     Yields:
         The session, past its handshake.
@@ -314,7 +335,7 @@ async def open_session(
     Raises:
         SessionError: where the handshake fails; see its subclasses.
     """
-    session = Session(connection, window, on_event, on_wire, take_early)
+    session = Session(connection, window, on_event, on_wire, take_early, messages)
     try:
         session.start()
         await session.begun()

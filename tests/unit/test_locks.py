@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
@@ -31,6 +32,11 @@ def pinned(text: str) -> dict[str, str]:
             assert specifier.operator == "==", requirement
             found[canonicalize_name(parsed.name)] = specifier.version
     return found
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "requirements" / "sdks").glob("*.txt")), ids=lambda path: path.name)
+def test_packages_of_other_sdks_have_an_exact_version_and_hashes(path: Path) -> None:
+    assert "mcp" in pinned(path.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("name", LOCKED)

@@ -8,19 +8,23 @@ On CPython `prepare` does nothing. In Pyodide it does five things, each for one 
 4. There is no cryptography: the default codec of the request state (`RequestStateSecurity.ephemeral`, which
    `MCPServer(...)` uses by default) issues opaque handles instead of encrypted tokens.
 5. Import time is boot time: the models of `mcp_types` are built when first used (pydantic's `defer_build`).
+
+It does the same for the SDK of 1.x, but for the fourth, which that one has no use for; `mcp1` has what else it needs.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from mcpframe.frame.compat.placeholders import PlaceholderFinder
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
     from mcp.server.request_state import RequestStateSecurity
+    from mcp.shared.message import SessionMessage
 
 _HTTP = (
     "MCP's HTTP transports do not work in a browser frame, and serving the frame does not need them; "
@@ -39,13 +44,18 @@ _HTTP = (
 _HINTS: Final = {
     "cryptography": "Leave out request_state_security, or give it a codec= instead of keys=: a key in a page is no "
     "secret; if the server uses the package itself, add 'cryptography' to its requirements.",
+    "httpx": _HTTP.format("httpx"),
     "httpx2": _HTTP.format("httpx2"),
+    "httpx_sse": _HTTP.format("httpx-sse"),
     "jwt": _HTTP.format("pyjwt"),
     "python_multipart": _HTTP.format("python-multipart"),
     "sse_starlette": _HTTP.format("sse-starlette"),
     "starlette": _HTTP.format("starlette"),
     "uvicorn": _HTTP.format("uvicorn"),
+    "websockets": _HTTP.format("websockets"),
 }
+_MODULES: Final = {1: ("mcp.types", "mcp.server.fastmcp"), 2: ("mcp_types", "mcp.server.mcpserver")}
+"""What is imported of each major version."""
 
 _prepared = False
 
@@ -53,6 +63,13 @@ _prepared = False
 def in_pyodide() -> bool:
     """Whether this Python is Pyodide. (`pyodide.ffi` has renamed its own marker between versions.)"""
     return sys.platform == "emscripten"
+
+
+def major() -> int:
+    """Return the major version of the official SDK that is there: 1 or 2. Nothing is imported for it."""
+    spec = find_spec("mcp")
+    folders = (spec.submodule_search_locations if spec else None) or ()
+    return 1 if any(os.path.isdir(f"{folder}/server/fastmcp") for folder in folders) else 2  # noqa: PTH112
 
 
 def prepare() -> None:
@@ -66,14 +83,16 @@ def prepare() -> None:
     global _prepared
     if _prepared or not in_pyodide():
         return
+    version = major()
     finder = PlaceholderFinder(_HINTS, users={"mcp"})
     sys.meta_path.extend((finder, _RpdsFinder()))
     with _models_built_on_use():
-        import_module("mcp_types")
-        import_module("mcp.server.mcpserver")
+        for module in _MODULES[version]:
+            import_module(module)
     finder.withdraw()
     _run_sync_handlers_inline()
-    _hand_out_handles()
+    if version == 2:
+        _hand_out_handles()
     _prepared = True
 
 
@@ -206,6 +225,29 @@ class HandleCodec:
 def _digest(handle: str) -> bytes:
     """Return the key in the table: the time to look up a digest reveals nothing about the handles."""
     return hashlib.sha256(handle.encode("utf-8", "surrogatepass")).digest()
+
+
+class Messages:
+    """Messages as the streams of mcp 2.x have them: see `session.Messages`."""
+
+    def __init__(self) -> None:
+        from mcp.shared.message import SessionMessage
+        from mcp_types import jsonrpc_message_adapter
+
+        self._item = SessionMessage
+        self._validate = jsonrpc_message_adapter.validate_python
+
+    def read(self, body: Mapping[str, Any]) -> SessionMessage:
+        """Return a message of the peer. Raises ValueError where it is not one of MCP."""
+        return self._item(self._validate(body, by_name=False))
+
+    def text(self, item: SessionMessage) -> str:
+        """Return the JSON text of what is sent."""
+        return item.message.model_dump_json(by_alias=True, exclude_unset=True)
+
+    def members(self, item: SessionMessage) -> Mapping[str, Any]:
+        """Return the members of what is sent: no second dump of a large result."""
+        return {name: getattr(item.message, name) for name in item.message.model_fields_set}
 
 
 def connection_state(ctx: ServerRequestContext[Any, Any]) -> dict[str, Any]:

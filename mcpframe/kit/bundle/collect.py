@@ -27,9 +27,21 @@ _COMPRESSED = (".gz", ".br", ".zst")  # what web servers look for beside a file
 _BROWSERS_ONLY = (".js", ".mjs", ".css", ".woff", ".woff2")
 
 
-def own_files(version: str) -> dict[str, bytes]:
-    """mcpframe's files for the page, by path in site-packages, with the metadata that installers look for."""
-    paths = [_PACKAGE / "__init__.py", *sorted((_PACKAGE / "frame").rglob("*.py"))]
+_FOR_MCP_1 = frozenset({"compat/mcp1.py", "compat/stdio.py", "lines.py", "other_server.py"})
+"""Files of `frame` that servers of mcp 2.x have no use for."""
+
+
+def own_files(version: str, *, sdk: int = 2) -> dict[str, bytes]:
+    """mcpframe's files for the page, by path in site-packages, with the metadata that installers look for.
+
+    Args:
+        version: The version of mcpframe.
+        sdk: The major version of the official SDK in the bundle.
+    """
+    frame = _PACKAGE / "frame"
+    left_out = _FOR_MCP_1 if sdk == 2 else frozenset()
+    ours = [path for path in sorted(frame.rglob("*.py")) if path.relative_to(frame).as_posix() not in left_out]
+    paths = [_PACKAGE / "__init__.py", *ours]
     files = {f"mcpframe/{path.relative_to(_PACKAGE).as_posix()}": path.read_bytes() for path in paths}
     metadata = f"Metadata-Version: 2.1\nName: mcpframe\nVersion: {version}\n"
     return {**files, f"mcpframe-{version}.dist-info/METADATA": metadata.encode()}

@@ -54,6 +54,11 @@ class Lock:
     inputs: str
     packages: tuple[Locked, ...]
 
+    @property
+    def sdk(self) -> int:
+        """The major version of the official SDK."""
+        return next((int(package.version.partition(".")[0]) for package in self.packages if package.name == "mcp"), 2)
+
     def closure(self, roots: Iterable[str]) -> tuple[Locked, ...]:
         """The packages that the packages `roots` (normalized names) need, and they themselves."""
         found = {package.name for package in self.packages if package.name in set(roots)}

@@ -104,7 +104,8 @@ def build(
         with progress("Fetching wheels"):
             wheels = fetch_wheels(lock.packages, pyodide)
         with progress("Compiling to bytecode"):
-            layers = build_layers(project, lock, wheels, author, own_files(version("mcpframe")), pyodide_runtime)
+            own = own_files(version("mcpframe"), sdk=lock.sdk)
+            layers = build_layers(project, lock, wheels, author, own, pyodide_runtime)
             if not draft and not project.config.inspect:
                 layers = compiled(layers, pyodide_runtime, project.source)
         inspected = _as_before(earlier) if earlier else Inspected(name=project.name)
@@ -182,7 +183,7 @@ def _inputs(
         _described(project),
         repr((draft, snapshot)),
     ]
-    for files in (own_files(version("mcpframe")), author, for_page):
+    for files in (own_files(version("mcpframe"), sdk=lock.sdk), author, for_page):
         parts += [part for path, data in files.items() for part in (path, data)]
     return cache_key(*parts, *(path.read_bytes() for path in ours))
 

@@ -33,6 +33,13 @@ def test_of_mcpframe_only_the_frame_is_carried() -> None:
     assert not [path for path in files if not path.startswith(("mcpframe/frame/", "mcpframe/__init__.py"))]
 
 
+def test_what_other_sdks_need_is_carried_with_them_alone() -> None:
+    only = set(own_files("1.2.3", sdk=1)) - set(own_files("1.2.3", sdk=2))
+    assert only == {
+        f"mcpframe/frame/{name}" for name in ("compat/mcp1.py", "compat/stdio.py", "lines.py", "other_server.py")
+    }
+
+
 def test_of_a_project_its_python_files_are_carried_and_nothing_private(tmp_path: Path) -> None:
     project(tree(tmp_path, "server.py", "package/__init__.py", "package/part.py", "package/data.json"))
     tree(

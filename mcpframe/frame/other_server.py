@@ -1,0 +1,123 @@
+"""What `server` is for objects of mcp 2.x, for those of mcp 1.x: `mcp.server.fastmcp.FastMCP`, and lowlevel servers.
+
+They are served over lines (`lines`), by their own SDK, in the protocol revisions that it knows.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from mcpframe.frame import entries, lines
+from mcpframe.frame.compat.sdk import major
+from mcpframe.frame.compat.stdio import stdio_of
+from mcpframe.frame.core.errors import EntryError
+from mcpframe.frame.lines import LineFiles, PlainMessages
+
+_KINDS = "a FastMCP or a lowlevel Server of mcp 1.x, which this bundle has"
+
+if major() == 1:
+    from mcpframe.frame.compat import mcp1
+
+    mcp1.contain()
+
+
+class FrameServer:
+    """No object is one here."""
+
+
+def messages() -> PlainMessages:
+    """Return how the streams of `serve` have messages."""
+    return PlainMessages()
+
+
+def load_entry(entry: str) -> Any:
+    """Import the server an entry names. As `server.load_entry`."""
+    return _checked(entry, entries.find(entry, _servers_in))
+
+
+async def open_entry(entry: str) -> Any:
+    """Import the server an entry names; where it names a factory, call that for it. As `server.open_entry`."""
+    if not entries.is_factory(entry):
+        return load_entry(entry)
+    return _checked(entry, await entries.call_factory(entry, entries.find(entry, _servers_in)))
+
+
+def _checked(entry: str, found: object) -> Any:
+    if not is_server(found):
+        raise EntryError(f"The entry {entry!r} is of type {type(found).__name__}; it has to be {_KINDS}.")
+    return found
+
+
+def is_server(found: object) -> bool:
+    """Return whether an object is a server of an SDK that is here."""
+    return isinstance(found, tuple(_classes()))
+
+
+def _classes() -> list[type]:
+    """The classes of servers, of the packages that are imported: an object of another would be none of theirs."""
+    modules = ("mcp.server.fastmcp", "FastMCP"), ("mcp.server.lowlevel", "Server")
+    return [getattr(sys.modules[module], name) for module, name in modules if module in sys.modules]
+
+
+def _servers_in(module: ModuleType) -> str:
+    names = [name for name, value in vars(module).items() if is_server(value)]
+    return f"its servers are: {', '.join(names)}" if names else "and no server under another name"
+
+
+def lowlevel(server: Any) -> Any:
+    """The lowlevel `Server` in a server object."""
+    return getattr(server, "_mcp_server", server)
+
+
+async def list_tools(server: Any) -> list[Any] | None:
+    """Return the tools of a server object as its SDK has them; None where it only lists them within a session."""
+    types: Any = import_module("mcp.types")
+    handler = lowlevel(server).request_handlers.get(types.ListToolsRequest)
+    if handler is None:
+        return []
+    try:
+        result = await handler(types.ListToolsRequest(method="tools/list"))
+    except LookupError:  # the handler asks for the context of its request
+        return None
+    return list(result.root.tools)
+
+
+async def serve(
+    server: Any,
+    read: Any,
+    write: Any,
+    *,
+    experimental: Mapping[str, Any] | None = None,
+    on_problem: Callable[[str, BaseException | None], None] = lines.log_problem,
+) -> None:
+    """Serve one connection, until its read stream ends. As `server.serve`.
+
+    Args:
+        server: The server object.
+        read: The messages of the client, as `messages` has them.
+        write: The messages to the client. Closed at the end.
+        experimental: Experimental capabilities to tell the client of.
+        on_problem: Called with a sentence, and with what the server raised.
+    """
+
+    async def program(files: LineFiles) -> None:
+        with stdio_of(files):
+            await _serve_stdio(server)
+
+    await lines.serve_lines(
+        program, read, write, discovers=major() == 2, experimental=experimental, on_problem=on_problem
+    )
+
+
+async def _serve_stdio(server: Any) -> None:
+    target = lowlevel(server)
+    stdio: Any = import_module("mcp.server.stdio")
+    changes: Any = import_module("mcp.server.lowlevel").NotificationOptions(True, True, True)
+    streams: AbstractAsyncContextManager[Any] = stdio.stdio_server()
+    async with streams as (read, write):
+        await target.run(read, write, target.create_initialization_options(changes))

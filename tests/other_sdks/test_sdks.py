@@ -1,0 +1,12 @@
+"""The suites of `inside`, each with the SDK that it is about."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.other_sdks import run_inside
+
+
+@pytest.mark.parametrize("suite", ["test_mcp1.py"])
+def test_with_mcp_1(suite: str) -> None:
+    run_inside("mcp1", suite)
