@@ -35,7 +35,7 @@ _TURNS = 10
 """How many turns of 10 ms a browser has, after a request has failed, to report that the policy has blocked it."""
 
 
-class Browser(Protocol):
+class PageRequests(Protocol):
     """What the page knows about requests that have failed."""
 
     def blocked(self, seconds: float) -> list[str]:
@@ -47,7 +47,7 @@ class Browser(Protocol):
         ...
 
 
-async def explain(error: BaseException, seconds: float = JUST_NOW, browser: Browser | None = None) -> None:
+async def explain(error: BaseException, seconds: float = JUST_NOW, browser: PageRequests | None = None) -> None:
     """Add a note to an error that says what to do, where there is more to say than its message does.
 
     Args:
@@ -65,7 +65,7 @@ async def explain(error: BaseException, seconds: float = JUST_NOW, browser: Brow
     explain_now(error, time.monotonic() - began, browser)
 
 
-def explain_now(error: BaseException, seconds: float = JUST_NOW, browser: Browser | None = None) -> None:
+def explain_now(error: BaseException, seconds: float = JUST_NOW, browser: PageRequests | None = None) -> None:
     """Do what `explain` does, where nothing can be waited for. See there."""
     browser = browser or _this_page()
     if isinstance(error, BaseExceptionGroup):
@@ -77,7 +77,7 @@ def explain_now(error: BaseException, seconds: float = JUST_NOW, browser: Browse
         error.add_note(note)
 
 
-def hint(error: BaseException, seconds: float, browser: Browser | None) -> str | None:
+def hint(error: BaseException, seconds: float, browser: PageRequests | None) -> str | None:
     """Return what an author can do about an error, in sentences; None where its message has to do."""
     always = _bytes_result(error) or _renamed(error)
     if always or browser is None:
@@ -351,9 +351,9 @@ def _is_lazy(package: str) -> bool:
     return load.is_lazy(package)
 
 
-def _this_page() -> Browser | None:
+def _this_page() -> PageRequests | None:
     if not in_pyodide():
         return None
     from mcpframe.frame.browser import window
 
-    return window.Requests()
+    return window.BrowserRequests()

@@ -54,7 +54,7 @@ from mcpframe.frame.session import Session, WireHook, open_session
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
-__all__ = ["POPUP", "OuterFrame", "Setup"]
+__all__ = ["POPUP", "OuterFrame", "RunningSetup"]
 
 OuterHook = Callable[[Event | VisibilityChanged], None]
 Decide = Callable[[tuple[Permission, ...]], Iterable[str] | Awaitable[Iterable[str]]]
@@ -63,7 +63,7 @@ _MOST_DECISIONS = 3
 """How often one setup may ask for further permissions: each time the page is loaded anew."""
 
 
-class Setup:
+class RunningSetup:
     """A setup phase that is under way in a framed page.
 
     Attributes:
@@ -183,7 +183,7 @@ class OuterFrame:
         self._set_visible(False)
 
     @asynccontextmanager
-    async def setup(self, place: Any) -> AsyncIterator[Setup]:
+    async def setup(self, place: Any) -> AsyncIterator[RunningSetup]:
         """Run the page's setup phase for as long as the block lasts.
 
         A page that needs to be seen is shown. Where it asks for permissions that nobody has decided on, the host is
@@ -209,7 +209,7 @@ class OuterFrame:
                 self._phases[permission.name] = permission.phase
             if started.requires_visible:
                 self.show()
-            yield Setup(session, started)
+            yield RunningSetup(session, started)
 
     @asynccontextmanager
     async def connect(self, place: Any, *, visible: bool | None = None) -> AsyncIterator[TransportStreams]:

@@ -19,6 +19,7 @@ from tests import benchmarks
 from tests.benchmarks import report
 from tests.benchmarks.against import measure_against
 from tests.benchmarks.bridge import measure_bridge
+from tests.benchmarks.browser import BenchmarkBrowser
 from tests.benchmarks.builds import measure_builds
 from tests.benchmarks.calls import measure_calls
 from tests.benchmarks.dev import measure_dev
@@ -27,7 +28,6 @@ from tests.benchmarks.framed import measure_framed_tests
 from tests.benchmarks.machine import Setting, this_setting
 from tests.benchmarks.memory import measure_memory
 from tests.benchmarks.profile import measure_profile
-from tests.benchmarks.rig import Rig
 from tests.benchmarks.sites import all_sites
 from tests.benchmarks.start import measure_opens, measure_start
 
@@ -100,38 +100,38 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
     figures: list[Figure] = []
     chromium = ensure_chromium(progress=step)
     with all_sites(step) as sites, sync_playwright() as playwright:
-        rig = Rig(playwright, chromium)
-        setting = this_setting(rig.version(), sites.modules, sites.locked)
+        browser = BenchmarkBrowser(playwright, chromium)
+        setting = this_setting(browser.version(), sites.modules, sites.locked)
         if options.against:
             with step(f"Taking turns with {options.against}"):
-                figures += measure_against(rig, sites, options.against.resolve(), starts, calls)
+                figures += measure_against(browser, sites, options.against.resolve(), starts, calls)
         if "start" in parts:
             with step(f"Starting {starts} times each, warm and fresh"):
-                figures += measure_start(rig, sites, starts)
+                figures += measure_start(browser, sites, starts)
         if "opens" in parts:
             with step("Opening fifty times"):
-                figures += measure_opens(rig, sites)
+                figures += measure_opens(browser, sites)
         if "build" in parts:
             with step("Building anew"):
                 figures += measure_builds(3)
         if "calls" in parts:
             with step("Calling"):
-                figures += measure_calls(rig, sites, calls)
+                figures += measure_calls(browser, sites, calls)
         if "memory" in parts:
             with step("Calling for memory"):
-                figures += measure_memory(rig, sites, 100 if options.quick else 1000)
+                figures += measure_memory(browser, sites, 100 if options.quick else 1000)
         if "bridge" in parts:
             with step("Bridging"):
-                figures += measure_bridge(rig, sites, calls, starts)
+                figures += measure_bridge(browser, sites, calls, starts)
         if "dev" in parts:
             with step("Changing a server"):
-                figures += measure_dev(rig, starts)
+                figures += measure_dev(browser, starts)
         if "tests" in parts:
             with step("Testing a server"):
                 figures += measure_framed_tests(max(starts, 3))
         if "profile" in parts:
             with step("Looking into a start"):
-                figures += measure_profile(rig, sites)
+                figures += measure_profile(browser, sites)
     return figures, setting
 
 

@@ -13,8 +13,8 @@ from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.web.serve import serve_app
 from mcpframe.kit.web.site import Site
+from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, host_page
 from tests.benchmarks.figures import Figure, Goal
-from tests.benchmarks.rig import BenchmarkError, Rig, host_page
 from tests.benchmarks.samples import Summary, take_turns
 from tests.benchmarks.sites import Counted, Framed, Sites
 from tests.benchmarks.start import FRESH, OURS, SETTLED, WARM, Start, start_once
@@ -23,11 +23,11 @@ _CALLS = {"round trip, 100 bytes, median": (100, 100, 1), "10 MB argument and re
 """By figure: how many calls of a batch, bytes of each argument, and how many are in flight."""
 
 
-def measure_against(rig: Rig, sites: Sites, checkout: Path, starts: int, calls: int) -> list[Figure]:
+def measure_against(browser: BenchmarkBrowser, sites: Sites, checkout: Path, starts: int, calls: int) -> list[Figure]:
     """Measure starts, downloads and calls of this checkout's bundles and of the other's, in turns.
 
     Args:
-        rig: The browser.
+        browser: The browser.
         sites: This checkout's bundles, and the host page of both.
         checkout: The other checkout; its environment is made by its own `python3 build.py check`.
         starts: Rounds of each start.
@@ -40,7 +40,7 @@ def measure_against(rig: Rig, sites: Sites, checkout: Path, starts: int, calls: 
     with _bundles(checkout) as (pi, echo):
         pages = {OURS: sites.pi, name: pi}
         peers = tuple(pages)
-        with rig.profile() as context, host_page(context, sites.host) as host:
+        with browser.profile() as context, host_page(context, sites.host) as host:
 
             def again(peer: str) -> Start:
                 host.page.goto(sites.host)
@@ -50,12 +50,12 @@ def measure_against(rig: Rig, sites: Sites, checkout: Path, starts: int, calls: 
             warm = take_turns(peers, starts, again, warm_up=2)
 
         def in_fresh_profile(peer: str) -> Start:
-            with rig.profile() as context, host_page(context, sites.host) as host:
+            with browser.profile() as context, host_page(context, sites.host) as host:
                 return start_once(context, host, pages[peer])
 
         fresh = take_turns(peers, starts, in_fresh_profile, warm_up=0)
         figures = [_start(WARM, warm, name), _start(FRESH, fresh, name), _download(fresh, name)]
-        with rig.profile() as context, host_page(context, sites.host) as host:
+        with browser.profile() as context, host_page(context, sites.host) as host:
             host.bench("open", OURS, sites.echo.url)
             host.bench("open", name, echo.url)
             for title, arguments in _CALLS.items():

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from mcpframe.kit.base.data import checkout_dir, templates_dir
+from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, host_page
 from tests.benchmarks.figures import Figure, Goal
-from tests.benchmarks.rig import BenchmarkError, Rig, host_page
 from tests.benchmarks.samples import take_turns
 from tests.benchmarks.sites import SERVERS, Sites
 
@@ -93,16 +93,16 @@ def stdio_bridge(server: Path, profile: Path | None = None) -> Iterator[StdioBri
             bridge.close()
 
 
-def measure_bridge(rig: Rig, sites: Sites, rounds: int, starts: int) -> list[Figure]:
+def measure_bridge(browser: BenchmarkBrowser, sites: Sites, rounds: int, starts: int) -> list[Figure]:
     """The figures about the bridge.
 
     Args:
-        rig: The browser.
+        browser: The browser.
         sites: What is served.
         rounds: How many rounds of 100 calls, over the bridge and in the page in turns.
         starts: How many starts.
     """
-    return [*_start(starts), *_calls(rig, sites, rounds)]
+    return [*_start(starts), *_calls(browser, sites, rounds)]
 
 
 def _start(starts: int) -> list[Figure]:
@@ -120,9 +120,9 @@ def _start(starts: int) -> list[Figure]:
     return [Figure.of_times(f"bridge over stdio, first answer, {kind}", samples[kind], 3000) for kind in profiles]
 
 
-def _calls(rig: Rig, sites: Sites, rounds: int) -> list[Figure]:
+def _calls(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[Figure]:
     with (
-        rig.profile() as context,
+        browser.profile() as context,
         host_page(context, sites.host) as host,
         stdio_bridge(SERVERS / "echo") as bridge,
     ):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from tests.benchmarks.browser import BenchmarkBrowser, HostPage, host_page
 from tests.benchmarks.figures import Figure, Goal
-from tests.benchmarks.rig import HostPage, Rig, host_page
 from tests.benchmarks.samples import Summary, take_turns
 from tests.benchmarks.sites import Sites
 
@@ -20,9 +20,9 @@ BATCH = 100
 IN_FLIGHT = 32
 
 
-def measure_calls(rig: Rig, sites: Sites, rounds: int) -> list[Figure]:
+def measure_calls(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[Figure]:
     """The figures about calls. `rounds` are of 100 calls one after another, and of 320 with 32 in flight."""
-    with rig.profile() as context, host_page(context, sites.host) as host:
+    with browser.profile() as context, host_page(context, sites.host) as host:
         host.bench("open", OURS, sites.echo.url)
         host.bench("open", TYPESCRIPT, sites.typescript.url)
         one = _measure(host, rounds, BATCH, SHORT, 1)

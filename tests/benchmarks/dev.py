@@ -14,8 +14,8 @@ from mcpframe.kit.dev.inspector import serve_inspector
 from mcpframe.kit.dev.reload_channel import DevChannel
 from mcpframe.kit.dev.server import serve_dev
 from mcpframe.kit.project.scaffold import scaffold
+from tests.benchmarks.browser import BenchmarkBrowser, host_page
 from tests.benchmarks.figures import Figure
-from tests.benchmarks.rig import Rig, host_page
 from tests.benchmarks.samples import take_turns
 
 HOST, INSPECTOR = "host page", "inspector"
@@ -29,11 +29,11 @@ _SHOWS = {
 }
 
 
-def measure_dev(rig: Rig, rounds: int) -> list[Figure]:
+def measure_dev(browser: BenchmarkBrowser, rounds: int) -> list[Figure]:
     """The figures about development: of a new project, without requirements.
 
     Args:
-        rig: The browser.
+        browser: The browser.
         rounds: How many changes each page is to follow.
     """
     channel = DevChannel()
@@ -47,13 +47,13 @@ def measure_dev(rig: Rig, rounds: int) -> list[Figure]:
         stack.callback(thread.join)
         stack.callback(server.stop)
         pages = {HOST: server.url, INSPECTOR: inspecting.url_with(server.server_url)}
-        samples = {kind: _followed(rig, url, kind, project / "server.py", rounds) for kind, url in pages.items()}
+        samples = {kind: _followed(browser, url, kind, project / "server.py", rounds) for kind, url in pages.items()}
     return [Figure.of_times(f"mcpframe dev, save → connected again, {kind}", samples[kind], 2000) for kind in pages]
 
 
-def _followed(rig: Rig, url: str, kind: str, file: Path, rounds: int) -> list[float]:
+def _followed(browser: BenchmarkBrowser, url: str, kind: str, file: Path, rounds: int) -> list[float]:
     """Open a page, change the server, and give how many milliseconds each change took to be seen."""
-    with rig.profile() as context, host_page(context, url) as host:
+    with browser.profile() as context, host_page(context, url) as host:
         before = file.read_text().partition("def ")[2].partition("(")[0]
         host.page.wait_for_function(_SHOWS[kind], arg=before)
         count = 0

@@ -10,8 +10,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from mcpframe.kit.project.scaffold import scaffold
+from tests.benchmarks.browser import BenchmarkError
 from tests.benchmarks.figures import Figure
-from tests.benchmarks.rig import BenchmarkError
 
 _TESTS = """
 import pytest

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from playwright.sync_api import BrowserContext
 
+from tests.benchmarks.browser import BenchmarkBrowser, HostPage, host_page, script_memory
 from tests.benchmarks.calls import IN_FLIGHT, OURS, SHORT, TYPESCRIPT
 from tests.benchmarks.figures import Figure, Goal
-from tests.benchmarks.rig import HostPage, Rig, host_page, script_memory
 from tests.benchmarks.sites import Framed, Sites
 
 # What counts as noise, per 9,000 calls: caches that fill up once, and what happens to be in use at the moment.
@@ -24,10 +24,10 @@ _NAMES = {
 }
 
 
-def measure_memory(rig: Rig, sites: Sites, step: int) -> list[Figure]:
+def measure_memory(browser: BenchmarkBrowser, sites: Sites, step: int) -> list[Figure]:
     """The figures about memory: ten times `step` calls against `step` calls."""
     series = {}
-    with rig.profile() as context:
+    with browser.profile() as context:
         for peer, framed in ((OURS, sites.echo), (TYPESCRIPT, sites.typescript)):
             with host_page(context, sites.host) as host:
                 host.bench("open", peer, framed.url)

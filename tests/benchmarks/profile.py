@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mcpframe.kit.base.errors import KitError
+from tests.benchmarks.browser import BenchmarkBrowser, host_page
 from tests.benchmarks.figures import Figure
-from tests.benchmarks.rig import Rig, host_page
 from tests.benchmarks.sites import Sites
 from tests.benchmarks.start import SETTLED, start_once
 
@@ -40,13 +40,13 @@ _REST = "what runs, and what is handed over"
 Event = Mapping[str, Any]
 
 
-def measure_profile(rig: Rig, sites: Sites) -> list[Figure]:
+def measure_profile(browser: BenchmarkBrowser, sites: Sites) -> list[Figure]:
     """The figures, for each kind of work: on the page's own thread, and on the other threads of its process.
 
     Raises:
         KitError: The trace has no start in it.
     """
-    with rig.profile() as context, host_page(context, sites.host) as host:
+    with browser.profile() as context, host_page(context, sites.host) as host:
         for _ in range(_WARM_UP):
             start_once(context, host, sites.pi)
             host.page.goto(sites.host)

@@ -10,8 +10,8 @@ from typing import Any
 from playwright.sync_api import BrowserContext, Request
 
 from mcpframe.kit.dev.demo import is_right
+from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, HostPage, host_page, script_memory
 from tests.benchmarks.figures import Figure, Goal
-from tests.benchmarks.rig import BenchmarkError, HostPage, Rig, host_page, script_memory
 from tests.benchmarks.samples import Summary, take_turns
 from tests.benchmarks.sites import Framed, Sites
 
@@ -56,11 +56,11 @@ class Start:
     bytes: int = 0
 
 
-def measure_start(rig: Rig, sites: Sites, rounds: int) -> list[Figure]:
+def measure_start(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[Figure]:
     """The figures about the start."""
     peers = {OURS: sites.pi, PLAIN: sites.plain, STOCK: sites.stock, TYPESCRIPT: sites.typescript}
     # One tab for all: a new one has the browser load its own surroundings meanwhile, for a second and on both cores.
-    with rig.profile() as context, host_page(context, sites.host) as host:
+    with browser.profile() as context, host_page(context, sites.host) as host:
 
         def again(peer: str) -> Start:
             host.page.goto(sites.host)
@@ -70,11 +70,11 @@ def measure_start(rig: Rig, sites: Sites, rounds: int) -> list[Figure]:
         warm = take_turns(tuple(peers), rounds, again, warm_up=2)
 
     def in_fresh_profile(peer: str) -> Start:
-        with rig.profile() as context, host_page(context, sites.host) as host:
+        with browser.profile() as context, host_page(context, sites.host) as host:
             return start_once(context, host, peers[peer])
 
     def on_a_slow_line(peer: str) -> Start:
-        with rig.profile() as context, host_page(context, sites.beside(peers[peer])) as host:
+        with browser.profile() as context, host_page(context, sites.beside(peers[peer])) as host:
             return start_once(context, host, peers[peer], slow=True)
 
     fresh = take_turns((OURS, PLAIN, STOCK), rounds, in_fresh_profile, warm_up=0)
@@ -91,10 +91,10 @@ def measure_start(rig: Rig, sites: Sites, rounds: int) -> list[Figure]:
     ]
 
 
-def measure_opens(rig: Rig, sites: Sites) -> list[Figure]:
+def measure_opens(browser: BenchmarkBrowser, sites: Sites) -> list[Figure]:
     """The figures about many frames of one bundle, one after another, in one page."""
     times, memory = [], []
-    with rig.profile() as context, host_page(context, sites.host) as host:
+    with browser.profile() as context, host_page(context, sites.host) as host:
         for _ in range(OPENS):
             result = host.bench("start", sites.pi.url, *_CALLS[False])
             check_pi(result["answer"])

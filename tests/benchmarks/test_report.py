@@ -12,9 +12,9 @@ from rich.console import Console
 
 from mcpframe.kit.dev.demo import is_right
 from tests.benchmarks import report
+from tests.benchmarks.browser import BenchmarkError
 from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.machine import Setting
-from tests.benchmarks.rig import BenchmarkError
 from tests.benchmarks.samples import ENOUGH_FOR_P99, Summary, quantile, take_turns
 from tests.benchmarks.start import ITERATIONS, Start, check_pi, timeline
 

@@ -17,7 +17,7 @@ import anyio
 from mcp import Client
 from playwright.async_api import Frame, Page
 
-from mcpframe.frame.outer import OuterFrame, Setup
+from mcpframe.frame.outer import OuterFrame, RunningSetup
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.outers import PATIENCE
@@ -113,7 +113,7 @@ class PythonHost(Host):
         async with self.outer.setup(PlaywrightPlace(self.page)) as setup:
             yield SettingUp(await self._frame(), lambda: self._result(setup))
 
-    async def _result(self, setup: Setup) -> JSON:
+    async def _result(self, setup: RunningSetup) -> JSON:
         with anyio.fail_after(CALL_PATIENCE):
             result = await setup.result()
         return {

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from mcpframe.kit.bundle import build
-from tests.bundle.rig import browser, host, page, serving  # noqa: F401  the fixtures of the pages
+from tests.bundle.served_pages import browser, host, page, serving  # noqa: F401  the fixtures of the pages
 
 SERVER = '''
 from mcpframe import FrameServer

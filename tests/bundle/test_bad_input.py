@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.data import checkout_dir
-from mcpframe.kit.base.errors import StorageError
+from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.write import find_current, read_manifests
 from tests.bundle.conftest import SERVER, Adder
@@ -161,7 +161,7 @@ def test_a_folder_that_cannot_be_written(
 @pytest.mark.parametrize("place", [_file, lambda tmp_path: _file(tmp_path) / "dist"], ids=["file", "below"])
 def test_a_file_in_place_of_a_folder(changed: Path, tmp_path: Path, place: Callable[[Path], Path]) -> None:
     out = place(tmp_path)
-    with pytest.raises(StorageError, match="there is a file where a folder has to be, or choose another folder"):
+    with pytest.raises(WriteError, match="there is a file where a folder has to be, or choose another folder"):
         build(changed, out)
     done = subprocess.run([*BUILD, str(changed), "--out", str(out)], env=ENVIRONMENT, capture_output=True, text=True)
     assert done.returncode == 2  # it is known before anything is done

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle import build
 from tests.bundle.conftest import Adder, write_project
-from tests.bundle.rig import Serving, call
+from tests.bundle.served_pages import Serving, call
 
 FACTORY = """
 import asyncio, os, sys

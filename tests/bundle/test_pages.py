@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from mcpframe.kit.bundle import build
 from tests.bundle.conftest import SERVER, Adder, write_project
-from tests.bundle.rig import PATIENCE, Serving, call, copied, told
+from tests.bundle.served_pages import PATIENCE, Serving, call, copied, told
 
 RICH = (
     SERVER.replace("https://chat.example", "*")

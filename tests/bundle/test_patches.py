@@ -16,7 +16,7 @@ from mcpframe.kit.bundle.patches import SCRIPT, SCRIPTS, KnownScript
 from mcpframe.kit.bundle.patches.patch import DoesNotApply, Patch
 from mcpframe.kit.bundle.runtime import FILES, ensure_runtime
 from tests.bundle.conftest import SERVER, Adder, write_project
-from tests.bundle.rig import Serving, call
+from tests.bundle.served_pages import Serving, call
 
 PATCHES = SCRIPTS[FILES[SCRIPT]].patches
 NAMES = [patch.name for patch in PATCHES]

@@ -20,7 +20,7 @@ from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.bundle import BuildResult, build, snapshot_page
 from tests.bundle.conftest import Adder, write_project
-from tests.bundle.rig import PATIENCE, Serving, call, copied
+from tests.bundle.served_pages import PATIENCE, Serving, call, copied
 
 SERVER = '''
 import asyncio

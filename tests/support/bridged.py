@@ -16,10 +16,10 @@ from mcp_types import jsonrpc_message_adapter
 
 from mcpframe.frame.server import serve
 from mcpframe.kit.bridge.http import PATH, Spare, make_app
-from mcpframe.kit.bridge.http_requests import Requests
+from mcpframe.kit.bridge.http_requests import StatelessRequests
 from mcpframe.kit.bridge.http_sessions import Sessions
 from mcpframe.kit.bridge.link import Link, OpenPage
-from mcpframe.kit.bridge.tab import Said
+from mcpframe.kit.bridge.tab import ServerMessage
 from mcpframe.kit.web.serve import bind, http_settings
 
 JSON = dict[str, Any]
@@ -89,7 +89,7 @@ class ServerPage:
 
     def say(self, message: JSON) -> None:
         """Say a message to the client."""
-        self.link.on_message(Said(json.dumps(message), message.get("id"), message.get("method")))
+        self.link.on_message(ServerMessage(json.dumps(message), message.get("id"), message.get("method")))
 
     def await_answer(self, awaited: object) -> None:
         pass  # it never computes for long
@@ -166,7 +166,7 @@ class HttpBridge:
 
     url: str
     sessions: Sessions
-    requests: Requests
+    requests: StatelessRequests
 
 
 @contextlib.asynccontextmanager

@@ -13,7 +13,7 @@ from typing import Any, Self
 import js
 from pyodide.ffi import JsException, JsProxy, create_proxy, to_js
 
-from mcpframe.frame.browser.window import HostWindow
+from mcpframe.frame.browser.window import PeerWindow
 from mcpframe.frame.core.errors import PopupBlocked, StateError
 from mcpframe.frame.core.events import Departure, Inbound
 from mcpframe.frame.places import POPUP, POPUP_SIZE, Framing, Place
@@ -72,7 +72,7 @@ class IframeWindow:
         if not iframe.isConnected:
             raise StateError("The element to put the frame into is not in the page.")
         self._inner = iframe.contentWindow
-        self._peer = HostWindow(self._inner)
+        self._peer = PeerWindow(self._inner)
         return self
 
     async def __aexit__(
@@ -152,7 +152,7 @@ class PopupWindow:
         self._popup = js.open("", self._framing.name, features)
         if not isinstance(self._popup, JsProxy):  # null
             raise PopupBlocked("The browser blocked the popup: open it by a click, and allow popups for this page.")
-        self._peer = HostWindow(self._popup)
+        self._peer = PeerWindow(self._popup)
         return self
 
     async def __aexit__(

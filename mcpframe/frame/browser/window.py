@@ -24,8 +24,11 @@ _same = getattr(js.Object, "is")
 _map = getattr(js.Array, "from")
 
 
-class HostWindow:
-    """The window of the host: the page that framed this one, or the one that opened it as a popup."""
+class PeerWindow:
+    """The window of the peer: the host, which framed this page or opened it as a popup, or a page that this one framed.
+
+    `frames.py` notices the departure of a page that this one framed.
+    """
 
     def __init__(self, peer: Any) -> None:
         """Talk to this window, and to no other.
@@ -83,12 +86,12 @@ class HostWindow:
         self._peer.postMessage(_parse(text), target_origin)
 
 
-def host_window() -> HostWindow | None:
+def host_window() -> PeerWindow | None:
     """Return the host's window: the parent of a frame, the opener of a popup, None for a page opened by itself."""
     if not _same(js.parent, js.self):
-        return HostWindow(js.parent)
+        return PeerWindow(js.parent)
     # Asked in JavaScript: for Python, a window without frames in it is false, as an empty list is.
-    return HostWindow(js.opener) if js.Boolean(js.opener) else None
+    return PeerWindow(js.opener) if js.Boolean(js.opener) else None
 
 
 def text_of(data: Any, read: Any = _stringify) -> str:
@@ -118,8 +121,8 @@ def fragment() -> str:
     return str(js.location.hash)
 
 
-class Requests:
-    """What this page knows about requests that have failed: `hints.Browser`."""
+class BrowserRequests:
+    """What this page knows about requests that have failed: `hints.PageRequests`."""
 
     def blocked(self, seconds: float) -> list[str]:
         """Return the addresses that the page's policy has blocked in the last seconds, as the page's script noted."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import platformdirs
 
-from mcpframe.kit.base.errors import StorageError
+from mcpframe.kit.base.errors import WriteError
 
 _TEMPORARY = re.compile(r"[a-z0-9_]{8}")  # how `tempfile` ends its names
 _PUBLIC_FILE, _PUBLIC_FOLDER = 0o644, 0o755
@@ -48,7 +48,7 @@ def writing(place: Path) -> Iterator[None]:
     """Turn what the file system refuses while `place` is written into one clear error.
 
     Raises:
-        StorageError: Disk full, quota used up, read-only or no permission. Other errors pass unchanged.
+        WriteError: Disk full, quota used up, read-only or no permission. Other errors pass unchanged.
     """
     try:
         yield
@@ -59,7 +59,7 @@ def writing(place: Path) -> Iterator[None]:
         elsewhere = (
             "another cache folder with MCPFRAME_CACHE" if cache_dir() in (place, *place.parents) else "another folder"
         )
-        raise StorageError(f"Cannot write {place}: {reason}, or choose {elsewhere}.") from error
+        raise WriteError(f"Cannot write {place}: {reason}, or choose {elsewhere}.") from error
 
 
 @contextmanager
@@ -70,7 +70,7 @@ def new_folder(target: Path) -> Iterator[Path]:
     there already is replaced; when another process makes it meanwhile, the block's work takes its place all the same.
 
     Raises:
-        StorageError: The file system refuses.
+        WriteError: The file system refuses.
     """
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ def clear_leftovers(target: Path) -> None:
     A folder that had stepped aside for its successor comes back. Only for whoever alone may write `target` now.
 
     Raises:
-        StorageError: The file system refuses.
+        WriteError: The file system refuses.
     """
     start = f".{target.name}."
     with writing(target):
@@ -127,7 +127,7 @@ def make_public(folder: Path) -> None:
     """Let everybody read a folder and everything in it, whatever the umask is: a web server runs as another user.
 
     Raises:
-        StorageError: The file system refuses.
+        WriteError: The file system refuses.
     """
     with writing(folder):
         for path in (folder, *folder.rglob("*")):
@@ -139,7 +139,7 @@ def make_public_folder(folder: Path) -> None:
     """Make a folder that everybody may read, with those it is in; one that is there is left as it is.
 
     Raises:
-        StorageError: The file system refuses.
+        WriteError: The file system refuses.
     """
     with writing(folder):
         made = [path for path in (folder, *folder.parents) if not path.exists()]
@@ -152,7 +152,7 @@ def move_file(source: Path, target: Path) -> None:
     """Move a file in one go, also to another file system.
 
     Raises:
-        StorageError: The file system refuses.
+        WriteError: The file system refuses.
     """
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -174,7 +174,7 @@ def write_file(target: Path, data: bytes, *, public: bool = False) -> None:
         public: Whether everybody may read it; otherwise nobody but its owner may.
 
     Raises:
-        StorageError: The file system refuses.
+        WriteError: The file system refuses.
     """
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@
     │       └── ToolTimeout     took too long and was stopped
     ├── DownloadError           something could not be fetched: no network, or nobody there
     ├── HashMismatch            a file is not the one that was pinned
-    ├── StorageError            a file could not be written: disk full, no permission
+    ├── WriteError              a file could not be written: disk full, no permission
     ├── ServeError              a folder cannot be served
     │   └── PortTaken           another program listens on the port
     ├── ConfigError             an author's configuration, with file and key
@@ -87,7 +87,7 @@ class HashMismatch(KitError):
     """A file's SHA-256 is not the pinned one: it is damaged, of another version, or not what it claims to be."""
 
 
-class StorageError(KitError):
+class WriteError(KitError):
     """A file could not be written. Whatever was written before the failure has been removed."""
 
 

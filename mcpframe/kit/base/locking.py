@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from mcpframe.kit.base.cache import cache_dir, writing
-from mcpframe.kit.base.errors import StorageError
+from mcpframe.kit.base.errors import WriteError
 
 _TIMEOUT = 600.0  # seconds: longer than any build
 _INTERVAL = 0.1
@@ -29,7 +29,7 @@ def locked(folder: Path, timeout: float = _TIMEOUT) -> Iterator[None]:
         timeout: How long to wait, in seconds.
 
     Raises:
-        StorageError: It was not free in time, or the cache cannot be written.
+        WriteError: It was not free in time, or the cache cannot be written.
     """
     name = hashlib.sha256(os.fsencode(os.path.realpath(folder))).hexdigest()[:32]
     path = cache_dir() / "locks" / f"{name}.lock"
@@ -40,7 +40,7 @@ def locked(folder: Path, timeout: float = _TIMEOUT) -> Iterator[None]:
         deadline = time.monotonic() + timeout
         while not _try_lock(file.fileno()):
             if time.monotonic() > deadline:
-                raise StorageError(
+                raise WriteError(
                     f"Another build has been writing {folder} for {timeout:.0f} seconds; stop it and try again."
                 )
             time.sleep(_INTERVAL)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from mcpframe.kit.base.cache import cache_dir, is_temporary, writing
-from mcpframe.kit.base.errors import StorageError
+from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.base.locking import locked, try_hold
 
 _FOLDER = "scratch"
@@ -34,11 +34,11 @@ def scratch(purpose: str) -> Iterator[Path]:
         purpose: A word that its name begins with.
 
     Raises:
-        StorageError: The disk is full.
+        WriteError: The disk is full.
     """
     try:
         folder, lock, held = _made(purpose)
-    except StorageError as error:
+    except WriteError as error:
         if not isinstance(error.__cause__, OSError) or error.__cause__.errno not in _FORBIDDEN:
             raise
         with tempfile.TemporaryDirectory(prefix=f"mcpframe-{purpose}-", ignore_cleanup_errors=True) as temporary:

@@ -43,7 +43,7 @@ _ARGUMENTS = (
 )
 
 
-class Browser:
+class BridgeBrowser:
     """A Chromium with a profile.
 
     Attributes:
@@ -92,7 +92,7 @@ class Browser:
 
 async def launch(
     executable: Path, profile: Path, *, addresses: Mapping[str, int], visible: bool = False, app: str = ""
-) -> Browser:
+) -> BridgeBrowser:
     """Start Chromium.
 
     Args:
@@ -121,7 +121,7 @@ async def launch(
     pid, reading, writing = _start(command)
     watchdog = start_watchdog(pid)
     try:
-        browser = Browser(pid, watchdog, await connect_pipes(reading, writing))
+        browser = BridgeBrowser(pid, watchdog, await connect_pipes(reading, writing))
     except BaseException:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)  # nobody else knows of it

@@ -24,11 +24,11 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core.origins import parse_allowed_origins
-from mcpframe.kit.bridge.http_requests import Requests
+from mcpframe.kit.bridge.http_requests import StatelessRequests
 from mcpframe.kit.bridge.http_sessions import Sessions
 from mcpframe.kit.bridge.lines import LIMITS
 from mcpframe.kit.bridge.link import Link, OpenPage
-from mcpframe.kit.bridge.tab import HostPage
+from mcpframe.kit.bridge.tab import BridgeTab
 from mcpframe.kit.web.serve import bind, http_settings
 
 PATH = "/mcp"
@@ -73,11 +73,11 @@ def security(port: int, allowed_origins: Sequence[str]) -> TransportSecuritySett
     return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[*own, *allowed_origins])
 
 
-def make_app(spare: Spare, port: int, allowed_origins: Sequence[str]) -> tuple[Starlette, Sessions, Requests]:
+def make_app(spare: Spare, port: int, allowed_origins: Sequence[str]) -> tuple[Starlette, Sessions, StatelessRequests]:
     """Make the application, and its two halves, which have to be closed at the end."""
     settings = security(port, allowed_origins)
     sessions = Sessions(spare.take, settings)
-    requests = Requests(spare.take, settings)
+    requests = StatelessRequests(spare.take, settings)
 
     async def by_era(scope: Scope, receive: Receive, send: Send) -> None:
         version = Request(scope).headers.get(MCP_PROTOCOL_VERSION_HEADER)
@@ -144,7 +144,7 @@ async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[s
 def complete(open_page: OpenPage) -> OpenPage:
     """Open complete pages: clients over HTTP give a request less time than those over stdio, the first one included."""
 
-    async def open_complete(link: Link) -> HostPage:
+    async def open_complete(link: Link) -> BridgeTab:
         page = await open_page(link)
         try:
             await page.complete()

@@ -29,7 +29,7 @@ from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, is_request
 from mcpframe.kit.bridge import http_rules as rules
 from mcpframe.kit.bridge.link import Link
 from mcpframe.kit.bridge.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
-from mcpframe.kit.bridge.tab import Said
+from mcpframe.kit.bridge.tab import ServerMessage
 from mcpframe.kit.bridge.unread import Unread
 
 logger = logging.getLogger(__name__)
@@ -64,23 +64,23 @@ class _Waiting:
     given_token: Any
     task: asyncio.Task[Any]
     is_answered: bool = False
-    _came: asyncio.Queue[Said] = field(default_factory=asyncio.Queue)
+    _came: asyncio.Queue[ServerMessage] = field(default_factory=asyncio.Queue)
     _unread: Unread = field(default_factory=lambda: Unread())
 
-    def add(self, said: Said) -> None:
+    def add(self, server_message: ServerMessage) -> None:
         """Add a message of the server. A client that leaves too much unread counts as gone."""
-        self.is_answered = self.is_answered or said.method is None
-        if self._unread.add(len(said.text)):
-            self._came.put_nowait(said)
+        self.is_answered = self.is_answered or server_message.method is None
+        if self._unread.add(len(server_message.text)):
+            self._came.put_nowait(server_message)
         elif not self.task.cancelling():
             logger.warning("A client does not read what it is sent: its request ends.")
             self.task.cancel()
 
-    async def next(self) -> Said:
+    async def next(self) -> ServerMessage:
         """Return the next message of the server."""
-        said = await self._came.get()
-        self._unread.remove(len(said.text))
-        return said
+        server_message = await self._came.get()
+        self._unread.remove(len(server_message.text))
+        return server_message
 
     @property
     def is_over(self) -> bool:
@@ -88,7 +88,7 @@ class _Waiting:
         return self.is_answered and self._came.empty()
 
 
-class Requests:
+class StatelessRequests:
     """An ASGI application for the requests of this era."""
 
     def __init__(self, take: Callable[[], Link], settings: TransportSecuritySettings) -> None:
@@ -142,12 +142,12 @@ class Requests:
 
     # The frame's side
 
-    def deliver(self, said: Said) -> None:
+    def deliver(self, server_message: ServerMessage) -> None:
         """Hand a message of the server to the request that it belongs to."""
-        id_ = request_for(said.message, (waiting.asked for waiting in self._waiting.values()))
+        id_ = request_for(server_message.message, (waiting.asked for waiting in self._waiting.values()))
         waiting = self._waiting.get(id_) if id_ is not None else None
         if waiting is not None:
-            waiting.add(_restored(said, waiting))
+            waiting.add(_restored(server_message, waiting))
 
     def note(self, text: str) -> None:
         """Inform the person."""
@@ -188,14 +188,14 @@ class Requests:
             await refused(scope, receive, send)
             return
         with self._asking(message) as waiting:
-            said = await _next(waiting)
-            if said is not None and said.method is None:
-                answer = said.message
+            server_message = await _next(waiting)
+            if server_message is not None and server_message.method is None:
+                answer = server_message.message
                 status = rules.status_of(answer["error"]["code"]) if "error" in answer else 200
-                await Response(said.text, status, media_type="application/json")(scope, receive, send)
+                await Response(server_message.text, status, media_type="application/json")(scope, receive, send)
                 return
             await send({"type": "http.response.start", "status": 200, "headers": _STREAM_HEADERS})
-            async for event, more in _events(waiting, said):
+            async for event, more in _events(waiting, server_message):
                 await send({"type": "http.response.body", "body": event, "more_body": more})
 
     async def _check_parameters(self, message: Mapping[str, Any], headers: rules.Headers) -> rules.Refusal | None:
@@ -216,8 +216,8 @@ class Requests:
         for _ in range(_MOST_PAGES):
             with self._asking({"jsonrpc": "2.0", "id": 0, "method": "tools/list", "params": params}) as waiting:
                 while not waiting.is_over:
-                    said = await waiting.next()
-            result = said.message.get("result", {})
+                    server_message = await waiting.next()
+            result = server_message.message.get("result", {})
             tools = result.get("tools")
             for tool in tools if isinstance(tools, list) else ():
                 if isinstance(tool, dict) and tool.get("name") == message["params"].get("name"):
@@ -230,21 +230,21 @@ class Requests:
         return None
 
 
-async def _events(waiting: _Waiting, said: Said | None) -> AsyncIterator[tuple[bytes, bool]]:
+async def _events(waiting: _Waiting, server_message: ServerMessage | None) -> AsyncIterator[tuple[bytes, bool]]:
     """Yield an event stream piece by piece, each with whether another one follows."""
     while True:
-        answered = said is not None and said.method is None
-        yield b": ping\r\n\r\n" if said is None else _event(said.text), not answered
+        answered = server_message is not None and server_message.method is None
+        yield b": ping\r\n\r\n" if server_message is None else _event(server_message.text), not answered
         if answered:
             return
-        said = await _next(waiting)
+        server_message = await _next(waiting)
 
 
 def _event(text: str) -> bytes:
     return b"event: message\r\ndata: " + text.encode("utf-8", "surrogatepass") + b"\r\n\r\n"
 
 
-async def _next(waiting: _Waiting) -> Said | None:
+async def _next(waiting: _Waiting) -> ServerMessage | None:
     try:
         async with asyncio.timeout(_STREAM_AFTER_SECONDS):
             return await waiting.next()
@@ -257,25 +257,31 @@ async def _disconnected(receive: Receive) -> None:
         pass
 
 
-def _restored(said: Said, waiting: _Waiting) -> Said:
+def _restored(server_message: ServerMessage, waiting: _Waiting) -> ServerMessage:
     """Return a message with the client's own id and token in place of the bridge's number."""
     number, given = waiting.asked.id, waiting.given_id
-    message = said.message
-    member = "result" if said.method is None else "params"
+    message = server_message.message
+    member = "result" if server_message.method is None else "params"
     changed: dict[str, Any] = {}
-    if said.method == "notifications/progress":
+    if server_message.method == "notifications/progress":
         changed[member] = {**message[member], "progressToken": waiting.given_token}
     elif meta_of(message, member).get(SUBSCRIPTION_KEY) == number:
         meta = {**meta_of(message, member), SUBSCRIPTION_KEY: given}
         changed[member] = {**message[member], "_meta": meta}
-    if said.method is None:
+    if server_message.method is None:
         head = f'{{"jsonrpc":"2.0","id":{number},'
-        if not changed and said.text.startswith(head):  # as pages write it: a long text is not written anew
-            return Said(f'{{"jsonrpc":"2.0","id":{payload.encode(given)},{said.text[len(head) :]}', given)
+        if not changed and server_message.text.startswith(head):  # as pages write it: a long text is not written anew
+            return ServerMessage(
+                f'{{"jsonrpc":"2.0","id":{payload.encode(given)},{server_message.text[len(head) :]}', given
+            )
         changed["id"] = given
     if not changed:
-        return said
-    return Said(payload.encode({**message, **changed}), given if said.method is None else said.id, said.method)
+        return server_message
+    return ServerMessage(
+        payload.encode({**message, **changed}),
+        given if server_message.method is None else server_message.id,
+        server_message.method,
+    )
 
 
 def _response(refusal: rules.Refusal | None) -> Response | None:

@@ -35,7 +35,7 @@ from mcpframe.kit.bridge.lines import Broken
 from mcpframe.kit.bridge.link import Link
 from mcpframe.kit.bridge.routing import Asked, request_for
 from mcpframe.kit.bridge.server_messages import cancelled_id
-from mcpframe.kit.bridge.tab import Said
+from mcpframe.kit.bridge.tab import ServerMessage
 from mcpframe.kit.bridge.unread import Unread
 
 logger = logging.getLogger(__name__)
@@ -250,16 +250,16 @@ class _Session:
                 failed = jsonrpc.error_response(message["id"], jsonrpc.INTERNAL_ERROR, f"The bridge failed: {error}")
                 self._send(failed)
 
-    def deliver(self, said: Said) -> None:
+    def deliver(self, server_message: ServerMessage) -> None:
         """Send a message of the server on the stream that it belongs to."""
-        message = said.message
+        message = server_message.message
         related = request_for(message, self._asked.values())
-        if said.method is None and said.id is not None:
-            asked = self._asked.pop(said.id, None)
+        if server_message.method is None and server_message.id is not None:
+            asked = self._asked.pop(server_message.id, None)
             if asked is None:
                 return  # it was cancelled
             self.has_begun = self.has_begun or (asked.method == "initialize" and "result" in message)
-        self._send(message, related, len(said.text))
+        self._send(message, related, len(server_message.text))
 
     def _send(self, message: Mapping[str, Any], related: jsonrpc.RequestId | None = None, size: int = 0) -> None:
         if not self._unread.add(size):

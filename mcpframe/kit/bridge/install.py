@@ -49,7 +49,7 @@ class Change:
 
         Raises:
             InstallError: the file is no longer what it was.
-            StorageError: the file system refuses; the file is as it was.
+            WriteError: the file system refuses; the file is as it was.
         """
         if _read(self.path) != self.before:
             raise InstallError(f"{self.path} has been changed meanwhile: run this again.")

@@ -19,18 +19,18 @@ from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.kit.base.errors import PageFailed
 from mcpframe.kit.bridge.server_messages import cancelled_id, checked
-from mcpframe.kit.bridge.tab import HostPage, Said
+from mcpframe.kit.bridge.tab import BridgeTab, ServerMessage
 
 logger = logging.getLogger(__name__)
 
-OpenPage = Callable[["Link"], Awaitable[HostPage]]
+OpenPage = Callable[["Link"], Awaitable[BridgeTab]]
 """Opens a page with the server in it, which tells the link what happens. Raises KitError."""
 
 
 class Edge(Protocol):
     """The client's side of a link."""
 
-    def deliver(self, said: Said) -> None:
+    def deliver(self, server_message: ServerMessage) -> None:
         """Hand a message to the client."""
 
     def note(self, text: str) -> None:
@@ -44,7 +44,7 @@ class Link:
         """Prepare a link; nothing is opened before `open` or `send`. The edge may be set later, before `send`."""
         self.edge = edge
         self._open_page = open_page
-        self._page: HostPage | None = None
+        self._page: BridgeTab | None = None
         self._opening: asyncio.Task[None] | None = None
         self._closing = False
         self._queue: list[str] = []
@@ -101,26 +101,30 @@ class Link:
 
     # What the page says
 
-    def on_message(self, said: Said) -> None:
+    def on_message(self, server_message: ServerMessage) -> None:
         """Hand a message of the server on; the answer to what the link itself has asked goes no further."""
         if self._closing:
             return
         try:
-            said = checked(said)
+            server_message = checked(server_message)
         except MessageError as error:
             self.on_note(f"A message of the server was dropped: {error}")
             return
-        if said.method is None and isinstance(said.id, str) and (repeated := self._repeated.pop(said.id, None)):
+        if (
+            server_message.method is None
+            and isinstance(server_message.id, str)
+            and (repeated := self._repeated.pop(server_message.id, None))
+        ):
             repeated.set_result(None)
             return
-        if said.method is None and said.id is not None:
-            self._asked.pop(said.id, None)
-            self._beginning.answered(said)
-        elif said.id is not None:
-            self._owed[said.id] = None
-        elif (withdrawn := cancelled_id(said.message)) is not None:
+        if server_message.method is None and server_message.id is not None:
+            self._asked.pop(server_message.id, None)
+            self._beginning.answered(server_message)
+        elif server_message.id is not None:
+            self._owed[server_message.id] = None
+        elif (withdrawn := cancelled_id(server_message.message)) is not None:
             self._owed.pop(withdrawn, None)
-        self._deliver(said)
+        self._deliver(server_message)
 
     def on_note(self, text: str) -> None:
         """Hand a remark on."""
@@ -150,13 +154,13 @@ class Link:
         if self._page is not None and not self._asked:
             self._page.answer_cancelled()
 
-    def _start_opening(self, before: HostPage | None = None) -> asyncio.Task[None]:
+    def _start_opening(self, before: BridgeTab | None = None) -> asyncio.Task[None]:
         if self._opening is None:
             self._opening = asyncio.get_running_loop().create_task(self._open(before))
             self._opening.add_done_callback(self._opened)
         return self._opening
 
-    async def _open(self, before: HostPage | None) -> None:
+    async def _open(self, before: BridgeTab | None) -> None:
         if before is not None:
             await before.close()
         try:
@@ -180,7 +184,7 @@ class Link:
         if not task.cancelled() and (error := task.exception()):
             self.on_note(str(error))
 
-    async def _repeat(self, page: HostPage) -> None:
+    async def _repeat(self, page: BridgeTab) -> None:
         for message in self._beginning.messages():
             if "id" not in message:
                 page.send(payload.encode(message))
@@ -204,17 +208,19 @@ class Link:
         self._queue = [text for text in self._queue if "id" not in json.loads(text)]
         for id_ in asked:
             error = jsonrpc.error_response(id_, jsonrpc.CONNECTION_CLOSED, reason)
-            self._deliver(Said(payload.encode(error), id_))
+            self._deliver(ServerMessage(payload.encode(error), id_))
         for id_ in owed:
             params = {"requestId": id_, "reason": reason}
             method = "notifications/cancelled"
-            self._deliver(Said(payload.encode({"jsonrpc": "2.0", "method": method, "params": params}), None, method))
+            self._deliver(
+                ServerMessage(payload.encode({"jsonrpc": "2.0", "method": method, "params": params}), None, method)
+            )
 
-    def _deliver(self, said: Said) -> None:
+    def _deliver(self, server_message: ServerMessage) -> None:
         if self.edge is None:
             return
         try:
-            self.edge.deliver(said)
+            self.edge.deliver(server_message)
         except Exception:  # one message must not end what the others need
             logger.exception("A message could not be handed on.")
 
@@ -239,11 +245,11 @@ class _Beginning:
         """Take note that what waits for an answer gets none."""
         self._waiting.clear()
 
-    def answered(self, said: Said) -> None:
+    def answered(self, server_message: ServerMessage) -> None:
         """Take note of an answer: only what the server has accepted is kept."""
-        assert said.id is not None
-        message = self._waiting.pop(said.id, None)
-        if message is None or "result" not in said.message:
+        assert server_message.id is not None
+        message = self._waiting.pop(server_message.id, None)
+        if message is None or "result" not in server_message.message:
             return
         method = message["method"]
         if method.startswith("resources/"):

@@ -81,7 +81,7 @@ class Profile:
         """Keep what is known of a server.
 
         Raises:
-            StorageError: the file system refuses.
+            WriteError: the file system refuses.
         """
         known = {**self._read(), key: asdict(remembered)}
         write_file(self._file, json.dumps(known, indent=1).encode())
@@ -115,7 +115,7 @@ def open_profile(folder: Path, *, alone: bool = False) -> Iterator[Profile]:
 
     Raises:
         ProfileInUse: another bridge has it, and a copy will not do.
-        StorageError: the file system refuses.
+        WriteError: the file system refuses.
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

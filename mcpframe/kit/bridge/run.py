@@ -14,7 +14,7 @@ from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.bridge.profile import Profile, default_folder, open_profile
 from mcpframe.kit.bridge.setup_window import set_up
-from mcpframe.kit.bridge.tab import HOST_NAME, Framed
+from mcpframe.kit.bridge.tab import HOST_NAME, FramedPage
 from mcpframe.kit.bridge.tabs import Pages
 from mcpframe.kit.bridge.target import Target, open_target
 from mcpframe.kit.browser.chromium import ensure_chromium
@@ -116,14 +116,14 @@ class _Work:
     chromium: Path
     addresses: dict[str, int]
 
-    async def framed(self) -> Framed:
+    async def framed(self) -> FramedPage:
         """What to frame."""
         known = self.profile.recall(self.target.key, self.options.session_id)
         if not self.profile.is_copy:
             self.profile.remember(self.target.key, known)
         url = await asyncio.to_thread(self.target.find)
         options = self.options
-        return Framed(url, known.session_id, known.visibility, known.permissions, options.patience, options.busy)
+        return FramedPage(url, known.session_id, known.visibility, known.permissions, options.patience, options.busy)
 
 
 async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:
@@ -140,7 +140,7 @@ async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:
         asyncio.get_running_loop().add_signal_handler(number, end)
     framed = _begun(work)  # beside the start of the browser
 
-    async def what() -> Framed:
+    async def what() -> FramedPage:
         nonlocal framed
         if framed.done() and framed.exception():
             framed = _begun(work)
@@ -159,7 +159,7 @@ async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:
         await pages.close()
 
 
-def _begun(work: _Work) -> asyncio.Task[Framed]:
+def _begun(work: _Work) -> asyncio.Task[FramedPage]:
     framed = asyncio.get_running_loop().create_task(work.framed())
     framed.add_done_callback(lambda done: done.cancelled() or done.exception())  # it may be that nobody asks
     return framed

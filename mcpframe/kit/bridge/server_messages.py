@@ -11,10 +11,10 @@ from typing import Any
 
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MalformedMessage, MessageError
-from mcpframe.kit.bridge.tab import Said
+from mcpframe.kit.bridge.tab import ServerMessage
 
 
-def checked(said: Said) -> Said:
+def checked(server_message: ServerMessage) -> ServerMessage:
     """Check a message of the server.
 
     Args:
@@ -27,14 +27,14 @@ def checked(said: Said) -> Said:
         MessageError: it is no message, and nobody waits for it.
     """
     try:
-        _check(said)
+        _check(server_message)
     except MessageError as error:
-        id_ = jsonrpc.usable_id(said.id)
-        if said.method is not None or id_ is None:
+        id_ = jsonrpc.usable_id(server_message.id)
+        if server_message.method is not None or id_ is None:
             raise
         text = f"The server's answer is not one that MCP allows: {error}"
-        return Said(payload.encode(jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, text)), id_)
-    return said
+        return ServerMessage(payload.encode(jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, text)), id_)
+    return server_message
 
 
 def cancelled_id(message: Mapping[str, Any]) -> jsonrpc.RequestId | None:
@@ -48,14 +48,14 @@ def cancelled_id(message: Mapping[str, Any]) -> jsonrpc.RequestId | None:
     return jsonrpc.usable_id(params.get("requestId"))
 
 
-def _check(said: Said) -> None:
+def _check(server_message: ServerMessage) -> None:
     try:
-        message = said.message
+        message = server_message.message
     except (ValueError, RecursionError) as error:
         raise MalformedMessage(f"The message is not JSON: {error}") from None
     if not isinstance(message, dict):
         raise MalformedMessage("The message is no object.")
     jsonrpc.request_id(message)
-    if (message.get("id"), message.get("method")) != (said.id, said.method):
+    if (message.get("id"), message.get("method")) != (server_message.id, server_message.method):
         raise MalformedMessage("The message is another one than its head says.")
-    payload.check_content(said.text, message)
+    payload.check_content(server_message.text, message)

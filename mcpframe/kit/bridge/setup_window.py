@@ -11,13 +11,13 @@ from mcpframe.kit.base.errors import BridgeError
 from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.bridge.browser import launch
 from mcpframe.kit.bridge.profile import Profile, Remembered
-from mcpframe.kit.bridge.tab import Framed, HostPage, Said
+from mcpframe.kit.bridge.tab import BridgeTab, FramedPage, ServerMessage
 
 
 class _Quiet:
     """Nobody speaks MCP in a setup."""
 
-    def on_message(self, said: Said) -> None:
+    def on_message(self, server_message: ServerMessage) -> None:
         """Not in a setup."""
 
     def on_gone(self, reason: str) -> None:
@@ -28,7 +28,7 @@ class _Quiet:
         print(f"mcpframe bridge: {visible(text)}", file=sys.stderr, flush=True)
 
 
-async def set_up(chromium: Path, profile: Profile, addresses: Mapping[str, int], key: str, framed: Framed) -> None:
+async def set_up(chromium: Path, profile: Profile, addresses: Mapping[str, int], key: str, framed: FramedPage) -> None:
     """Show the server's setup, wait until the person has completed it, and remember what came of it.
 
     Args:
@@ -45,7 +45,7 @@ async def set_up(chromium: Path, profile: Profile, addresses: Mapping[str, int],
         raise BridgeError("There is no screen to show the setup on: run this with --setup in a desktop session.")
     browser = await launch(chromium, profile.chromium, addresses=addresses, visible=True)
     try:
-        page = HostPage(browser, _Quiet())
+        page = BridgeTab(browser, _Quiet())
         await page.load()
         result = await page.set_up(framed)
     finally:
@@ -54,5 +54,5 @@ async def set_up(chromium: Path, profile: Profile, addresses: Mapping[str, int],
         raise BridgeError(f"The setup did not succeed: {error['message'] or error['code']}.")
     remembered = Remembered(framed.session_id, result["title"], result["visibility"], result["permissions"])
     profile.remember(key, remembered)
-    said = result.get("ephemeralMessage") or f"{result['title']} is set up."
-    print(f"mcpframe bridge: {visible(said)}", file=sys.stderr, flush=True)
+    notice = result.get("ephemeralMessage") or f"{result['title']} is set up."
+    print(f"mcpframe bridge: {visible(notice)}", file=sys.stderr, flush=True)

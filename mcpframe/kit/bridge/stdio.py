@@ -19,7 +19,7 @@ from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, is_request
 from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.bridge.lines import Broken, Lines, broken
 from mcpframe.kit.bridge.link import Link, OpenPage
-from mcpframe.kit.bridge.tab import Said
+from mcpframe.kit.bridge.tab import ServerMessage
 from mcpframe.kit.bridge.unread import Unread
 
 logger = logging.getLogger(__name__)
@@ -69,9 +69,9 @@ class _Edge:
         self._output = output
         self._delivered = asyncio.Event()
 
-    def deliver(self, said: Said) -> None:
+    def deliver(self, server_message: ServerMessage) -> None:
         """Write a message; JSON text as JavaScript and Python write it has no line breaks in it."""
-        self._output.write(said.text)
+        self._output.write(server_message.text)
         self._delivered.set()
 
     def answer(self, broken: Broken) -> None:

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from mcpframe.kit.base.errors import BridgeError, BrowserGone, PageFailed
-from mcpframe.kit.bridge.browser import Browser
+from mcpframe.kit.bridge.browser import BridgeBrowser
 from mcpframe.kit.bridge.watching import Watch
 
 HOST_NAME = "mcpframe-bridge.localhost"
@@ -36,7 +36,7 @@ _NO_PAGE = "chrome-error:"
 
 
 @dataclass(frozen=True)
-class Framed:
+class FramedPage:
     """What is framed, and how.
 
     Attributes:
@@ -67,7 +67,7 @@ class Framed:
 
 
 @dataclass(frozen=True)
-class Said:
+class ServerMessage:
     """One JSON-RPC message of the server: its text, and of its head what tells where it belongs."""
 
     text: str
@@ -81,23 +81,23 @@ class Said:
         return message
 
 
-class Listener(Protocol):
-    """Who is told what happens in a page."""
+class TabListener(Protocol):
+    """Who is called back about what happens in a tab."""
 
-    def on_message(self, said: Said) -> None:
+    def on_message(self, server_message: ServerMessage) -> None:
         """A message of the server."""
 
     def on_gone(self, reason: str) -> None:
-        """The session is over: the framed page, the tab or the browser is gone. Said once, and only of an open one."""
+        """The session is over: the framed page, the tab or the browser is gone. Called once, of an open session."""
 
     def on_note(self, text: str) -> None:
         """Something a person may want to read."""
 
 
-class HostPage:
+class BridgeTab:
     """A tab with the host page. It frames one server, once."""
 
-    def __init__(self, browser: Browser, listener: Listener) -> None:
+    def __init__(self, browser: BridgeBrowser, listener: TabListener) -> None:
         """Be a tab of this browser."""
         self._browser = browser
         self._listener = listener
@@ -111,7 +111,7 @@ class HostPage:
         self._pieces: list[str] = []
         self._documents: set[str] = set()
         self._is_open = self._closing = False
-        self._told: asyncio.Queue[dict[str, Any] | BridgeError] = asyncio.Queue()
+        self._reports: asyncio.Queue[dict[str, Any] | BridgeError] = asyncio.Queue()
 
     async def load(self) -> None:
         """Open the tab and load the host page into it.
@@ -152,7 +152,7 @@ class HostPage:
         if not opened.cancelled() and not opened.exception():
             self._devtools.post("Target.closeTarget", targetId=opened.result())
 
-    async def open(self, framed: Framed) -> None:
+    async def open(self, framed: FramedPage) -> None:
         """Frame a server and shake hands with it.
 
         Raises:
@@ -186,7 +186,7 @@ class HostPage:
         if fetching:
             await asyncio.wait(fetching, timeout=_COMPLETE_SECONDS)
 
-    async def set_up(self, framed: Framed) -> dict[str, Any]:
+    async def set_up(self, framed: FramedPage) -> dict[str, Any]:
         """Run a server's setup in front of a person; as `open` otherwise.
 
         Returns:
@@ -247,7 +247,7 @@ class HostPage:
         )
 
     async def _next(self, kind: str) -> dict[str, Any]:
-        told = await self._told.get()
+        told = await self._reports.get()
         if isinstance(told, BridgeError):
             raise told
         if told["kind"] == "failed":
@@ -314,7 +314,7 @@ class HostPage:
             case "message":
                 if self._pieces:
                     text, self._pieces = "".join([*self._pieces, text]), []
-                self._listener.on_message(Said(text, head.get("id"), head.get("method")))
+                self._listener.on_message(ServerMessage(text, head.get("id"), head.get("method")))
             case "closed":
                 if self._is_open:  # else "failed" follows, and says why
                     self._end(PageFailed("The server's page has ended its session."))
@@ -326,7 +326,7 @@ class HostPage:
                 )
             case kind:
                 self._is_open = self._is_open or kind == "open"
-                self._told.put_nowait(head)
+                self._reports.put_nowait(head)
 
     def _end(self, error: BridgeError) -> None:
         if self._closing:
@@ -335,4 +335,4 @@ class HostPage:
         if self._is_open:
             self._listener.on_gone(str(error))
         else:
-            self._told.put_nowait(error)
+            self._reports.put_nowait(error)

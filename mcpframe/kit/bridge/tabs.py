@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
-from mcpframe.kit.bridge.browser import Browser, launch
-from mcpframe.kit.bridge.tab import Framed, HostPage, Listener
+from mcpframe.kit.bridge.browser import BridgeBrowser, launch
+from mcpframe.kit.bridge.tab import BridgeTab, FramedPage, TabListener
 
 
 class Pages:
@@ -21,22 +21,22 @@ class Pages:
     """
 
     def __init__(
-        self, chromium: Path, profile: Path, addresses: Mapping[str, int], framed: Callable[[], Awaitable[Framed]]
+        self, chromium: Path, profile: Path, addresses: Mapping[str, int], framed: Callable[[], Awaitable[FramedPage]]
     ) -> None:
         self._chromium = chromium
         self._profile = profile
         self._addresses = addresses
         self._framed = framed
-        self._browser: Browser | None = None
+        self._browser: BridgeBrowser | None = None
         self._starting = asyncio.Lock()
 
-    async def open(self, listener: Listener) -> HostPage:
+    async def open(self, listener: TabListener) -> BridgeTab:
         """Open a page and shake hands with the server in it.
 
         Raises:
             BridgeError: there will be no session; the message says why.
         """
-        page = HostPage(await self._started(), listener)
+        page = BridgeTab(await self._started(), listener)
         try:
             await page.load()
             await page.open(await self._framed())
@@ -51,7 +51,7 @@ class Pages:
             if self._browser is not None:
                 await self._browser.close()
 
-    async def _started(self) -> Browser:
+    async def _started(self) -> BridgeBrowser:
         async with self._starting:
             if self._browser is not None and self._browser.gone:
                 await self._browser.close()

@@ -78,7 +78,7 @@ class PyodidePackages:
             BuildError: The folder does not have it.
             DownloadError: The CDN cannot be reached.
             HashMismatch: The file has another hash.
-            StorageError: It cannot be written.
+            WriteError: It cannot be written.
         """
         with writing(target), scratch("download") as folder:
             file = folder / filename

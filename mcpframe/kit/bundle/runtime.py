@@ -73,7 +73,7 @@ def ensure_runtime(source: Path | None = None, *, progress: Progress = silent) -
         HashMismatch: A file is missing from the given folder or is not the pinned one, or a download is not what it
             should be.
         DownloadError: No source could be reached.
-        StorageError: The cache cannot be written.
+        WriteError: The cache cannot be written.
     """
     given = source or (Path(chosen) if (chosen := os.environ.get("MCPFRAME_PYODIDE")) else None)
     if given is not None:

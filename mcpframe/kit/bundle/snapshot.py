@@ -24,7 +24,7 @@ from mcpframe.kit.bundle.compile import cache_key, cached
 from mcpframe.kit.bundle.memory import sparse, whole
 from mcpframe.kit.bundle.pyodide_job import program_text
 from mcpframe.kit.bundle.scripts import MAKER
-from mcpframe.kit.bundle.snapshot_page import Chromium, NoBrowser, NoOutcome, Opened
+from mcpframe.kit.bundle.snapshot_page import Chromium, NoBrowser, NoOutcome, OpenedBundle
 
 AUTHOR = "author"
 """The layer of a snapshot with the author's module in it."""
@@ -117,7 +117,7 @@ class Camera:
             assets: The bundle without a snapshot.
             layers: What it may have in it, the best first.
         """
-        page = Opened({item.path: item.data for item in assets}, server.name, self._chromium)
+        page = OpenedBundle({item.path: item.data for item in assets}, server.name, self._chromium)
         taking = self._thread.submit(_take, page, server, layers)
         self._thread.submit(self._chromium.close)
         return taking.result()
@@ -136,7 +136,7 @@ def camera() -> Iterator[Camera]:
             thread.submit(chromium.close).result()
 
 
-def _take(browser: Opened, server: Server, layers: Sequence[str]) -> Taken:
+def _take(browser: OpenedBundle, server: Server, layers: Sequence[str]) -> Taken:
     reason = "it may change at any time"  # where that of the author was not tried
     final = True
     try:
@@ -156,7 +156,7 @@ def _take(browser: Opened, server: Server, layers: Sequence[str]) -> Taken:
         return Taken(None, f"starts without a snapshot, which takes longer: {error}", final=False)
 
 
-def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None, str]:
+def _layer(browser: OpenedBundle, server: Server, layer: str) -> tuple[Snapshot | None, str]:
     """One layer's snapshot, from the cache where it was made before; or why there is none."""
     own = layer == AUTHOR
     bundle = browser.bundle if own else {path: data for path, data in browser.bundle.items() if "/" in path}
@@ -181,7 +181,7 @@ def _layer(browser: Opened, server: Server, layer: str) -> tuple[Snapshot | None
     return Snapshot(data, layer, **facts), ""
 
 
-def _made(browser: Opened, server: Server, *, own: bool, program: str) -> _Made:
+def _made(browser: OpenedBundle, server: Server, *, own: bool, program: str) -> _Made:
     job = {
         "program": program,
         "env": _ENV,
@@ -214,7 +214,7 @@ def _made(browser: Opened, server: Server, *, own: bool, program: str) -> _Made:
     return facts, data
 
 
-def _start(browser: Opened, *, own: bool) -> tuple[dict[str, Any], bytes]:
+def _start(browser: OpenedBundle, *, own: bool) -> tuple[dict[str, Any], bytes]:
     """Memory before Python runs, and what the page says of it. It is the same whatever the author's files are.
 
     From the cache where this browser has started with this runtime and these libraries before.

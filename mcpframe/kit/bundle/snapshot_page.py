@@ -171,7 +171,7 @@ class Chromium:
             self._stack.close()
 
 
-class Opened:
+class OpenedBundle:
     """A bundle whose page is opened in the browser.
 
     Attributes:

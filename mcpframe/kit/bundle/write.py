@@ -107,7 +107,7 @@ def write_bundle(out: Path, name: str, assets: Iterable[Asset], manifest: Mappin
 
     Raises:
         BuildError: The folder is there and is not a bundle.
-        StorageError: The file system refuses.
+        WriteError: The file system refuses.
     """
     target = out / name
     was_there = out.exists()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mcpframe.frame.core.errors import McpFrameError
-from mcpframe.kit.base.errors import StorageError
+from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.base.programs import end_on_signals
 from mcpframe.kit.base.terminal import log_visibly
 from mcpframe.kit.cli import bridge as commands_bridge
@@ -233,8 +233,8 @@ def _tell_system(error: OSError) -> None:
     """Say what the system refuses, where a program or a library of ours asked for it, and not we."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         place = f" ({error.filename})" if error.filename else ""
-        print_error(StorageError(f"The disk is full{place}: free some space and run this again."))
+        print_error(WriteError(f"The disk is full{place}: free some space and run this again."))
         return
     if error.filename is None or error.strerror is None:
         raise error
-    print_error(StorageError(f"{error.filename}: {error.strerror}."))
+    print_error(WriteError(f"{error.filename}: {error.strerror}."))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcpframe.frame.outer import OuterFrame, Setup
+from mcpframe.frame.outer import OuterFrame, RunningSetup
 from mcpframe.kit.base.errors import SetupNotDone
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ async def run_setup(outer: OuterFrame, place: PlaywrightPlace, entries: Sequence
         await _complete(setup, frame)
 
 
-async def _complete(setup: Setup, frame: Frame) -> None:
+async def _complete(setup: RunningSetup, frame: Frame) -> None:
     try:
         result = await asyncio.wait_for(setup.result(), PATIENCE)
     except TimeoutError:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mcpframe.kit.base.errors import StorageError
+from mcpframe.kit.base.errors import WriteError
 
 _SUFFIX = re.compile(r"\.[a-z0-9]{1,8}\Z")
 
@@ -54,7 +54,7 @@ def save(result: Mapping[str, Any], folder: Path, name: str) -> dict[int, Path]:
         The files, by the places of their blocks in the content.
 
     Raises:
-        StorageError: The file system refuses.
+        WriteError: The file system refuses.
     """
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:64] or "answer"
     saved: dict[int, Path] = {}
@@ -63,9 +63,7 @@ def save(result: Mapping[str, Any], folder: Path, name: str) -> dict[int, Path]:
             folder.mkdir(parents=True, exist_ok=True)
             saved[place] = _write_new(folder, stem, _suffix(kind), data)
     except OSError as error:
-        raise StorageError(
-            f"{error.filename or folder}: {error.strerror}; choose another folder for --save."
-        ) from error
+        raise WriteError(f"{error.filename or folder}: {error.strerror}; choose another folder for --save.") from error
     return saved
 
 

@@ -37,7 +37,7 @@ def scaffold(name: str, *, template: str = DEFAULT, parent: Path | None = None) 
 
     Raises:
         ScaffoldError: The name cannot be one, there is no such template, or the folder has something in it.
-        StorageError: The file system refuses. Then there is no folder, either.
+        WriteError: The file system refuses. Then there is no folder, either.
     """
     if not _NAME.match(name):
         raise ScaffoldError(

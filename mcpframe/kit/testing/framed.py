@@ -18,7 +18,7 @@ from mcpframe.kit.base.errors import SetupNotDone
 from mcpframe.kit.browser.cross_loop_window import DistantPlace, ask
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.browser.setup_form import Answers, answer_setup
-from mcpframe.kit.testing.shared_browser import Rig, ServedBundle
+from mcpframe.kit.testing.shared_browser import ServedBundle, SharedBrowser
 from mcpframe.kit.testing.wire_record import WireRecord
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class FramedServer:
 
     client: Client
 
-    def __init__(self, bundle: ServedBundle, tab: HostTab, options: FramedOptions, rig: Rig) -> None:
+    def __init__(self, bundle: ServedBundle, tab: HostTab, options: FramedOptions, browser: SharedBrowser) -> None:
         """Made by `framed_server`."""
         self.url = bundle.url
         self.setup_result: SetupResult | None = None
@@ -85,7 +85,7 @@ class FramedServer:
             permissions=options.permissions,
         )
         self._options = options
-        self._rig = rig
+        self._browser = browser
         self._tab = tab
         self._wire = WireRecord()
         self._place = PlaywrightPlace(tab.page)
@@ -98,7 +98,7 @@ class FramedServer:
 
     async def complaints(self) -> list[str]:
         """Return the errors of the console and uncaught errors that nobody expected, those of Python with traceback."""
-        await ask(self._rig.loop, self._tab.settled())
+        await ask(self._browser.loop, self._tab.settled())
         found = self._tab.complaints
         return [text for text in found if not any(part in text for part in self._expected)]
 
@@ -106,12 +106,12 @@ class FramedServer:
         """Write a picture of the page, the wire log and the complaints into a folder, and name the files.
 
         Raises:
-            StorageError: The file system refuses.
+            WriteError: The file system refuses.
         """
         picture, wire, console = (folder / name for name in ("screenshot.png", "wire.jsonl", "console.txt"))
         write_file(wire, self._wire.lines().encode())
         write_file(console, "\n".join([*self._tab.complaints, ""]).encode())
-        write_file(picture, await ask(self._rig.loop, self._photograph()))
+        write_file(picture, await ask(self._browser.loop, self._photograph()))
         return [picture, wire, console]
 
     async def _photograph(self) -> bytes:
@@ -125,20 +125,20 @@ class FramedServer:
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[None]:
-        place = self._wire.recording(DistantPlace(self._place, self._rig.loop))
+        place = self._wire.recording(DistantPlace(self._place, self._browser.loop))
         if self._options.setup is not None and self._options.setup is not False:
             await self._set_up(place)
         connecting = self.outer.connect(place, visible=self._options.visible)
         async with Client(connecting, mode=self._options.era, **self._options.client) as self.client:
-            await ask(self._rig.loop, self._note_storage())
+            await ask(self._browser.loop, self._note_storage())
             yield
 
     async def _set_up(self, place: Any) -> None:
         answers = self._options.setup
         async with self.outer.setup(place) as setup:
-            await ask(self._rig.loop, self._note_storage())
+            await ask(self._browser.loop, self._note_storage())
             if answers is not True and answers:
-                await ask(self._rig.loop, self._answer(answers))
+                await ask(self._browser.loop, self._answer(answers))
             elif setup.requires_visible:
                 raise SetupNotDone(
                     "The server's setup shows a form: say what to enter with @pytest.mark.mcpframe(setup={...})."
@@ -161,14 +161,18 @@ class FramedServer:
 
 @asynccontextmanager
 async def framed_server(
-    rig: Rig, bundle: ServedBundle, options: FramedOptions, *, failed: Callable[[FramedServer], Awaitable[None]]
+    browser: SharedBrowser,
+    bundle: ServedBundle,
+    options: FramedOptions,
+    *,
+    failed: Callable[[FramedServer], Awaitable[None]],
 ) -> AsyncIterator[FramedServer]:
     """Frame a server in a tab of its own, set it up where that is wanted, and connect, for as long as the block lasts.
 
     The block may be entered and left in different tasks of one loop, as fixtures are.
 
     Args:
-        rig: The browser.
+        browser: The browser of the run.
         bundle: The server.
         options: How to frame it.
         failed: Called where there will be no session, as long as the page is there.
@@ -178,8 +182,8 @@ async def framed_server(
         SetupNotDone: The setup fails, or needs answers.
     """
     async with AsyncExitStack() as stack:
-        tab = await stack.enter_async_context(rig.tab(options.origin or bundle.host, bundle))
-        framed = FramedServer(bundle, tab, options, rig)
+        tab = await stack.enter_async_context(browser.tab(options.origin or bundle.host, bundle))
+        framed = FramedServer(bundle, tab, options, browser)
         over = asyncio.Event()
         begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Frame
 
     from mcpframe.kit.testing.framed import FramedOptions, FramedServer
-    from mcpframe.kit.testing.shared_browser import Rig
+    from mcpframe.kit.testing.shared_browser import SharedBrowser
 
 _LOOP_SCOPES: tuple[Any, ...] = ("function", "class", "module", "package", "session")
 _SETTINGS = {
@@ -61,11 +61,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def _mcpframe_rig() -> Iterator[Rig]:
-    from mcpframe.kit.testing.shared_browser import Rig
+def _mcpframe_browser() -> Iterator[SharedBrowser]:
+    from mcpframe.kit.testing.shared_browser import SharedBrowser
 
-    with Rig() as rig:
-        yield rig
+    with SharedBrowser() as browser:
+        yield browser
 
 
 @pytest.fixture
@@ -99,16 +99,16 @@ def client(request: pytest.FixtureRequest) -> Client:
     return connected
 
 
-async def _framed(request: pytest.FixtureRequest, _mcpframe_rig: Rig) -> AsyncIterator[FramedServer]:
+async def _framed(request: pytest.FixtureRequest, _mcpframe_browser: SharedBrowser) -> AsyncIterator[FramedServer]:
     if request.config.getoption("--mcpframe-memory"):
         pytest.skip("needs the frame, and --mcpframe-memory is given")
     from mcpframe.kit.testing.framed import framed_server
 
     options = _options(request)
-    _mcpframe_rig.start()
-    bundle = _mcpframe_rig.serve(Path(options.project or request.config.rootpath), snapshot=options.snapshot)
+    _mcpframe_browser.start()
+    bundle = _mcpframe_browser.serve(Path(options.project or request.config.rootpath), snapshot=options.snapshot)
     watching = _Watching(request)
-    async with framed_server(_mcpframe_rig, bundle, options, failed=watching.keep) as server:
+    async with framed_server(_mcpframe_browser, bundle, options, failed=watching.keep) as server:
         with watching.watch(server):
             yield server
         complaints = await server.complaints()
@@ -116,14 +116,16 @@ async def _framed(request: pytest.FixtureRequest, _mcpframe_rig: Rig) -> AsyncIt
         pytest.fail(_told(complaints), pytrace=False)
 
 
-async def _page(request: pytest.FixtureRequest, framed: FramedServer, _mcpframe_rig: Rig) -> AsyncIterator[Frame]:
+async def _page(
+    request: pytest.FixtureRequest, framed: FramedServer, _mcpframe_browser: SharedBrowser
+) -> AsyncIterator[Frame]:
     from playwright.async_api import async_playwright
 
     from mcpframe.kit.testing.shared_browser import KEEPER
 
     # Playwright's objects belong to one loop: this is the test's own connection to the browser.
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.connect_over_cdp(_mcpframe_rig.endpoint)
+        browser = await playwright.chromium.connect_over_cdp(_mcpframe_browser.endpoint)
         pages = browser.contexts[0].pages
         page = next(page for page in pages if page.url.startswith("http") and not page.url.endswith(KEEPER))
         iframe = await page.wait_for_selector("iframe", state="attached")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _PATIENCE = 10_000  # milliseconds for what is clicked and filled
 _ANY_HOST = "https://host.example"
 KEEPER = "/mcpframe-keeper"
-"""The path of host pages that are no test's: see `Rig.tab`."""
+"""The path of host pages that are no test's: see `SharedBrowser.tab`."""
 _FRAME = """url => new Promise(loaded => {
   const frame = document.body.appendChild(document.createElement("iframe"));
   frame.onload = loaded;
@@ -58,7 +58,7 @@ class ServedBundle:
     host: str
 
 
-class Rig:
+class SharedBrowser:
     """A Chromium and web servers for as long as a `with` block lasts; each is started when it is first needed."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class Rig:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._kept: dict[str, AbstractAsyncContextManager[HostTab]] = {}
 
-    def __enter__(self) -> Rig:
+    def __enter__(self) -> SharedBrowser:
         return self
 
     def __exit__(self, *exception: object) -> None:

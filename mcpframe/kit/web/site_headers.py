@@ -14,7 +14,7 @@ from mcpframe.kit.base.errors import ServeError
 
 
 @dataclass(frozen=True)
-class Rule:
+class HeaderRule:
     """One pattern with its headers.
 
     Attributes:
@@ -26,7 +26,7 @@ class Rule:
     headers: tuple[tuple[str, str | None], ...]
 
 
-def parse(text: str) -> list[Rule]:
+def parse(text: str) -> list[HeaderRule]:
     """Read the text of a `_headers` file.
 
     Raises:
@@ -49,10 +49,10 @@ def parse(text: str) -> list[Rule]:
             raise ServeError(
                 f"_headers, line {number}: expected an indented `Name: value` below a path, found {stripped!r}."
             )
-    return [Rule(pattern, tuple(headers)) for pattern, headers in rules]
+    return [HeaderRule(pattern, tuple(headers)) for pattern, headers in rules]
 
 
-def headers_for(path: str, rules: list[Rule]) -> dict[str, str]:
+def headers_for(path: str, rules: list[HeaderRule]) -> dict[str, str]:
     """The headers that the rules give to the path of a URL, by lower-case name."""
     found: dict[str, str] = {}
     for rule in rules:

@@ -24,7 +24,7 @@ from mcpframe.kit.bundle.layers import SERVER_PATH
 
 
 class FakeRequests:
-    """`hints.Browser`: addresses that are blocked, each told of after so many questions."""
+    """`hints.PageRequests`: addresses that are blocked, each told of after so many questions."""
 
     def __init__(self, *blocked: str, after: int = 0) -> None:
         self._blocked = list(blocked)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.base.errors import StorageError
+from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.bundle.assets import asset
 from mcpframe.kit.bundle.write import write_bundle
 from mcpframe.kit.cli.main import main
@@ -102,7 +102,7 @@ def test_a_project_that_cannot_be_read(refused, tmp_path: Path) -> None:  # type
 
 def test_an_output_folder_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "dist").write_text("mine")
-    with pytest.raises(StorageError, match="there is a file where a folder has to be, or choose another folder"):
+    with pytest.raises(WriteError, match="there is a file where a folder has to be, or choose another folder"):
         write_bundle(tmp_path / "dist", "pi", [asset("pi/index.html", b"")], {})
     assert (tmp_path / "dist").read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["dist"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.cache import cache_dir, clear_leftovers, new_folder, sha256_of, write_file, writing
-from mcpframe.kit.base.errors import StorageError
+from mcpframe.kit.base.errors import WriteError
 
 
 def names(folder: Path) -> list[str]:
@@ -75,7 +75,7 @@ def test_the_old_folder_comes_back_when_the_new_one_cannot_take_its_place(
         return rename(self, to)
 
     monkeypatch.setattr(Path, "rename", refuse)
-    with pytest.raises(StorageError), new_folder(target):
+    with pytest.raises(WriteError), new_folder(target):
         pass
     assert names(target) == ["old"]
     assert names(tmp_path) == ["target"]
@@ -102,7 +102,7 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path: Path) 
     [(errno.ENOSPC, "disk is full"), (errno.EROFS, "read-only"), (errno.EACCES, "permission"), (errno.EDQUOT, "quota")],
 )
 def test_what_the_file_system_refuses_is_one_sentence(tmp_path: Path, number: int, said: str) -> None:
-    with pytest.raises(StorageError, match=said) as caught, writing(tmp_path):
+    with pytest.raises(WriteError, match=said) as caught, writing(tmp_path):
         raise OSError(number, os.strerror(number))
     assert str(tmp_path) in str(caught.value)
 
@@ -128,7 +128,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pyte
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(StorageError, match="disk is full"):
+    with pytest.raises(WriteError, match="disk is full"):
         write_file(target, b"after")
     assert target.read_bytes() == b"before"
     assert names(tmp_path) == ["file"]

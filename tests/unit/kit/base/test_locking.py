@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.base.errors import StorageError
+from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.base.locking import locked
 
 
@@ -24,7 +24,7 @@ def test_a_lock_can_be_taken_again(tmp_path: Path) -> None:
 
 def test_nobody_else_gets_it_meanwhile(tmp_path: Path) -> None:
     with locked(tmp_path / "out"):
-        with pytest.raises(StorageError, match="Another build has been writing"), locked(tmp_path / "out", timeout=0):
+        with pytest.raises(WriteError, match="Another build has been writing"), locked(tmp_path / "out", timeout=0):
             pass
         with locked(tmp_path / "other"):
             pass

@@ -127,13 +127,15 @@ async def test_an_answer_that_is_none_is_an_error_for_who_waits(
     assert (modern.status_code, modern.json()["id"], modern.json()["error"]["code"]) == (200, "modern", -32603)
 
 
-@pytest.mark.parametrize("said", [{"method": 5}, {"method": "x", "params": 5}, {"id": [], "result": {}}, {"id": 1}])
+@pytest.mark.parametrize(
+    "server_message", [{"method": 5}, {"method": "x", "params": 5}, {"id": [], "result": {}}, {"id": 1}]
+)
 async def test_what_is_no_message_of_the_server_is_dropped(
-    bridge: HttpBridge, place: Place, http: httpx2.AsyncClient, said: JSON
+    bridge: HttpBridge, place: Place, http: httpx2.AsyncClient, server_message: JSON
 ) -> None:
     client = await Legacy(bridge, http).begin()
     for page in place.pages:
-        page.say({"jsonrpc": "2.0", **said})
+        page.say({"jsonrpc": "2.0", **server_message})
     assert (await client.call(1, "echo", text="on"))["result"]["content"][0]["text"] == "on"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from mcpframe.kit.base.errors import BuildError, KitError, PageFailed
 from mcpframe.kit.bridge.link import Link
-from mcpframe.kit.bridge.tab import Said
+from mcpframe.kit.bridge.tab import ServerMessage
 
 JSON = dict[str, Any]
 
@@ -33,7 +33,7 @@ class FakePage:
             self.say({"jsonrpc": "2.0", "id": message["id"], "result": {"of": message["method"]}})
 
     def say(self, message: JSON) -> None:
-        self.link.on_message(Said(json.dumps(message), message.get("id"), message.get("method")))
+        self.link.on_message(ServerMessage(json.dumps(message), message.get("id"), message.get("method")))
 
     def await_answer(self, awaited: Callable[[], bool]) -> None:
         self.watched = awaited
@@ -63,8 +63,8 @@ class Rig:
         self.pages.append(FakePage(link))
         return self.pages[-1]
 
-    def deliver(self, said: Said) -> None:
-        self.got.append(json.loads(said.text))
+    def deliver(self, server_message: ServerMessage) -> None:
+        self.got.append(json.loads(server_message.text))
 
     def note(self, text: str) -> None:
         self.notes.append(text)

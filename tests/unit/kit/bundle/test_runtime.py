@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.base.errors import DownloadError, HashMismatch, NodeMissing, StorageError, ToolFailed
+from mcpframe.kit.base.errors import DownloadError, HashMismatch, NodeMissing, ToolFailed, WriteError
 from mcpframe.kit.bundle import runtime
 from mcpframe.kit.bundle.runtime import ensure_runtime
 from mcpframe.kit.web.serve import serve_folder
@@ -198,7 +198,7 @@ def test_a_full_disk_is_an_error_and_nothing_is_kept(cache: Path, monkeypatch: p
             raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(shutil, "copyfileobj", full)
-    with pytest.raises(StorageError, match="disk is full"):
+    with pytest.raises(WriteError, match="disk is full"):
         ensure_runtime()
     assert len(written) == 3
     assert leftovers(cache) == []

@@ -76,7 +76,7 @@ BOOT: dict[str, Any] = {
 }
 
 
-class Browser(snapshot_page.Opened):
+class Browser(snapshot_page.OpenedBundle):
     """A browser that has nothing but what a page sends of memory before Python runs."""
 
     def __init__(self, boot: Mapping[str, Any] = BOOT, loader: bytes = b"loader") -> None:

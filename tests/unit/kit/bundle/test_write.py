@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.base.errors import BuildError, StorageError
+from mcpframe.kit.base.errors import BuildError, WriteError
 from mcpframe.kit.bundle import write as module
 from mcpframe.kit.bundle.assets import Asset, asset, hashed
 from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests, write_bundle
@@ -85,10 +85,10 @@ def test_a_full_disk_leaves_the_old_bundle(tmp_path: Path, monkeypatch: pytest.M
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(module, "_put", put)
-    with pytest.raises(StorageError, match="disk is full"):
+    with pytest.raises(WriteError, match="disk is full"):
         write_bundle(tmp_path, "pi", *bundle("pi", "new"))
     assert everything(tmp_path) == before
-    with pytest.raises(StorageError, match="disk is full"):
+    with pytest.raises(WriteError, match="disk is full"):
         write_bundle(tmp_path / "new", "pi", *bundle("pi", "new"))
     assert not (tmp_path / "new").exists()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.base.errors import StorageError
+from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.cli.tool_result import save, shown
 
 
@@ -60,5 +60,5 @@ def test_what_is_not_base64_is_not_saved(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_one(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(StorageError, match="--save"):
+    with pytest.raises(WriteError, match="--save"):
         save({"content": [image()]}, tmp_path / "file", "draw")

@@ -8,7 +8,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from mcpframe.kit.testing import shared_browser as rig
+from mcpframe.kit.testing import shared_browser
 
 
 @pytest.mark.parametrize(
@@ -21,9 +21,9 @@ def test_a_bundle_that_is_tested_is_read_by_no_other_page(
     (tmp_path / "adder").mkdir()
     (tmp_path / "adder" / "index.html").write_text("<p>")
     built = SimpleNamespace(manifest={"allowed_origins": allowed}, url_path="adder/")
-    monkeypatch.setattr(rig, "build_for_tests", lambda *_, **__: (built, tmp_path))
-    with rig.Rig() as made:
-        served = made.serve(tmp_path / "project")
+    monkeypatch.setattr(shared_browser, "build_for_tests", lambda *_, **__: (built, tmp_path))
+    with shared_browser.SharedBrowser() as browser:
+        served = browser.serve(tmp_path / "project")
         assert served.host == allowed[0]
         for origin, reader in {"https://other.example": None, "null": opaque}.items():
             with urlopen(Request(served.url, headers={"Origin": origin}), timeout=20) as answer:

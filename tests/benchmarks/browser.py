@@ -23,7 +23,7 @@ class BenchmarkError(KitError):
 
 
 @dataclass(frozen=True)
-class Rig:
+class BenchmarkBrowser:
     """A Chromium to open profiles with.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""The rig of the bundle's pages: a Chromium, folders being served, and a host page that calls one tool."""
+"""What the tests of a bundle's pages share: a Chromium, folders being served, and a host page that calls one tool."""
 
 from __future__ import annotations
 

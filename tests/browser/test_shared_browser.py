@@ -10,28 +10,28 @@ import pytest
 
 from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.testing.framed import FramedOptions, FramedServer, framed_server
-from mcpframe.kit.testing.shared_browser import KEEPER, Rig
+from mcpframe.kit.testing.shared_browser import KEEPER, SharedBrowser
 
 MINIMAL = templates_dir() / "minimal"
 
 
 @pytest.fixture(scope="module")
-def rig() -> Iterator[Rig]:
-    with Rig() as rig:
-        rig.start()
-        yield rig
+def browser() -> Iterator[SharedBrowser]:
+    with SharedBrowser() as browser:
+        browser.start()
+        yield browser
 
 
-def test_the_process_of_a_bundles_pages_lives_on(rig: Rig, tmp_path: Path) -> None:
-    bundle = rig.serve(MINIMAL)
-    context = rig._context
+def test_the_process_of_a_bundles_pages_lives_on(browser: SharedBrowser, tmp_path: Path) -> None:
+    bundle = browser.serve(MINIMAL)
+    context = browser._context
     assert context is not None
 
     async def added(number: int) -> None:
         async def failed(server: FramedServer) -> None:
             await server.keep(tmp_path)
 
-        async with framed_server(rig, bundle, FramedOptions(), failed=failed) as server:
+        async with framed_server(browser, bundle, FramedOptions(), failed=failed) as server:
             result = await server.client.call_tool("add", {"a": number, "b": 1})
             assert result.structured_content == {"result": number + 1}
 

@@ -1,0 +1,42 @@
+"""Each name means one thing: no two modules of the package have a public class of the same name."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+SHARED: dict[str, str] = {}
+"""Names that two classes may have, and why. To be kept empty."""
+
+
+def public_classes(folder: Path) -> dict[str, list[str]]:
+    """Return the modules below a folder that define each public class."""
+    homes = defaultdict(list)
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(path.relative_to(folder).as_posix())
+    return homes
+
+
+@pytest.mark.parametrize("folder", ["mcpframe", "static/inspector"])
+def test_no_two_modules_have_a_public_class_of_the_same_name(folder: str) -> None:
+    twice = {name: homes for name, homes in public_classes(ROOT / folder).items() if len(homes) > 1}
+    assert {name: homes for name, homes in twice.items() if name not in SHARED} == {}
+    assert set(SHARED) <= {name for each in ("mcpframe", "static/inspector") for name in public_classes(ROOT / each)}
+
+
+@pytest.mark.parametrize("name", ["rig.py", "page.py"])
+def test_no_file_has_a_name_that_says_nothing(name: str) -> None:
+    assert [path for folder in ("mcpframe", "static", "tests") for path in (ROOT / folder).rglob(name)] == []
+
+
+def test_two_classes_of_the_same_name_would_be_noticed(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("class Page: ...\nclass _Own: ...\n")
+    (tmp_path / "two.py").write_text("class Page: ...\nclass _Own: ...\nclass Other: ...\n")
+    assert public_classes(tmp_path) == {"Page": ["one.py", "two.py"], "Other": ["two.py"]}
