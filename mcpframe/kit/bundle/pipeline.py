@@ -13,7 +13,7 @@ from typing import Any
 
 from mcpframe.frame.core.origins import ANY
 from mcpframe.kit.base.data import static_dir
-from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.archive import source_date
@@ -28,6 +28,7 @@ from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
 from mcpframe.kit.bundle.runtime import VERSION, ensure_runtime
 from mcpframe.kit.bundle.scripts import MAKER, SCRIPTS
+from mcpframe.kit.bundle.sdk_choice import asks_for_later, written_for_earlier
 from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, Taken, camera
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests, write_bundle
@@ -88,8 +89,9 @@ def build(
     _check_origins_early(project)
     pyodide_runtime = ensure_runtime(runtime, progress=progress)
     pyodide = PyodidePackages(pyodide_runtime, packages)
-    lock = _locked(project, pyodide, upgrade=upgrade, progress=progress)
     author = author_files(project, out)
+    lock = _locked(project, pyodide, author, upgrade=upgrade, progress=progress)
+    _check_sdk(lock)
     for_page = page_files(project, out)
     earlier = read_manifests(out).get(project.name) if draft else None
     snapshot_layers = (SDK,) if draft else (AUTHOR, SDK)
@@ -138,17 +140,33 @@ def build(
     return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest))
 
 
-def _locked(project: Project, pyodide: PyodidePackages, *, upgrade: bool, progress: Progress) -> Lock:
+def _locked(
+    project: Project, pyodide: PyodidePackages, author: Mapping[str, bytes], *, upgrade: bool, progress: Progress
+) -> Lock:
     """The project's lock, made or renewed where it is not there, not wanted or not of these requirements."""
     wanted = (*project.requirements, *project.lazy)
-    inputs = inputs_hash(wanted, (*BASE, *INSTALLER), (VERSION,))
+    if written_for_earlier(author) and not asks_for_later(wanted):
+        wanted += ("mcp<2",)
+    left_out = project.config.leave_out
+    inputs = inputs_hash(wanted, (*BASE, *INSTALLER), (VERSION,), *([left_out] if left_out else []))
     found = read_lock(project.lock_path)
     if found is not None and found.inputs == inputs and not upgrade:
         return found
     with progress("Resolving the requirements"):
-        lock = resolve(wanted, pyodide, inputs=inputs, previous=None if upgrade else found)
+        lock = resolve(
+            wanted, pyodide, inputs=inputs, previous=None if upgrade else found, leave_out=project.config.leave_out
+        )
     write_lock(project.lock_path, lock)
     return lock
+
+
+def _check_sdk(lock: Lock) -> None:
+    sdk = next((package.version for package in lock.packages if package.name == "mcp"), "2")
+    if sdk.startswith("1."):
+        raise BuildError(
+            f"The server is written for mcp {sdk}, which frames do not serve yet: write it for mcp 2 "
+            "(mcp.server.mcpserver.MCPServer in place of mcp.server.fastmcp.FastMCP)."
+        )
 
 
 def _as_before(manifest: Mapping[str, Any]) -> Inspected:

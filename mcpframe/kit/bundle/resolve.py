@@ -5,8 +5,8 @@ evaluate this machine's), and pip fetches the wheels that have Pyodide's tags (u
 version without such a wheel; what pip finds is then fed back as a constraint. Packages the index has no such wheel of,
 but Pyodide's own distribution has, are constrained to that version.
 
-The SDK's HTTP stack is left out: `mcpframe.frame.compat.sdk` answers its imports. A package of it that something else
-than the SDK wants is kept.
+The official SDK is 2.x, or 1.x where the requirements lead to that or their code is written for it (`sdk_choice`). What
+only a process with sockets can use is left out (`left_out`): `mcpframe.frame.compat` answers its imports.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -23,13 +24,16 @@ from uv import find_uv_bin
 from mcpframe.kit.base.errors import BuildError, DownloadError, ToolFailed
 from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.bundle.archive import unpack
+from mcpframe.kit.bundle.left_out import is_left_out
 from mcpframe.kit.bundle.lock import Lock, Locked
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackage, PyodidePackages
 from mcpframe.kit.bundle.runtime import PYTHON_VERSION
-from mcpframe.kit.bundle.wheels import NoWheel, download
+from mcpframe.kit.bundle.sdk_choice import EARLIER_SDK, SDK, written_for_earlier
+from mcpframe.kit.bundle.wheels import NoWheel, download, wheel_path
 
 #: What every bundle needs: the official SDK.
-BASE = ("mcp>=2.3,<3",)
+BASE = (SDK,)
 #: What is in every bundle for authors who install packages at run time; fetched only then.
 INSTALLER = ("micropip",)
 
@@ -39,13 +43,6 @@ OWN = "mcpframe"
 """Who wants what every bundle needs, in a lock."""
 
 _PLATFORM = "wasm32-pyodide2025"
-_LEFT_OUT: Mapping[str, frozenset[str]] = {
-    "mcp": frozenset({"httpx2", "pyjwt", "python-multipart", "sse-starlette", "starlette", "uvicorn", "cryptography"}),
-    "pyjwt": frozenset({"cryptography"}),
-    "anyio": frozenset({"idna"}),
-    "jsonschema": frozenset({"rpds-py"}),
-    "referencing": frozenset({"rpds-py"}),
-}
 _MAX_ROUNDS = 30
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _PIN = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==(\S+)")
@@ -60,7 +57,12 @@ class _Pin:
 
 
 def resolve(
-    requirements: Iterable[str], pyodide: PyodidePackages, *, inputs: str, previous: Lock | None = None
+    requirements: Iterable[str],
+    pyodide: PyodidePackages,
+    *,
+    inputs: str,
+    previous: Lock | None = None,
+    leave_out: Iterable[str] = (),
 ) -> Lock:
     """Decide the wheels for `requirements`, and fetch them into the cache.
 
@@ -69,6 +71,7 @@ def resolve(
         pyodide: Pyodide's own packages.
         inputs: The hash that the lock is to be known by.
         previous: A lock whose versions are kept where they still fit.
+        leave_out: Packages that the bundle is to be without, whoever wants them.
 
     Raises:
         BuildError: No wheel runs in Pyodide, or the requirements contradict each other.
@@ -76,11 +79,61 @@ def resolve(
     """
     roots = sorted(requirements, key=str.lower)
     preferred = {package.name: package.version for package in previous.packages} if previous else {}
+    left_out = tuple(leave_out)
+    resolving = partial(_resolved, roots, pyodide=pyodide, inputs=inputs, left_out=left_out)
+    pins = _compile_for_later(roots, preferred)
+    if pins is not None:
+        lock = resolving(SDK, preferred=preferred, pins=pins)
+        if not _code_for_earlier(lock):
+            return lock
+        preferred = {}
+    return resolving(EARLIER_SDK, preferred=preferred)
+
+
+def _compile_for_later(roots: list[str], preferred: Mapping[str, str]) -> dict[str, _Pin] | None:
+    """The versions with mcp 2.x; None where the requirements, left to themselves, lead to 1.x.
+
+    Those that exclude 2.x now may have versions from before they did, which would fit and are not meant.
+    """
+    try:
+        pins = _compile(roots, {}, preferred, sdk=SDK)
+    except BuildError:
+        if roots and _leads_to_earlier(roots, preferred):
+            return None
+        raise
+    wanting = set(pins["mcp"].required_by) - {OWN, SERVER} if "mcp" in pins else set()
+    return None if wanting and _leads_to_earlier(roots, preferred) else pins
+
+
+def _leads_to_earlier(roots: list[str], preferred: Mapping[str, str]) -> bool:
+    pins = _compile(roots, {}, preferred, sdk=None)
+    return "mcp" in pins and Version(pins["mcp"].version) < Version("2")
+
+
+def _code_for_earlier(lock: Lock) -> str | None:
+    """What shows that a package which wants the SDK is written for mcp 1.x, though its requirements allow 2.x."""
+    files = {package.name: package for package in lock.packages}
+    users = set(files["mcp"].required_by) & files.keys() if "mcp" in files else set()
+    wheels = (unpack(wheel_path(files[name])) for name in sorted(users))
+    return next((found for wheel in wheels if (found := written_for_earlier(wheel))), None)
+
+
+def _resolved(
+    roots: list[str],
+    sdk: str,
+    *,
+    pyodide: PyodidePackages,
+    inputs: str,
+    preferred: Mapping[str, str],
+    left_out: tuple[str, ...],
+    pins: dict[str, _Pin] | None = None,
+) -> Lock:
+    preferred = dict(preferred)
     constraints: dict[str, str] = {}
     tried: dict[str, set[str]] = {}
     from_pyodide: dict[str, PyodidePackage] = {}
     for _ in range(_MAX_ROUNDS):
-        pins = _reachable(_compile(roots, constraints, preferred))
+        pins = _reachable(pins or _compile(roots, constraints, preferred, sdk=sdk), left_out)
         _take_what_pyodide_needs(pins, from_pyodide, pyodide)
         on_index = {name: (pin.version, pin.hashes) for name, pin in pins.items() if name not in from_pyodide}
         try:
@@ -89,7 +142,8 @@ def resolve(
             name = missing.name
             before = tried.setdefault(name, set())
             before.add(pins[name].version)
-            version = next((item for item in reversed(missing.versions) if item not in before), None)
+            stable = [item for item in missing.versions if _is_as_stable(item, pins[name].version)]
+            version = next((item for item in reversed(stable) if item not in before), None)
             if version is not None and _fits(version, name, roots):
                 constraints[name] = f"{name}=={version}"
                 before.add(version)
@@ -97,8 +151,9 @@ def resolve(
                 from_pyodide[name] = own
                 constraints[name] = f"{name}=={own.version}"
             else:
-                raise BuildError(_no_wheel(name, pins[name], missing.versions)) from missing
+                raise BuildError(_no_wheel(name, pins, missing.versions)) from missing
             preferred.pop(name, None)
+            pins = None
             continue
         packages = []
         for name, pin in sorted(pins.items()):
@@ -114,6 +169,11 @@ def resolve(
         f"No set of wheels for Pyodide was found in {_MAX_ROUNDS} attempts "
         f"(tried several versions of {', '.join(sorted(constraints))}): pin versions in the requirements."
     )
+
+
+def _is_as_stable(version: str, pinned: str) -> bool:
+    """Whether a version is no pre-release; what is looked for may be one itself."""
+    return Version(pinned).is_prerelease or not Version(version).is_prerelease
 
 
 def _fits(version: str, name: str, roots: list[str]) -> bool:
@@ -145,10 +205,12 @@ def _take_what_pyodide_needs(
             pins[needed] = _Pin(own.version, (own.sha256,), (name,))
 
 
-def _compile(roots: list[str], constraints: Mapping[str, str], preferred: Mapping[str, str]) -> dict[str, _Pin]:
+def _compile(
+    roots: list[str], constraints: Mapping[str, str], preferred: Mapping[str, str], *, sdk: str | None
+) -> dict[str, _Pin]:
     with scratch("resolve") as folder:
         (folder / f"{SERVER}.in").write_text("\n".join(roots) + "\n")
-        (folder / f"{OWN}.in").write_text("\n".join((*BASE, *INSTALLER)) + "\n")
+        (folder / f"{OWN}.in").write_text("\n".join((sdk, *INSTALLER) if sdk else ()) + "\n")
         (folder / "constraints.txt").write_text("\n".join(constraints.values()) + "\n")
         # uv keeps the versions of an output file that is there already.
         (folder / "pins.txt").write_text("".join(f"{name}=={version}\n" for name, version in preferred.items()))
@@ -191,11 +253,9 @@ def _parse(text: str) -> dict[str, _Pin]:
     return pins
 
 
-def _reachable(pins: dict[str, _Pin]) -> dict[str, _Pin]:
-    """Leave out what only the SDK's HTTP stack wants."""
-    wanted = {
-        name: {who for who in pin.required_by if name not in _LEFT_OUT.get(who, ())} for name, pin in pins.items()
-    }
+def _reachable(pins: dict[str, _Pin], also: tuple[str, ...]) -> dict[str, _Pin]:
+    """Leave out what is wanted only for what a frame cannot do, and what the author leaves out."""
+    wanted = {name: {who for who in pin.required_by if not is_left_out(name, who, also)} for name, pin in pins.items()}
     roots = {SERVER, OWN}
     kept = {name for name, who in wanted.items() if who & roots}
     while True:
@@ -211,10 +271,32 @@ def _who(pin: _Pin) -> str:
     return " and ".join("the server itself" if who == SERVER else who for who in pin.required_by)
 
 
-def _no_wheel(name: str, pin: _Pin, versions: tuple[str, ...]) -> str:
+def chain_of(name: str, wanted_by: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The shortest way from one of the author's requirements to a package: who wants whom.
+
+    Args:
+        name: The package.
+        wanted_by: For each package who wants it.
+    """
+    ways: list[tuple[str, ...]] = [(name,)]
+    seen = {name}
+    for way in ways:  # grows: the shorter ones come first
+        wanting = wanted_by.get(way[0], ())
+        if SERVER in wanting or OWN in wanting or not wanting:
+            return way
+        ways += [(who, *way) for who in wanting if who not in seen]
+        seen |= set(wanting)
+    return (name,)
+
+
+def _no_wheel(name: str, pins: Mapping[str, _Pin], versions: tuple[str, ...]) -> str:
+    pin = pins[name]
+    chain = chain_of(name, {item: found.required_by for item, found in pins.items()})
+    through = f" (by way of {' → '.join(chain)})" if len(chain) > 2 else ""
     there = f"only of {', '.join(sorted(versions, key=Version))}" if versions else "of no version"
     return (
         f"{name} {pin.version} has no wheel that runs in Pyodide: neither pure Python nor WebAssembly (the package "
-        f"index has one {there}, Pyodide's distribution none). {_who(pin)} wants it: leave it out, ask for another "
-        "version, or use a library without native code."
+        f"index has one {there}, Pyodide's distribution none). {_who(pin)} wants it{through}: leave it out "
+        f'(tool.mcpframe.leave_out = ["{name}"], where the server works without it), ask for another version, or use a '
+        "library without native code."
     )

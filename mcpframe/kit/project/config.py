@@ -49,6 +49,12 @@ def _name(value: str) -> str:
     return value
 
 
+def _distribution(value: str) -> str:
+    if not _NAME.match(value):
+        raise ValueError("must be the name of a package, without a version")
+    return value
+
+
 def _origins(values: list[str]) -> list[str]:
     for value in values:
         if value not in (ANY, OPAQUE):
@@ -183,6 +189,8 @@ class McpframeConfig(_Section):
         assets: Glob patterns of further files, for the server or its page: data, HTML, JavaScript, images and the like.
         styles: Style sheets of the page.
         npm: npm packages whose files the pages use, by name.
+        leave_out: Packages that the bundle is to be without, whoever wants them: those without a wheel for Pyodide that
+            the server does not need.
         source: The folder that is put on the import path; by default `src` where the entry is there, else the root.
         csp: What the page may reach.
         options: Deadlines and limits of the connection.
@@ -204,6 +212,7 @@ class McpframeConfig(_Section):
     assets: list[RelativePath] = []
     styles: list[RelativePath] = []
     npm: dict[Annotated[str, AfterValidator(_npm_name)], NpmConfig] = {}
+    leave_out: list[Annotated[str, AfterValidator(_distribution)]] = []
     source: RelativePath | None = None
     csp: CspConfig = CspConfig()
     options: OptionsConfig = OptionsConfig()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from mcpframe.kit.bundle import resolve as module
 from mcpframe.kit.bundle.lock import Lock, Locked
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackage
 from mcpframe.kit.bundle.resolve import resolve
+from mcpframe.kit.bundle.sdk_choice import EARLIER_SDK, SDK
 from mcpframe.kit.bundle.wheels import NoWheel
 
 HASH = "ab" * 32
@@ -28,11 +30,20 @@ class Index:
         self.via = via
         self.wheels = wheels
         self.preferred: Mapping[str, str] = {}
+        self.sdks: list[str | None] = []
+        self.conflict: str | None = ""
 
-    def compile(self, roots: list[str], constraints: Mapping[str, str], preferred: Mapping[str, str]) -> dict[str, Any]:
+    def compile(
+        self, roots: list[str], constraints: Mapping[str, str], preferred: Mapping[str, str], *, sdk: str | None
+    ) -> dict[str, Any]:
         self.preferred = dict(preferred)
+        self.sdks.append(sdk)
+        if sdk == self.conflict:
+            raise BuildError("conflict")
         lines = []
         for name, versions in self.versions.items():
+            if name == "mcp" and sdk == EARLIER_SDK:
+                versions = [item for item in versions if item.startswith("1.")]
             version = constraints.get(name, f"{name}=={preferred.get(name, versions[-1])}").partition("==")[2]
             lines.append(f"{name}=={version} \\\n    --hash=sha256:{HASH}\n    # via {self.via[name]}")
         return module._parse("\n".join(lines))
@@ -59,10 +70,23 @@ Resolving = Callable[..., Lock]
 
 @pytest.fixture
 def resolving(monkeypatch: pytest.MonkeyPatch) -> Resolving:
-    def run(index: Index, *pyodide: PyodidePackage, roots: list[str], previous: Lock | None = None) -> Lock:
+    def run(
+        index: Index,
+        *pyodide: PyodidePackage,
+        roots: list[str],
+        previous: Lock | None = None,
+        leave_out: tuple[str, ...] = (),
+        code: Mapping[str, str] | None = None,
+    ) -> Lock:
+        def files(wheel: Path) -> dict[str, bytes]:
+            package = wheel.name.partition("-")[0]
+            return {f"{package}.py": (code or {}).get(package, "").encode()}
+
         monkeypatch.setattr(module, "_compile", index.compile)
         monkeypatch.setattr(module, "download", index.download)
-        return resolve(roots, Pyodide(*pyodide), inputs="i", previous=previous)  # type: ignore[arg-type]
+        monkeypatch.setattr(module, "unpack", files)
+        found = Pyodide(*pyodide)
+        return resolve(roots, found, inputs="i", previous=previous, leave_out=leave_out)  # type: ignore[arg-type]
 
     return run
 
@@ -131,6 +155,74 @@ def test_no_wheel_anywhere_names_the_requirement_who_wants_it_and_what_to_do(res
     assert told.startswith("psutil 7 has no wheel that runs in Pyodide")
     assert "a wants it" in told
     assert "leave it out" in told
+
+
+def test_the_error_names_the_chain_of_who_wants_it_and_how_to_leave_it_out(resolving: Resolving) -> None:
+    via = {"a": "-r server.in", "frames": "a", "psutil": "frames"}
+    index = Index({name: ["1"] for name in via}, via, {"a": ["1"], "frames": ["1"], "psutil": []})
+    with pytest.raises(BuildError, match=r"by way of a → frames → psutil.*leave_out = \[\"psutil\"\]"):
+        resolving(index, roots=["a"])
+    assert set(versions(resolving(index, roots=["a"], leave_out=("PSUtil",)))) == {"a", "frames"}
+
+
+def test_what_a_package_left_out_wants_is_left_out_too(resolving: Resolving) -> None:
+    via = {"a": "-r server.in", "b": "a", "c": "b"}
+    index = Index({name: ["1"] for name in via}, via, {"a": ["1"]})
+    assert set(versions(resolving(index, roots=["a"], leave_out=("b",)))) == {"a"}
+
+
+def test_a_version_before_a_release_is_taken_only_where_it_is_asked_for(resolving: Resolving) -> None:
+    index = Index({"a": ["1", "2"]}, {"a": "-r server.in"}, {"a": ["0.0.0a1", "1", "1.5rc1"]})
+    assert versions(resolving(index, roots=["a"])) == {"a": "1"}
+    index = Index({"a": ["2b2"]}, {"a": "-r server.in"}, {"a": ["1", "2b1"]})
+    assert versions(resolving(index, roots=["a"])) == {"a": "2b1"}
+
+
+VIA = {"mcp": "-r mcpframe.in, a", "a": "-r server.in"}
+WHEELS = {"mcp": ["1.30", "2.3"], "a": ["1"]}
+
+
+def test_a_server_of_mcp_2_has_mcp_2(resolving: Resolving) -> None:
+    index = Index({"mcp": ["1.30", "2.3"], "a": ["1"]}, VIA, WHEELS)
+    assert versions(resolving(index, roots=["a"]))["mcp"] == "2.3"
+
+
+def test_nothing_more_is_asked_where_no_requirement_wants_the_sdk(resolving: Resolving) -> None:
+    index = Index({"mcp": ["2.3"], "a": ["1"]}, {"mcp": "-r mcpframe.in", "a": "-r server.in"}, WHEELS)
+    resolving(index, roots=["a"])
+    assert index.sdks == [SDK]
+
+
+def test_requirements_that_want_mcp_1_have_mcp_1(resolving: Resolving) -> None:
+    index = Index({"mcp": ["1.30"], "a": ["1"]}, VIA, WHEELS)
+    index.conflict = SDK
+    assert versions(resolving(index, roots=["a"]))["mcp"] == "1.30"
+    assert index.sdks == [SDK, None, EARLIER_SDK]
+
+
+def test_an_older_version_that_mcp_2_would_fit_is_not_taken_instead(resolving: Resolving) -> None:
+    index = Index({"mcp": ["1.30"], "a": ["1"]}, VIA, WHEELS)  # as uv finds them, left alone
+    compile_alone = index.compile
+
+    def backtracking(roots: list[str], *arguments: Any, sdk: str | None) -> dict[str, Any]:
+        pins = compile_alone(roots, *arguments, sdk=sdk)
+        return pins if sdk != SDK else {**pins, "mcp": replace(pins["mcp"], version="2.3")}
+
+    index.compile = backtracking  # type: ignore[method-assign]
+    assert versions(resolving(index, roots=["a"]))["mcp"] == "1.30"
+
+
+def test_code_that_is_written_for_mcp_1_has_mcp_1(resolving: Resolving) -> None:
+    index = Index({"mcp": ["1.30", "2.3"], "a": ["1"]}, VIA, WHEELS)
+    code = {"a": "from mcp.server.fastmcp import FastMCP"}
+    assert versions(resolving(index, roots=["a"], code=code))["mcp"] == "1.30"
+
+
+def test_requirements_that_contradict_each_other_are_an_error_with_either(resolving: Resolving) -> None:
+    index = Index({"mcp": ["2.3"], "a": ["1"]}, VIA, WHEELS)
+    index.conflict = SDK
+    with pytest.raises(BuildError, match="conflict"):
+        resolving(index, roots=["a"])
 
 
 def test_the_versions_of_an_older_lock_are_preferred(resolving: Resolving) -> None:

@@ -1,0 +1,98 @@
+"""What Python files import, and where: read from their syntax, nothing is run."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported name.
+
+    Attributes:
+        module: The module, absolute; of `from a import b` that is `a`.
+        name: What is taken from it; empty for `import a`.
+        file: The file that imports it.
+        line: The line.
+        optional: Whether the file can be imported without it: it is inside of a function, of `try` with
+            `except ImportError`, or of `if TYPE_CHECKING`.
+    """
+
+    module: str
+    name: str
+    file: str
+    line: int
+    optional: bool
+
+    @property
+    def place(self) -> str:
+        """The file and the line."""
+        return f"{self.file}, line {self.line}"
+
+
+def syntax_tree(source: bytes) -> ast.Module | None:
+    """The syntax tree of a file; None where it has none, as files for other versions of Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about escapes in other people's strings
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def imports_of(files: Mapping[str, bytes]) -> Iterator[Import]:
+    """The imports of Python files, by path in site-packages; relative ones as absolute ones."""
+    for path, data in sorted(files.items()):
+        if path.endswith(".py") and b"import" in data and (tree := syntax_tree(data)):
+            yield from _imports(tree, path)
+
+
+def imports_named(module: str, files: Mapping[str, bytes]) -> list[Import]:
+    """The imports of a module and of what is in it; only files that have its last name are read."""
+    last = module.rpartition(".")[2].encode()
+    mentioned = {path: data for path, data in files.items() if last in data}
+    return [item for item in imports_of(mentioned) if _is_within(item, module)]
+
+
+def _is_within(item: Import, module: str) -> bool:
+    return f"{item.module}.".startswith(f"{module}.") or f"{item.module}.{item.name}.".startswith(f"{module}.")
+
+
+def _imports(tree: ast.Module, path: str) -> Iterator[Import]:
+    package = path.removesuffix(".py").split("/")[:-1]
+    below: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while below:
+        node, optional = below.pop()
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(alias.name, "", path, node.lineno, optional)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                yield Import(module, alias.name, path, node.lineno, optional)
+        else:
+            below += reversed(list(_children(node, optional)))
+
+
+def _children(node: ast.AST, optional: bool) -> Iterator[tuple[ast.AST, bool]]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        optional = True
+    tried = isinstance(node, ast.Try) and any(_catches_imports(handler) for handler in node.handlers)
+    skipped = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+    for name, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield child, optional or ((tried or skipped) and name == "body") or (tried and name == "handlers")
+
+
+def _catches_imports(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(isinstance(kind, ast.Name) and kind.id in _IMPORT_ERRORS for kind in kinds)

@@ -1,0 +1,78 @@
+"""What a bundle leaves out of the packages that servers depend on: parts that only a process with sockets can use.
+
+A package is left out only for those who are listed with it; where anybody else wants it, it is in the bundle.
+`mcpframe.frame.compat` answers the imports that are not inside a function. An author adds to this list with
+`leave_out` of `[tool.mcpframe]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from packaging.utils import canonicalize_name
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A package that some others are served without.
+
+    Attributes:
+        name: The package.
+        of: Who wants it in vain.
+        reason: What they use it for.
+        evidence: Where that can be seen: their modules that import it.
+    """
+
+    name: str
+    of: tuple[str, ...]
+    reason: str
+    evidence: str
+
+
+_HTTP = "HTTP transports and authorization; a frame is served over messages"
+_FASTMCP = ("fastmcp", "fastmcp-slim")
+
+LEFT_OUT = (
+    LeftOut("httpx2", ("mcp",), _HTTP, "mcp.client.streamable_http, mcp.client.auth, mcp.shared._httpx_utils"),
+    LeftOut("httpx", ("mcp",), _HTTP, "mcp 1: mcp.client.sse, mcp.client.auth, mcp.shared._httpx_utils"),
+    LeftOut("httpx-sse", ("mcp",), _HTTP, "mcp 1: mcp.client.sse, mcp.client.streamable_http"),
+    LeftOut("pyjwt", ("mcp",), _HTTP, "mcp.client.auth.extensions"),
+    LeftOut("python-multipart", ("mcp",), _HTTP, "starlette.formparsers, for mcp.server.auth"),
+    LeftOut("sse-starlette", ("mcp",), _HTTP, "mcp.server.sse, mcp.server.streamable_http"),
+    LeftOut("starlette", ("mcp",), _HTTP, "mcp.server.sse, mcp.server.streamable_http, mcp.server.auth"),
+    LeftOut("uvicorn", ("mcp",), _HTTP, "the methods run_sse_async and run_streamable_http_async"),
+    LeftOut("cryptography", ("mcp", "pyjwt"), "encrypted request state and tokens", "mcp.server.request_state"),
+    LeftOut("typer", ("mcp",), "the command line `mcp`", "mcp.cli, which nothing else imports"),
+    LeftOut("idna", ("anyio",), "names of hosts", "anyio._core._sockets"),
+    LeftOut("rpds-py", ("jsonschema", "referencing"), "persistent maps, which a module of mcpframe has", "referencing"),
+    LeftOut("authlib", _FASTMCP, "tokens of an HTTP server", "fastmcp.server.auth"),
+    LeftOut("joserfc", (*_FASTMCP, "authlib"), "tokens of an HTTP server", "fastmcp.server.auth"),
+    LeftOut("cryptography", (*_FASTMCP, "authlib", "joserfc"), "tokens of an HTTP server", "fastmcp.server.auth"),
+    LeftOut("uvicorn", _FASTMCP, _HTTP, "fastmcp.server.mixins.transport"),
+    LeftOut("starlette", _FASTMCP, _HTTP, "fastmcp.server.http"),
+    LeftOut("websockets", _FASTMCP, "uvicorn's protocol", "no module imports it"),
+    LeftOut("python-multipart", _FASTMCP, _HTTP, "starlette.formparsers"),
+    LeftOut("watchfiles", _FASTMCP, "reload of a running process", "fastmcp.cli"),
+    LeftOut("cyclopts", _FASTMCP, "the command line `fastmcp`", "fastmcp.cli"),
+    LeftOut("pyperclip", _FASTMCP, "the command line `fastmcp`", "fastmcp.cli"),
+    LeftOut("pyyaml", (*_FASTMCP, "jsonschema-path"), "settings and schemas in YAML files", "jsonschema_path.readers"),
+    LeftOut("keyring", ("py-key-value-aio",), "the keyring of an operating system", "key_value.aio.stores.keyring"),
+    LeftOut("aiofile", ("py-key-value-aio",), "files written by threads", "key_value.aio.stores.filetree"),
+    LeftOut("burner-redis", ("pydocket",), "a queue of tasks between processes", "docket.docket"),
+    LeftOut("lupa", ("fakeredis",), "scripts in Lua", "fakeredis.commands_mixins.scripting_mixin, inside try"),
+)
+
+
+def is_left_out(name: str, of: str, also: Iterable[str] = ()) -> bool:
+    """Return whether a package is left out for one that wants it.
+
+    Args:
+        name: The package, normalized.
+        of: Who wants it, normalized.
+        also: Packages that the author leaves out, whoever wants them.
+    """
+    return (name, of) in _PAIRS or name in {canonicalize_name(item) for item in also}
+
+
+_PAIRS = frozenset((entry.name, who) for entry in LEFT_OUT for who in entry.of)

@@ -1,0 +1,93 @@
+"""Which version of the official SDK a server is written for: 2.x, or 1.x. A bundle has one of them.
+
+Where the requirements leave it open, the code decides: a name that it imports and that 2.x does not have, or the
+decorators that only the lowlevel `Server` of 1.x has.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from mcpframe.kit.bundle.imports import imports_named, syntax_tree
+
+SDK = "mcp>=2.3,<3"
+"""The official SDK that a bundle has."""
+EARLIER_SDK = "mcp>=1.24,<2"
+"""The one that it has where the server is written for 1.x."""
+
+_REMOVED = re.compile(r"(?m)^raise ")
+"""A module that says only that it is none any more."""
+_STAR = re.compile(r"(?m)^from ([\w.]+) import \*")
+_DECORATORS = frozenset(
+    [
+        *("list_tools", "call_tool", "list_prompts", "get_prompt", "list_resources", "read_resource"),
+        *("list_resource_templates", "subscribe_resource", "set_logging_level", "completion"),
+    ]
+)
+
+
+def written_for_earlier(files: Mapping[str, bytes]) -> str | None:
+    """Say what shows that Python files are written for mcp 1.x; None where nothing does.
+
+    Args:
+        files: The files, by path in site-packages.
+
+    Returns:
+        The file, the line, and what is there.
+    """
+    for item in imports_named("mcp", files):
+        if item.optional or item.module.partition(".")[0] != "mcp":
+            continue
+        full = f"{item.module}.{item.name}" if item.name and item.name != "*" else item.module
+        if not _is_there(item.module, item.name):
+            return f"{item.place}, imports {full}, which mcp 2 does not have"
+    for path, data in sorted(files.items()):
+        if path.endswith(".py") and b"mcp" in data and (found := _decorator(data)):
+            return f"{path}, line {found[0]}, uses the decorator {found[1]}() of a lowlevel Server, as only mcp 1 has"
+    return None
+
+
+def asks_for_later(requirements: Iterable[str]) -> bool:
+    """Return whether requirements name the SDK with versions that 1.x is not among."""
+    named = [Requirement(item) for item in requirements]
+    return any(canonicalize_name(item.name) == "mcp" and "1.999" not in item.specifier for item in named)
+
+
+def _is_there(module: str, name: str) -> bool:
+    """Whether the SDK of this installation, which is 2.x, has a module and a name in it."""
+    package, *inner = module.split(".")
+    spec = find_spec(package)  # imports nothing
+    if spec is None or not spec.submodule_search_locations:
+        return False
+    path = Path(spec.submodule_search_locations[0]).joinpath(*inner)
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    if not path.is_dir() and not file.is_file():
+        return False
+    text = file.read_text("utf-8") if file.is_file() else ""
+    if _REMOVED.search(text):
+        return False
+    if not name or name == "*":
+        return True
+    if (path / name).is_dir() or (path / f"{name}.py").is_file():
+        return _is_there(f"{module}.{name}", "")
+    if re.search(rf"\b{re.escape(name)}\b|__getattr__", text):
+        return True  # bound in some way: by a definition, an assignment or an import
+    return any(_is_there(other, name) for other in _STAR.findall(text))
+
+
+def _decorator(source: bytes) -> tuple[int, str] | None:
+    tree = syntax_tree(source)
+    for node in ast.walk(tree) if tree else ():
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for decorator in node.decorator_list:
+                called = decorator.func if isinstance(decorator, ast.Call) else None
+                if isinstance(called, ast.Attribute) and called.attr in _DECORATORS:
+                    return decorator.lineno, called.attr
+    return None
