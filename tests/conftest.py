@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
 import pytest
+
+pytest.register_assert_rewrite("tests.contract")
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-_MATRIX = ("test_contract_", "test_matrix")
+_MATRIX = ("tests/browser/test_contract_", "tests/browser/test_matrix")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -54,7 +55,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     held = [
         dict(report.user_properties).get("lines", 1)
         for report in terminalreporter.stats.get("passed", [])
-        if report.when == "call" and Path(report.fspath).name.startswith(_MATRIX)
+        if report.when == "call" and report.nodeid.startswith(_MATRIX)
     ]
     if held:
         terminalreporter.write_line(f"bad input and attacks: {sum(held)} lines held, in {len(held)} tests")

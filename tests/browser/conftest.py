@@ -28,7 +28,7 @@ from mcpframe.kit.web.host_page import HOST_MODULES, bundle_client, bundle_modul
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.hosts import Host, JavaScriptHost, PythonHost
 from tests.browser.inspecting import InspectorPage
-from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PythonOuter
+from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PlaywrightOuter
 
 PAGES = Path(__file__).parent / "pages"
 SERVERS = Path(__file__).parent / "servers"
@@ -262,7 +262,7 @@ async def host_page(context: BrowserContext, troubles: Troubles, origins: Origin
     return page
 
 
-@pytest.fixture(params=[JavaScriptOuter, PythonOuter], ids=["host.js", "python"])
+@pytest.fixture(params=[JavaScriptOuter, PlaywrightOuter], ids=["host.js", "python"])
 def outer_kind(request: pytest.FixtureRequest) -> type[Outer]:
     """Each of the two outer frames."""
     kind: type[Outer] = request.param

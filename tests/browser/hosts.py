@@ -21,7 +21,7 @@ from mcpframe.frame.outer import OuterFrame, RunningSetup
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.outers import PATIENCE
-from tests.browser.playing import POLL
+from tests.contract.playing import POLL
 
 JSON = dict[str, Any]
 CALL_PATIENCE = 60.0

@@ -1,164 +1,22 @@
-"""The two outer frames under test, behind one small interface, so that each rule is one test body for both.
+"""The two outer frames under test in Chromium.
 
-`JavaScriptOuter` is `static/host.js` in a host page. `PythonOuter` is the connection in CPython over a
+`JavaScriptOuter` is `static/host.js` in a host page. `PlaywrightOuter` is the connection in CPython over a
 `PlaywrightWindow`. Both put one frame into a page of the host's origin and tell what happened as events.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import asdict
-from typing import Any, Self
-from urllib.parse import urlsplit
+from typing import Any
 
 import anyio
-from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
-from playwright.async_api import Frame, Page
+from playwright.async_api import Frame
 
-from mcpframe.frame.core.connection import Connection
-from mcpframe.frame.core.errors import OriginError, SessionError
-from mcpframe.frame.core.events import (
-    Closed,
-    Event,
-    Opened,
-    Permission,
-    Refused,
-    SetupCompleted,
-    SetupRequired,
-    SetupStarted,
-    Unresponsive,
-    Wire,
-)
-from mcpframe.frame.core.origins import parse_allowed_origins
-from mcpframe.frame.core.roles import Options
-from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
-from mcpframe.frame.outer import OuterFrame
-from mcpframe.frame.places import Place, VisibilityChanged
-from mcpframe.frame.session import Session, WireHook
+from mcpframe.frame.places import Place
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace, PlaywrightWindow
-from tests.browser.playing import POLL
-
-PATIENCE = 30.0
-"""How long anything that should happen may take, in seconds."""
-
-Happening = dict[str, Any]
-"""`kind` is one of "opened", "received", "refused", "setup required", "unresponsive" and "closed", in a setup "set up",
-"setup failed", "asked" and "visible"; the rest depends on it."""
-
-
-class Outer(ABC):
-    """An outer frame with at most one framed page."""
-
-    def __init__(self, page: Page) -> None:
-        """Be the outer frame in this page."""
-        self.page = page
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        await self.close()
-
-    @abstractmethod
-    async def connect(
-        self,
-        url: str,
-        *,
-        sandbox: str | None = None,
-        opaque: bool = False,
-        deadlines: Mapping[str, float] | None = None,
-        limits: Mapping[str, int] | None = None,
-        unresponsive_after: float | None = None,
-    ) -> None:
-        """Begin a session with the page at `url`; times in seconds, None for the usual ones."""
-
-    @abstractmethod
-    async def set_up(
-        self,
-        url: str,
-        *,
-        popup: bool = False,
-        permissions: Sequence[str] = (),
-        grants: Sequence[str] | None = None,
-        deadlines: Mapping[str, float] | None = None,
-        limits: Mapping[str, int] | None = None,
-    ) -> None:
-        """Begin a setup with the page at `url`; `grants` is what the host answers when it is asked for permissions."""
-
-    @abstractmethod
-    async def give_up(self) -> None:
-        """Give up the setup."""
-
-    @abstractmethod
-    async def go_on(self) -> None:
-        """Begin a session after the setup, at the same place."""
-
-    @abstractmethod
-    async def show(self, visible: bool) -> None:
-        """Show or hide the framed page."""
-
-    @abstractmethod
-    async def next(self, kind: str) -> Happening:
-        """Wait for the next event of a kind, and forget it."""
-
-    @abstractmethod
-    async def rest(self) -> list[str]:
-        """Return the kinds of the events that nobody asked for."""
-
-    @abstractmethod
-    async def send(self, payload: Mapping[str, Any]) -> None:
-        """Send one MCP message."""
-
-    @abstractmethod
-    async def failure(self, request: Mapping[str, Any]) -> str:
-        """Send a request that cannot be sent, and give what its caller is told."""
-
-    @abstractmethod
-    async def watch(self) -> None:
-        """Keep what crosses the wire from the next `connect` on."""
-
-    @abstractmethod
-    async def wires(self) -> list[dict[str, Any]]:
-        """Return what has crossed the wire: `Wire`s as objects, with their texts parsed."""
-
-    @abstractmethod
-    async def inner(self) -> Frame:
-        """Return the framed page as Playwright sees it."""
-
-    @abstractmethod
-    async def close(self) -> None:
-        """End the session and everything belonging to it."""
-
-    async def framed(self) -> Frame:
-        """Wait for the framed page of a setup, or of the session after it, ready to be played."""
-        iframe = await self.page.wait_for_selector("iframe[src^=http]", state="attached")
-        frame = await iframe.content_frame()
-        assert frame is not None
-        await frame.wait_for_function("() => typeof say === 'function'", polling=POLL)
-        return frame
-
-    async def open(self, url: str, **options: Any) -> Happening:
-        """Connect and wait until the session is open."""
-        await self.connect(url, **options)
-        return await self.next("opened")
-
-    async def ready(self, url: str, **options: Any) -> Frame:
-        """Connect, and wait only until the framed page is loaded."""
-        await self.connect(url, **options)
-        frame = await self.inner()
-        await frame.wait_for_function("() => typeof say === 'function'", timeout=PATIENCE * 1000)
-        return frame
-
-    async def call(self, number: int = 1, **params: Any) -> dict[str, Any]:
-        """Make a request and give the answer."""
-        await self.send({"jsonrpc": "2.0", "id": number, "method": "echo", "params": params})
-        answer: dict[str, Any] = (await self.next("received"))["payload"]
-        return answer
+from tests.contract.outer import PATIENCE, Happening, Outer
+from tests.contract.python_outer import PythonOuter, parsed
 
 
 class JavaScriptOuter(Outer):
@@ -236,7 +94,7 @@ class JavaScriptOuter(Outer):
         await self.page.evaluate("() => { lab.wires = [] }")
 
     async def wires(self) -> list[dict[str, Any]]:
-        return [_parsed(wire) for wire in await self.page.evaluate("lab.wires")]
+        return [parsed(wire) for wire in await self.page.evaluate("lab.wires")]
 
     async def inner(self) -> Frame:
         element = (await self.page.evaluate_handle("lab.iframe")).as_element()
@@ -250,205 +108,16 @@ class JavaScriptOuter(Outer):
             await self.page.evaluate("lab.transport?.close()")
 
 
-class PythonOuter(Outer):
+class PlaywrightOuter(PythonOuter):
     """A connection in CPython over a `PlaywrightWindow`."""
-
-    def __init__(self, page: Page) -> None:
-        super().__init__(page)
-        self.frame: OuterFrame | None = None
-        self.session: Session = None  # type: ignore[assignment]  # before there is one
-        self._stack = AsyncExitStack()
-        self._happenings: list[Happening] = []
-        self._wires: list[Wire] | None = None
-        self._changed = anyio.Event()
-
-    async def connect(
-        self,
-        url: str,
-        *,
-        sandbox: str | None = None,
-        opaque: bool = False,
-        deadlines: Mapping[str, float] | None = None,
-        limits: Mapping[str, int] | None = None,
-        unresponsive_after: float | None = None,
-    ) -> None:
-        parts = urlsplit(url)
-        allowed = parse_allowed_origins([] if opaque else [f"{parts.scheme}://{parts.netloc}"], opaque=opaque)
-        waits = {f"{name}_timeout": seconds for name, seconds in (deadlines or {}).items()}
-        if unresponsive_after is not None:
-            waits["unresponsive_after"] = unresponsive_after
-        options = Options(**waits, **(limits or {}))
-        self._window = await self._open_window(url, sandbox)
-        connection = Connection(OUTER_TRANSPORT, allowed, options=options, session_id="a session of its own")
-        self.session = Session(connection, self._window, self._note, self._on_wire)
-        self._stack.callback(self.session.streams[0].close)
-        self._stack.callback(self.session.close)
-        self.session.start()
-
-    @property
-    def _on_wire(self) -> WireHook | None:
-        return None if self._wires is None else self._wires.append
-
-    async def watch(self) -> None:
-        self._wires = []
-
-    async def wires(self) -> list[dict[str, Any]]:
-        return [_parsed(asdict(wire)) for wire in self._wires or ()]
 
     async def _open_window(self, url: str, sandbox: str | None) -> Any:
         return await self._stack.enter_async_context(PlaywrightWindow(self.page, url, sandbox=sandbox))
 
-    async def set_up(
-        self,
-        url: str,
-        *,
-        popup: bool = False,
-        permissions: Sequence[str] = (),
-        grants: Sequence[str] | None = None,
-        deadlines: Mapping[str, float] | None = None,
-        limits: Mapping[str, int] | None = None,
-    ) -> None:
-        waits = {f"{name}_timeout": seconds for name, seconds in (deadlines or {}).items()}
-
-        async def decide(requested: tuple[Permission, ...]) -> Sequence[str]:
-            wanted = [{**asdict(permission), "phase": list(permission.phase)} for permission in requested]
-            self._add({"kind": "asked", "requested": wanted})
-            return grants or ()
-
-        self.frame = OuterFrame(
-            url,
-            permissions=permissions,
-            on_permissions=None if grants is None else decide,
-            on_event=self._note,
-            options=Options(**waits, **(limits or {})),
-        )
-        self._place = self._make_place(popup=popup)
-        self._task = asyncio.create_task(self._set_up())
-        self._stack.push_async_callback(_cancelled, self._task)
-
     def _make_place(self, *, popup: bool) -> Place:
         return PlaywrightPlace(self.page, popup=popup)
-
-    async def _set_up(self) -> None:
-        try:
-            async with self.frame.setup(self._place) as setup:
-                result = await setup.result()
-        except (SessionError, OriginError) as error:
-            self._add({"kind": "setup failed", "error": type(error).__name__, "message": str(error)})
-            return
-        names = {"visibility_message": "visibilityMessage", "ephemeral_message": "ephemeralMessage"}
-        happening = {"kind": "set up", "title": result.title, "visibility": str(result.visibility)}
-        happening |= {js: getattr(result, py) for py, js in names.items() if getattr(result, py)}
-        if result.error_code:
-            happening["error"] = {"code": str(result.error_code), "message": result.error_message}
-        self._add({**happening, "sessionId": self.frame.session_id})
-
-    async def give_up(self) -> None:
-        await _cancelled(self._task)
-        self._add({"kind": "setup failed", "error": "AbortError", "message": "enough"})
-
-    async def go_on(self) -> None:
-        self._task = asyncio.create_task(self._go_on())
-        self._stack.push_async_callback(_cancelled, self._task)
-
-    async def _go_on(self) -> None:
-        try:
-            async with self.frame.connect(self._place):
-                assert self.frame.session
-                self.session = self.frame.session
-                self._add({"kind": "opened", "sessionId": self.session.id, "origin": self.session.origin})
-                await self.session.ended()
-        except SessionError as error:
-            self._add({"kind": "failed", "error": type(error).__name__, "message": str(error)})
-
-    async def show(self, visible: bool) -> None:
-        (self.frame.show if visible else self.frame.hide)()
-
-    def _note(self, event: Event | VisibilityChanged) -> None:
-        if isinstance(event, VisibilityChanged):
-            self._add({"kind": "visible", "visible": event.visible})
-            return
-        if isinstance(event, SetupStarted | SetupCompleted):
-            return
-        if isinstance(event, Opened):
-            if self.frame:
-                return  # told when connect() has given the session
-            happening: Happening = {"kind": "opened", "sessionId": event.session_id, "origin": event.origin}
-        elif isinstance(event, Refused):
-            happening = {"kind": "refused", "error": type(event.error).__name__, "message": str(event.error)}
-        elif isinstance(event, SetupRequired):
-            happening = {
-                "kind": "setup required",
-                "reason": event.reason,
-                "message": event.message,
-                "canContinue": event.can_continue,
-            }
-        elif isinstance(event, Unresponsive):
-            happening = {"kind": "unresponsive", "unresponsive": event.unresponsive}
-        else:
-            assert isinstance(event, Closed)
-            if self._setting_up:
-                return  # setup() itself says how it ended
-            happening = {"kind": "closed", "error": type(event.error).__name__ if event.error else None}
-            happening["message"] = str(event.error)
-        self._add(happening)
-
-    @property
-    def _setting_up(self) -> bool:
-        session = self.frame.session if self.frame else None
-        return self.frame is not None and (session is None or session.connection.role.phase == "setup")
-
-    def _add(self, happening: Happening) -> None:
-        self._happenings.append(happening)
-        self._changed.set()
-
-    async def next(self, kind: str) -> Happening:
-        with anyio.fail_after(PATIENCE):
-            if kind == "received":
-                item = await self.session.streams[0].receive()
-                assert isinstance(item, SessionMessage)
-                return {"kind": kind, "payload": item.message.model_dump(by_alias=True, exclude_unset=True)}
-            while True:
-                for happening in self._happenings:
-                    if happening["kind"] == kind:
-                        self._happenings.remove(happening)
-                        return happening
-                self._changed = anyio.Event()
-                await self._changed.wait()
-
-    async def rest(self) -> list[str]:
-        waiting = self.session.streams[0].statistics().current_buffer_used if self.session else 0
-        return ["received"] * waiting + [happening["kind"] for happening in self._happenings]
-
-    async def send(self, payload: Mapping[str, Any]) -> None:
-        self.session.send(SessionMessage(jsonrpc_message_adapter.validate_python(payload, by_name=False)))
-        await anyio.wait_all_tasks_blocked()  # the window has handed it to the browser
-
-    async def failure(self, request: Mapping[str, Any]) -> str:
-        await self.send(request)
-        payload = (await self.next("received"))["payload"]
-        assert payload["id"] == request["id"]
-        return str(payload["error"]["message"])
-
-    async def inner(self) -> Frame:
-        frame: Frame = await self._window.frame()
-        return frame
-
-    async def close(self) -> None:
-        await self._stack.aclose()
-
-
-async def _cancelled(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.wait([task])
-    if not task.cancelled():
-        task.result()
 
 
 def _camel(name: str) -> str:
     first, *others = name.split("_")
     return first + "".join(map(str.capitalize, others))
-
-
-def _parsed(wire: dict[str, Any]) -> dict[str, Any]:
-    return {**wire, "text": None if wire["text"] is None else json.loads(wire["text"])}

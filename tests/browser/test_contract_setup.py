@@ -9,18 +9,11 @@ import pytest
 from playwright.async_api import BrowserContext, Page, Route
 
 from tests.browser.conftest import PAGES, Origins, Troubles
-from tests.browser.outers import Outer
-from tests.browser.playing import POLL, heard, say
+from tests.contract.outer import Outer
+from tests.contract.playing import POLL, heard, say
+from tests.contract.setup import *  # noqa: F403  the tests for every window
+from tests.contract.setup import CAMERA, COMPLETE, HANDSHAKE
 
-HANDSHAKE = {"type": "MCP_SETUP_HANDSHAKE", "protocolVersion": "1.0", "requiresVisibleSetup": False}
-COMPLETE = {
-    "type": "MCP_SETUP_COMPLETE",
-    "status": "success",
-    "serverTitle": "Pi",
-    "ephemeralMessage": "Ready",
-    "transportVisibility": {"requirement": "optional", "optionalMessage": "See the points"},
-}
-CAMERA = {"name": "camera", "phase": ["setup"], "required": True, "purpose": "Scan a code"}
 CLIPBOARD = {"name": "clipboard-read", "phase": ["transport"], "required": False, "purpose": ""}
 
 
@@ -65,66 +58,6 @@ async def test_a_setup_and_then_a_session_with_the_same_id(outer: Outer, origins
     assert await outer.rest() == []
 
 
-@pytest.mark.parametrize(
-    "handshake",
-    [
-        {"protocolVersion": "1.0"},
-        {"minProtocolVersion": "0.9", "maxProtocolVersion": "1.10", "requestedPermissions": []},
-        {"protocolVersion": "1.0", "minProtocolVersion": "1.0", "maxProtocolVersion": "1.0"},
-    ],
-    ids=["A, B", "C", "the union"],
-)
-@pytest.mark.parametrize(
-    "complete",
-    [
-        {"serverTitle": "Pi", "transportVisibility": {"requirement": "optional", "optionalMessage": "See"}},
-        {"displayName": "Pi", "transportVisibility": {"requirement": "optional", "description": "See"}},
-    ],
-    ids=["A", "B, C"],
-)
-async def test_every_dialect_is_understood(
-    outer: Outer, origins: Origins, handshake: dict[str, Any], complete: dict[str, Any]
-) -> None:
-    await outer.set_up(f"{origins.neighbour}/page.html")
-    frame = await outer.framed()
-    await say(frame, {"type": "MCP_SETUP_HANDSHAKE", "requiresVisibleSetup": False, **handshake})
-    await heard(frame, 1)
-    await say(frame, {"type": "MCP_SETUP_COMPLETE", "status": "success", **complete})
-    done = await outer.next("set up")
-    assert (done["title"], done["visibility"], done["visibilityMessage"]) == ("Pi", "optional", "See")
-
-
-@pytest.mark.parametrize(
-    "code", ["USER_CANCELLED", "AUTH_FAILED", "TIMEOUT", "CONFIG_ERROR", "VERSION_MISMATCH", "NO_LICENCE"]
-)
-async def test_a_setup_that_fails_says_how(outer: Outer, origins: Origins, code: str) -> None:
-    await outer.set_up(f"{origins.neighbour}/page.html")
-    frame = await outer.framed()
-    await say(frame, HANDSHAKE)
-    await heard(frame, 1)
-    await say(frame, {"type": "MCP_SETUP_COMPLETE", "status": "error", "error": {"code": code, "message": "Sorry"}})
-    assert (await outer.next("set up"))["error"] == {"code": code, "message": "Sorry"}
-
-
-@pytest.mark.parametrize(
-    ("complete", "error"),
-    [({}, "MalformedMessage"), ({**COMPLETE, "more": [{"__proto__": {}}]}, "PrototypeKey")],
-    ids=["no status", "a prototype key"],
-)
-async def test_a_setup_whose_end_cannot_be_read_is_over(
-    outer: Outer, origins: Origins, complete: dict[str, Any], error: str
-) -> None:
-    """The page takes it for over, too: nobody waits, and a session can begin."""
-    await outer.set_up(f"{origins.neighbour}/page.html")
-    frame = await outer.framed()
-    await say(frame, HANDSHAKE)
-    await heard(frame, 1)
-    await say(frame, {"type": "MCP_SETUP_COMPLETE", **complete})
-    assert (await outer.next("refused"))["error"] == error
-    assert (await outer.next("set up"))["error"]["code"] == "CONFIG_ERROR"
-    assert await outer.rest() == []
-
-
 async def test_a_page_that_needs_to_be_seen_is_shown_for_its_setup_only(outer: Outer, origins: Origins) -> None:
     await outer.set_up(f"{origins.neighbour}/page.html")
     frame = await outer.framed()
@@ -153,16 +86,6 @@ async def test_a_setup_can_be_given_up(outer: Outer, origins: Origins) -> None:
     await outer.framed()
 
 
-@pytest.mark.parametrize(("deadline", "hint"), [("handshake", "sent no handshake"), ("setup", "not completed")])
-async def test_deadlines_of_a_setup(outer: Outer, origins: Origins, deadline: str, hint: str) -> None:
-    await outer.set_up(f"{origins.neighbour}/page.html", deadlines={deadline: 0.5 if deadline == "handshake" else 0.1})
-    if deadline == "setup":
-        await say(await outer.framed(), HANDSHAKE)
-    failed = await outer.next("setup failed")
-    assert failed["error"] == "HandshakeTimeout"
-    assert hint in failed["message"]
-
-
 async def test_a_sign_in_elsewhere_comes_back_to_the_same_setup(outer: Outer, origins: Origins) -> None:
     """The page goes to another origin and comes back: what is there in between is not heard, and learns nothing."""
     await outer.set_up(f"{origins.bundle}/page.html")
@@ -180,24 +103,6 @@ async def test_a_sign_in_elsewhere_comes_back_to_the_same_setup(outer: Outer, or
     assert again == first
     await say(frame, COMPLETE)
     await outer.next("set up")
-
-
-async def test_transport_messages_have_no_place_in_a_setup(outer: Outer, origins: Origins) -> None:
-    await outer.set_up(f"{origins.neighbour}/page.html")
-    frame = await outer.framed()
-    await say(frame, HANDSHAKE)
-    (reply,) = await heard(frame, 1)
-    for message in (
-        {"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"},
-        {"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": reply["data"]["sessionId"]},
-        {"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "id": 1, "method": "ping"}},
-        {"type": "MCP_SETUP_REQUIRED", "reason": "OTHER", "message": "x", "canContinue": True},
-    ):
-        await say(frame, message)
-        assert (await outer.next("refused"))["error"] == "UnexpectedMessage"
-    await say(frame, COMPLETE)
-    await outer.next("set up")
-    assert await outer.rest() == []
 
 
 # Permissions
@@ -250,14 +155,6 @@ async def test_a_required_permission_that_is_denied_ends_the_setup_before_it_beg
     failed = await outer.next("setup failed")
     assert failed["error"] == "PermissionsDenied"
     assert "camera" in failed["message"]
-
-
-@pytest.mark.parametrize("name", ["camera *; microphone *", "camera;microphone", "Camera", "", "*", "camera\n"])
-async def test_a_name_that_is_none_is_never_granted(outer: Outer, origins: Origins, name: str) -> None:
-    await outer.set_up(f"{origins.neighbour}/page.html", grants=[name])
-    frame = await outer.framed()
-    await say(frame, {**HANDSHAKE, "requestedPermissions": [{**CAMERA, "name": name}]})
-    assert (await outer.next("setup failed"))["error"] == "OriginError"
 
 
 async def test_the_sandbox_is_the_standard_one(outer: Outer, origins: Origins) -> None:

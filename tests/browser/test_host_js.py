@@ -7,7 +7,7 @@ from playwright.async_api import Page
 
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.outers import JavaScriptOuter
-from tests.browser.playing import heard, say
+from tests.contract.playing import heard, say
 
 NOTE = {"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "method": "notifications/note"}}
 OUTCOME = "async (promise) => promise.then(() => 'done', ({ name }) => name)"

@@ -13,14 +13,14 @@ After each of them a good call works, and nothing was posted to a wrong origin. 
 """
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from typing import Any
 
 import anyio
 import pytest
 from mcp import Client
-from playwright.async_api import BrowserContext, Frame, Page, Route, async_playwright
+from playwright.async_api import BrowserContext, Page, Route, async_playwright
 
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.outer import OuterFrame
@@ -28,73 +28,14 @@ from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles, new_context
-from tests.browser.outers import PATIENCE, Outer
-from tests.browser.playing import POLL, heard, say
 from tests.browser.test_contract_bundle import ACCEPTED, INITIALIZE, REPLY, bare, framing, mcp
-from tests.support.damage import LARGEST, damaged, example
+from tests.contract.damaged import *  # noqa: F403  the tests for every window
+from tests.contract.damaged import LIMITS, Record
+from tests.contract.outer import PATIENCE, Outer
+from tests.contract.playing import POLL, say
+from tests.support.damage import damaged, example
 
 __all__ = ["bare"]  # the fixture
-
-Record = Callable[[str, object], None]
-LIMITS = {"max_message_bytes": LARGEST}
-
-
-async def all_refused(outer: Outer, frame: Frame, lines: Iterable[tuple[str, Any]]) -> int:
-    """Let the page say each damaged message; each must be refused, and nothing else happen."""
-    named = list(lines)
-    for name, message in named:
-        await say(frame, message)
-        refused = await outer.next("refused")
-        assert refused["error"] in ("MalformedMessage", "MessageTooLarge", "MessageTooDeep", "PrototypeKey"), name
-    assert await outer.rest() == []
-    return len(named)
-
-
-# Damaged messages to an outer frame
-
-
-async def test_damaged_messages_in_a_setup(outer: Outer, origins: Origins, record_property: Record) -> None:
-    await outer.set_up(f"{origins.bundle}/page.html", limits=LIMITS)
-    frame = await outer.framed()
-    lines = await all_refused(outer, frame, damaged("MCP_SETUP_HANDSHAKE"))
-    assert await frame.evaluate("heard") == []
-    await say(frame, example("MCP_SETUP_HANDSHAKE") | {"requiresVisibleSetup": False})
-    await heard(frame, 1)
-    assert len(await frame.evaluate("heard")) == 1
-    await say(frame, example("MCP_SETUP_COMPLETE"))
-    assert (await outer.next("set up"))["title"] == "Pi"
-    record_property("lines", lines)
-
-
-async def test_damaged_messages_in_a_session(outer: Outer, origins: Origins, record_property: Record) -> None:
-    frame = await outer.ready(f"{origins.bundle}/page.html?inner", limits=LIMITS)
-    await outer.next("opened")
-    count = len(await frame.evaluate("heard"))
-    lines = await all_refused(outer, frame, damaged("MCP_SETUP_REQUIRED"))
-    assert len(await frame.evaluate("heard")) == count
-    # A request that is refused is answered with an error, so that nobody waits in vain: the page hears those.
-    lines += await all_refused(outer, frame, damaged("MCP_MESSAGE"))
-    answers = [message["data"]["payload"] for message in (await frame.evaluate("heard"))[count:]]
-    assert all("error" in answer for answer in answers)
-    assert (await outer.call(99, still="here"))["result"] == {"still": "here"}
-    record_property("lines", lines)
-
-
-async def test_damaged_messages_in_a_handshake(outer: Outer, origins: Origins, record_property: Record) -> None:
-    frame = await outer.ready(f"{origins.bundle}/page.html", limits=LIMITS)
-    lines = await all_refused(outer, frame, damaged("MCP_TRANSPORT_HANDSHAKE"))
-    assert await frame.evaluate("heard") == []
-    await say(frame, example("MCP_TRANSPORT_HANDSHAKE"))
-    (reply,) = await heard(frame, 1)
-    lines += await all_refused(outer, frame, damaged("MCP_TRANSPORT_ACCEPTED"))
-    assert len(await frame.evaluate("heard")) == 1
-    await accept_again(frame, reply)
-    await outer.next("opened")
-    record_property("lines", lines)
-
-
-async def accept_again(frame: Frame, reply: dict[str, Any]) -> None:
-    await say(frame, {"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": reply["data"]["sessionId"]})
 
 
 UNSPEAKABLE = {

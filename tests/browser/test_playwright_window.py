@@ -10,7 +10,7 @@ from mcpframe.frame.core.errors import MessageTooLarge, StateError
 from mcpframe.frame.core.events import Departure, Inbound, Unreadable
 from mcpframe.kit.browser.playwright_window import PlaywrightWindow
 from tests.browser.conftest import Origins
-from tests.browser.outers import PATIENCE, PythonOuter
+from tests.browser.outers import PATIENCE, PlaywrightOuter
 
 
 class Listener:
@@ -147,7 +147,7 @@ async def test_it_is_used_in_its_block_and_listens_once(host_page: Page, origins
 async def test_closing_the_host_page_ends_the_session(context: BrowserContext, origins: Origins) -> None:
     page = await context.new_page()
     await page.goto(f"{origins.host}/page.html")
-    async with PythonOuter(page) as outer:
+    async with PlaywrightOuter(page) as outer:
         await outer.open(f"{origins.bundle}/page.html?inner")
         await page.close()
         closed = await outer.next("closed")
@@ -155,7 +155,7 @@ async def test_closing_the_host_page_ends_the_session(context: BrowserContext, o
 
 
 async def test_leaving_the_host_page_ends_the_session(host_page: Page, origins: Origins) -> None:
-    async with PythonOuter(host_page) as outer:
+    async with PlaywrightOuter(host_page) as outer:
         await outer.open(f"{origins.bundle}/page.html?inner")
         await host_page.goto(f"{origins.host}/page.html")
         closed = await outer.next("closed")

@@ -25,7 +25,7 @@ from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import PAGES, Troubles
 from tests.browser.outers import PATIENCE
 from tests.browser.pairs import Chat, build_copilot, build_dashboard
-from tests.browser.playing import POLL
+from tests.contract.playing import POLL
 
 BOOT = BOOT_PATIENCE * 1000
 expect.set_options(timeout=PATIENCE * 1000)  # Playwright's own 5 s are little where the machine is busy

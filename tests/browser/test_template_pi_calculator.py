@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tests.browser.hosts import Host
-from tests.browser.playing import POLL
+from tests.contract.playing import POLL
 
 TEMPLATE = "pi-calculator"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.contract.fake_outer import HOST, FakeOuter
+from tests.unit.contract.fake_outer import HOST, FakeOuter
 
 
 @dataclass(frozen=True)

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
 
-from mcpframe.frame.core.connection import Connection, parse_allowed_origins
 from mcpframe.frame.core.events import Inbound
-from mcpframe.frame.core.roles import Options
-from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
 from mcpframe.frame.places import Framing
-from mcpframe.frame.session import Session
-from tests.browser.outers import PATIENCE, PythonOuter
+from tests.contract.outer import PATIENCE
+from tests.contract.python_outer import PythonOuter
 from tests.support.fake_place import FakePlace
 from tests.support.fake_window import FakeWindow
 
@@ -85,36 +81,13 @@ class FakeOuter(PythonOuter):
     def __init__(self) -> None:
         super().__init__(None)  # type: ignore[arg-type]  # there is no page
 
-    async def connect(
-        self,
-        url: str,
-        *,
-        sandbox: str | None = None,
-        opaque: bool = False,
-        deadlines: Mapping[str, float] | None = None,
-        limits: Mapping[str, int] | None = None,
-        unresponsive_after: float | None = None,
-    ) -> None:
+    async def _open_window(self, url: str, sandbox: str | None) -> FakeWindow:
         parts = urlsplit(url)
-        origin = f"{parts.scheme}://{parts.netloc}"
         is_opaque = sandbox is not None and "allow-same-origin" not in sandbox
-        allowed = parse_allowed_origins([] if opaque else [origin], opaque=opaque)
-        waits = {f"{name}_timeout": seconds for name, seconds in (deadlines or {}).items()}
-        if unresponsive_after is not None:
-            waits["unresponsive_after"] = unresponsive_after
-        window, inner = FakeWindow.pair(HOST, "null" if is_opaque else origin)
-        connection = Connection(
-            OUTER_TRANSPORT,
-            allowed,
-            options=Options(**waits, **(limits or {})),  # type: ignore[arg-type]
-            session_id="a session of its own",
-        )
-        self.session = Session(connection, window, self._note, self._on_wire)
-        self._stack.callback(self.session.streams[0].close)
-        self._stack.callback(self.session.close)
-        self.session.start()
+        window, inner = FakeWindow.pair(HOST, "null" if is_opaque else f"{parts.scheme}://{parts.netloc}")
         self._frame = FakeFrame(inner, url)
-        self._frame.start()
+        self._frame.start()  # what it posts is delivered later
+        return window
 
     def _make_place(self, *, popup: bool) -> FakePlace:
         async def page(window: FakeWindow, framing: Framing) -> None:

@@ -1,0 +1,47 @@
+"""The framed page begins anew in mid-session: the session ends at once, what is pending fails, nobody takes over."""
+
+from __future__ import annotations
+
+from playwright.async_api import Frame
+
+from tests.contract.outer import Origins, Outer
+from tests.contract.playing import HANDSHAKE, accept, heard, say
+
+
+async def open_by_hand(outer: Outer, origins: Origins) -> Frame:
+    """Open a session with a page that does only what it is told, and leave a request pending."""
+    frame = await outer.ready(f"{origins.bundle}/page.html")
+    await accept(frame)
+    await outer.next("opened")
+    await outer.send({"jsonrpc": "2.0", "id": "pending", "method": "silence"})
+    await heard(frame, 2)
+    return frame
+
+
+async def fails_and_closes(outer: Outer, hint: str) -> None:
+    """The pending request is told why, and then the session is over."""
+    payload = (await outer.next("received"))["payload"]
+    assert payload["id"] == "pending"
+    assert payload["error"]["code"] == -32000
+    assert hint in payload["error"]["message"]
+    closed = await outer.next("closed")
+    assert closed["error"] == "PeerGone"
+    assert await outer.rest() == []
+
+
+async def test_a_second_handshake_ends_the_session_and_takes_over_nothing(outer: Outer, origins: Origins) -> None:
+    frame = await open_by_hand(outer, origins)
+    before = await frame.evaluate("heard")
+    await say(frame, HANDSHAKE)
+    await fails_and_closes(outer, "")
+    assert await frame.evaluate("heard") == before
+
+
+async def test_a_repeated_acceptance_changes_nothing(outer: Outer, origins: Origins) -> None:
+    frame = await outer.ready(f"{origins.bundle}/page.html")
+    session_id = await accept(frame)
+    await outer.next("opened")
+    await say(frame, {"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": session_id})
+    await outer.send({"jsonrpc": "2.0", "method": "notifications/still-here"})
+    await heard(frame, 2)
+    assert await outer.rest() == []

@@ -1,0 +1,148 @@
+"""The outer frame as its contract sees it: one small interface, so that each rule is one test body for all of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, Self
+
+from playwright.async_api import Frame, Page
+
+from tests.contract.playing import POLL
+
+PATIENCE = 30.0
+"""How long anything that should happen may take, in seconds."""
+
+Happening = dict[str, Any]
+"""`kind` is one of "opened", "received", "refused", "setup required", "unresponsive" and "closed", in a setup "set up",
+"setup failed", "asked" and "visible"; the rest depends on it."""
+
+
+class Origins(Protocol):
+    """The origins of the test's pages."""
+
+    @property
+    def bundle(self) -> str:
+        """Where framed pages are."""
+
+    @property
+    def host(self) -> str:
+        """Where host pages are."""
+
+    @property
+    def neighbour(self) -> str:
+        """Another origin on the host's site."""
+
+    @property
+    def stranger(self) -> str:
+        """Where everybody else is."""
+
+
+class Outer(ABC):
+    """An outer frame with at most one framed page."""
+
+    def __init__(self, page: Page) -> None:
+        """Be the outer frame in this page."""
+        self.page = page
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    @abstractmethod
+    async def connect(
+        self,
+        url: str,
+        *,
+        sandbox: str | None = None,
+        opaque: bool = False,
+        deadlines: Mapping[str, float] | None = None,
+        limits: Mapping[str, int] | None = None,
+        unresponsive_after: float | None = None,
+    ) -> None:
+        """Begin a session with the page at `url`; times in seconds, None for the usual ones."""
+
+    @abstractmethod
+    async def set_up(
+        self,
+        url: str,
+        *,
+        popup: bool = False,
+        permissions: Sequence[str] = (),
+        grants: Sequence[str] | None = None,
+        deadlines: Mapping[str, float] | None = None,
+        limits: Mapping[str, int] | None = None,
+    ) -> None:
+        """Begin a setup with the page at `url`; `grants` is what the host answers when it is asked for permissions."""
+
+    @abstractmethod
+    async def give_up(self) -> None:
+        """Give up the setup."""
+
+    @abstractmethod
+    async def go_on(self) -> None:
+        """Begin a session after the setup, at the same place."""
+
+    @abstractmethod
+    async def show(self, visible: bool) -> None:
+        """Show or hide the framed page."""
+
+    @abstractmethod
+    async def next(self, kind: str) -> Happening:
+        """Wait for the next event of a kind, and forget it."""
+
+    @abstractmethod
+    async def rest(self) -> list[str]:
+        """Return the kinds of the events that nobody asked for."""
+
+    @abstractmethod
+    async def send(self, payload: Mapping[str, Any]) -> None:
+        """Send one MCP message."""
+
+    @abstractmethod
+    async def failure(self, request: Mapping[str, Any]) -> str:
+        """Send a request that cannot be sent, and give what its caller is told."""
+
+    @abstractmethod
+    async def watch(self) -> None:
+        """Keep what crosses the wire from the next `connect` on."""
+
+    @abstractmethod
+    async def wires(self) -> list[dict[str, Any]]:
+        """Return what has crossed the wire: `Wire`s as objects, with their texts parsed."""
+
+    @abstractmethod
+    async def inner(self) -> Frame:
+        """Return the framed page as Playwright sees it."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """End the session and everything belonging to it."""
+
+    async def framed(self) -> Frame:
+        """Wait for the framed page of a setup, or of the session after it, ready to be played."""
+        iframe = await self.page.wait_for_selector("iframe[src^=http]", state="attached")
+        frame = await iframe.content_frame()
+        assert frame is not None
+        await frame.wait_for_function("() => typeof say === 'function'", polling=POLL)
+        return frame
+
+    async def open(self, url: str, **options: Any) -> Happening:
+        """Connect and wait until the session is open."""
+        await self.connect(url, **options)
+        return await self.next("opened")
+
+    async def ready(self, url: str, **options: Any) -> Frame:
+        """Connect, and wait only until the framed page is loaded."""
+        await self.connect(url, **options)
+        frame = await self.inner()
+        await frame.wait_for_function("() => typeof say === 'function'", timeout=PATIENCE * 1000)
+        return frame
+
+    async def call(self, number: int = 1, **params: Any) -> dict[str, Any]:
+        """Make a request and give the answer."""
+        await self.send({"jsonrpc": "2.0", "id": number, "method": "echo", "params": params})
+        answer: dict[str, Any] = (await self.next("received"))["payload"]
+        return answer

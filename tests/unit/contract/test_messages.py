@@ -1,0 +1,3 @@
+"""Malformed, oversized and poisoned messages: the contract's tests, over fake windows."""
+
+from tests.contract.messages import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""The setup phase: the contract's tests, over fake windows."""
+
+from tests.contract.setup import *  # noqa: F403
