@@ -36,7 +36,7 @@ from mcpframe.frame.compat.failures import contain_failures
 from mcpframe.frame.compat.lifespan import log_problem, own_lifespan, refuse
 from mcpframe.frame.compat.resource_updates import announce_update, answer_subscriptions
 from mcpframe.frame.compat.sdk import (
-    Messages,
+    SdkMessages,
     accept_without_handshake,
     connection_state,
     handle_security,
@@ -268,9 +268,9 @@ def _servers_in(module: ModuleType) -> str:
     return f"its servers are: {', '.join(names)}" if names else "and no server under another name"
 
 
-def messages() -> Messages:
+def messages() -> SdkMessages:
     """Return how the streams of `serve` have messages."""
-    return Messages()
+    return SdkMessages()
 
 
 async def serve(

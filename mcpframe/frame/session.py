@@ -112,7 +112,7 @@ class Session:
         self._begun: asyncio.Future[Opened | SetupStarted] = self._loop.create_future()
         self._ended: asyncio.Future[Closed] = self._loop.create_future()
         self._setup: SetupResult | None = None
-        self._messages = messages or sdk.Messages()
+        self._messages = messages or sdk.SdkMessages()
         self._incoming, read = anyio.create_memory_object_stream[Any](math.inf)
         self.streams: tuple[MemoryObjectReceiveStream[Any], Writer] = (read, Writer(self))
 

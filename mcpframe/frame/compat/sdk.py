@@ -227,8 +227,8 @@ def _digest(handle: str) -> bytes:
     return hashlib.sha256(handle.encode("utf-8", "surrogatepass")).digest()
 
 
-class Messages:
-    """Messages as the streams of mcp 2.x have them: see `session.Messages`."""
+class SdkMessages:
+    """SdkMessages as the streams of mcp 2.x have them: see `session.Messages`."""
 
     def __init__(self) -> None:
         from mcp.shared.message import SessionMessage
