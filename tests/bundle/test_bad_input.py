@@ -161,7 +161,7 @@ def test_a_folder_that_cannot_be_written(
 @pytest.mark.parametrize("place", [_file, lambda tmp_path: _file(tmp_path) / "dist"], ids=["file", "below"])
 def test_a_file_in_place_of_a_folder(changed: Path, tmp_path: Path, place: Callable[[Path], Path]) -> None:
     out = place(tmp_path)
-    with pytest.raises(WriteError, match="there is a file where a folder has to be, or choose another folder"):
+    with pytest.raises(WriteError, match="there is a file where a folder is needed, or choose another folder"):
         build(changed, out)
     done = subprocess.run([*BUILD, str(changed), "--out", str(out)], env=ENVIRONMENT, capture_output=True, text=True)
     assert done.returncode == 2  # it is known before anything is done

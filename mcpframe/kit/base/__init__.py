@@ -1,1 +1,1 @@
-"""What all of the tool chain stands on: files, programs, errors, Node.js."""
+"""What every part of the tool chain uses: files, programs, errors, Node.js."""

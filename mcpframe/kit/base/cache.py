@@ -1,4 +1,4 @@
-"""The cache folder, and writing into it so that a failure never leaves half a file or half a folder."""
+"""The cache folder, and atomic writes: a failure never leaves half a file or half a folder."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _REASONS = {
     errno.EROFS: "the file system is read-only",
     errno.EACCES: "permission is denied",
     errno.EPERM: "permission is denied",
-    errno.ENOTDIR: "there is a file where a folder has to be",
-    errno.EEXIST: "there is a file where a folder has to be",
+    errno.ENOTDIR: "there is a file where a folder is needed",
+    errno.EEXIST: "there is a file where a folder is needed",
 }
 
 
@@ -45,10 +45,10 @@ def sha256_of(path: Path) -> str:
 
 @contextmanager
 def writing(place: Path) -> Iterator[None]:
-    """Turn what the file system refuses while `place` is written into one clear error.
+    """Turn an error of the file system while `place` is written into a `WriteError`.
 
     Raises:
-        WriteError: Disk full, quota used up, read-only or no permission. Other errors pass unchanged.
+        WriteError: Disk full, quota used up, read-only or no permission. Other errors are not changed.
     """
     try:
         yield
@@ -64,13 +64,13 @@ def writing(place: Path) -> Iterator[None]:
 
 @contextmanager
 def new_folder(target: Path) -> Iterator[Path]:
-    """Make the folder `target` in one go: the block fills an empty folder, which then takes its place.
+    """Create the folder `target` atomically: the block fills an empty folder, which is then renamed.
 
-    The folder appears under its name only when the block has ended well; on any error it is removed. A `target` that is
-    there already is replaced; when another process makes it meanwhile, the block's work takes its place all the same.
+    The folder gets its name only when the block ends without an error; otherwise it is removed. An existing `target` is
+    replaced, also one that another process creates meanwhile.
 
     Raises:
-        WriteError: The file system refuses.
+        WriteError: The folder cannot be written.
     """
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ def new_folder(target: Path) -> Iterator[Path]:
 
 
 def _replace(folder: Path, target: Path, aside: Path) -> None:
-    # A folder cannot be renamed over one with files in it: the old one steps aside first.
+    # A folder cannot be renamed over one with files in it: the old one is moved away first.
     with suppress(FileNotFoundError):
         target.rename(aside)
     try:
@@ -97,12 +97,12 @@ def _replace(folder: Path, target: Path, aside: Path) -> None:
 
 
 def clear_leftovers(target: Path) -> None:
-    """Remove what a process that was killed while it wrote `target` has left beside it.
+    """Remove the temporary files that a process left beside `target` when it was killed.
 
-    A folder that had stepped aside for its successor comes back. Only for whoever alone may write `target` now.
+    A folder that the process had moved away is moved back. Call this only while nobody else can write `target`.
 
     Raises:
-        WriteError: The file system refuses.
+        WriteError: The leftovers cannot be removed.
     """
     start = f".{target.name}."
     with writing(target):
@@ -118,16 +118,18 @@ def clear_leftovers(target: Path) -> None:
 
 
 def is_temporary(name: str) -> bool:
-    """Return whether a file or folder of this name is one that `write_file` or `new_folder` renames in the end."""
+    """Return whether `write_file` or `new_folder` uses such a name until it renames the file or folder."""
     stem, _, ending = name.rpartition(".")
     return stem.startswith(".") and len(stem) > 1 and _TEMPORARY.fullmatch(ending) is not None
 
 
 def make_public(folder: Path) -> None:
-    """Let everybody read a folder and everything in it, whatever the umask is: a web server runs as another user.
+    """Make a folder and everything in it readable for every user, whatever the umask is.
+
+    A web server runs as another user.
 
     Raises:
-        WriteError: The file system refuses.
+        WriteError: The permissions cannot be changed.
     """
     with writing(folder):
         for path in (folder, *folder.rglob("*")):
@@ -136,10 +138,10 @@ def make_public(folder: Path) -> None:
 
 
 def make_public_folder(folder: Path) -> None:
-    """Make a folder that everybody may read, with those it is in; one that is there is left as it is.
+    """Create a folder that every user can read, and its missing parents; existing folders are left as they are.
 
     Raises:
-        WriteError: The file system refuses.
+        WriteError: A folder cannot be created.
     """
     with writing(folder):
         made = [path for path in (folder, *folder.parents) if not path.exists()]
@@ -149,10 +151,10 @@ def make_public_folder(folder: Path) -> None:
 
 
 def move_file(source: Path, target: Path) -> None:
-    """Move a file in one go, also to another file system.
+    """Move a file atomically, also to another file system.
 
     Raises:
-        WriteError: The file system refuses.
+        WriteError: The target cannot be written.
     """
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -166,15 +168,15 @@ def move_file(source: Path, target: Path) -> None:
 
 
 def write_file(target: Path, data: bytes, *, public: bool = False) -> None:
-    """Write a file in one go: it has all of `data`, or is as it was before.
+    """Write a file atomically: it has all of `data`, or is as it was before.
 
     Args:
         target: The file.
-        data: What it is to hold.
-        public: Whether everybody may read it; otherwise nobody but its owner may.
+        data: Its content.
+        public: Whether every user can read it; otherwise only its owner can.
 
     Raises:
-        WriteError: The file system refuses.
+        WriteError: The file cannot be written.
     """
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Where the files beside the Python code are: in a checkout's top-level folders, or inside an installed wheel."""
+"""The data folders beside the Python code: at the top level of a checkout, or inside an installed wheel."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 
 
 def static_dir() -> Path:
-    """The folder of what a page needs besides Python (loader, host module, demo page)."""
+    """The folder with the files that a page needs besides Python, such as its loader."""
     return data_dir("static")
 
 
 def templates_dir() -> Path:
-    """The folder of template servers, one per subfolder."""
+    """The folder with the template servers, one per subfolder."""
     return data_dir("templates")
 
 
@@ -37,9 +37,9 @@ def checkout_dir() -> Path:
     """The root of the checkout this code runs from.
 
     Raises:
-        KitError: mcpframe is installed from a wheel: what was asked for needs a clone of the repository.
+        KitError: mcpframe is installed from a wheel; the operation needs a clone of the repository.
     """
     root = _PACKAGE.parent
     if not (root / "build.py").is_file() or not (root / "package-lock.json").is_file():
-        raise KitError("This needs a clone of mcpframe's repository; an installed mcpframe does not carry it.")
+        raise KitError("This needs a clone of mcpframe's repository; an installed mcpframe does not include it.")
     return root

@@ -5,17 +5,17 @@
     │   ├── ToolMissing         is not installed (NodeMissing, ChromiumMissing)
     │   └── ToolFailed          ran and failed; `output` keeps what it printed
     │       └── ToolTimeout     took too long and was stopped
-    ├── DownloadError           something could not be fetched: no network, or nobody there
+    ├── DownloadError           something could not be fetched: no network, or no answer
     ├── HashMismatch            a file is not the one that was pinned
     ├── WriteError              a file could not be written: disk full, no permission
     ├── ServeError              a folder cannot be served
     │   └── PortTaken           another program listens on the port
     ├── ConfigError             an author's configuration, with file and key
     ├── BuildError              a bundle cannot be built
-    ├── ScaffoldError           `mcpframe new` cannot make the project
-    ├── SetupNotDone            a server's setup failed, or nobody said what to enter
-    ├── NoFramedServer          a URL does not lead to a page that serves MCP to its host
-    ├── CallError               a tool cannot be called so: no such tool, or not its arguments
+    ├── ScaffoldError           `mcpframe new` cannot create the project
+    ├── SetupNotDone            a server's setup failed, or no values were given for its fields
+    ├── NoFramedServer          the page at a URL does not serve MCP to its host
+    ├── CallError               a tool cannot be called: no such tool, or wrong arguments
     ├── DemoError               the demo's page did not give the right answer
     ├── BridgeError             a framed server cannot be bridged
     │   ├── BrowserGone         the bridge's browser has ended, or does not start
@@ -23,7 +23,7 @@
     │   └── ProfileInUse        another bridge is using the profile folder
     └── InstallError            a client's configuration cannot be changed
 
-Nothing half-written is left behind when one of them is raised.
+No half-written file is left behind when one of them is raised.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from mcpframe.frame.core.errors import McpFrameError
 
 
 class KitError(McpFrameError):
-    """The base of every error of the tool chain: catch it, print it, and exit with status 1."""
+    """The base class of the tool chain's errors: catch it, print it, and exit with status 1."""
 
 
 class ToolError(KitError):
@@ -44,7 +44,7 @@ class ToolMissing(ToolError):
 
 
 class NodeMissing(ToolMissing):
-    """There is no Node.js of the needed version, and no npm client with it."""
+    """There is no Node.js with npm, or only one that is too old."""
 
 
 class ChromiumMissing(ToolMissing):
@@ -71,32 +71,32 @@ class ToolFailed(ToolError):
 
     @property
     def remedy(self) -> str:
-        """What to do about a program that downloads: free some disk space if that ran out, else look at the network."""
+        """What to do when a download failed: free disk space if the disk is full, else check the network."""
         return "free some disk space" if self.disk_full else "check the network"
 
 
 class ToolTimeout(ToolFailed):
-    """A program took longer than it may, and was stopped."""
+    """A program exceeded its time limit and was stopped."""
 
 
 class DownloadError(KitError):
-    """Something could not be fetched. The message names what, from where, and the way without network."""
+    """Something could not be fetched. The message names it, its source, and how to work without network."""
 
 
 class HashMismatch(KitError):
-    """A file's SHA-256 is not the pinned one: it is damaged, of another version, or not what it claims to be."""
+    """A file's SHA-256 is not the pinned one: it is damaged, of another version, or another file."""
 
 
 class WriteError(KitError):
-    """A file could not be written. Whatever was written before the failure has been removed."""
+    """A file could not be written. Anything written before the failure has been removed."""
 
 
 class ServeError(KitError):
-    """A folder cannot be served: it is not there, or the address is not a loopback address."""
+    """A folder cannot be served: it does not exist, or the address is not a loopback address."""
 
 
 class PortTaken(ServeError):
-    """Another program already listens on the port that was asked for."""
+    """Another program already listens on the requested port."""
 
 
 class ConfigError(KitError):
@@ -108,23 +108,23 @@ class BuildError(KitError):
 
 
 class ScaffoldError(KitError):
-    """A project cannot be made: a name that cannot be one, an unknown template, or a folder with something in it."""
+    """A project cannot be created: an invalid name, an unknown template, or a folder that is not empty."""
 
 
 class SetupNotDone(KitError):
-    """The setup of a framed server failed, or needs a person and nobody said what to enter."""
+    """The setup of a framed server failed, or it needs values that were not given."""
 
 
 class NoFramedServer(KitError):
-    """A URL does not lead to a page that serves MCP to the page around it, or not in time."""
+    """The page at a URL does not serve MCP to the page that frames it, or did not answer in time."""
 
 
 class CallError(KitError):
-    """A tool cannot be called so: there is no such tool, or an argument is missing, unknown or not of its type."""
+    """A tool cannot be called: it does not exist, or an argument is missing, unknown or of the wrong type."""
 
 
 class DemoError(KitError):
-    """The demo's page did not answer, or answered wrongly."""
+    """The demo's page did not answer, or its answer is wrong."""
 
 
 class BridgeError(KitError):
@@ -136,7 +136,7 @@ class BrowserGone(BridgeError):
 
 
 class PageFailed(BridgeError):
-    """The framed page cannot be opened: it is not there, is no MCP server, or does not allow the bridge's origin."""
+    """The framed page cannot be opened: it is missing, is no MCP server, or does not allow the bridge's origin."""
 
 
 class ProfileInUse(BridgeError):
@@ -144,4 +144,4 @@ class ProfileInUse(BridgeError):
 
 
 class InstallError(KitError):
-    """A client's configuration cannot be read or changed. It is as it was."""
+    """A client's configuration cannot be read or changed; it was left as it is."""

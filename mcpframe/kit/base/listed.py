@@ -1,4 +1,4 @@
-"""Everything that a server lists, page by page, as it is on the wire."""
+"""All items of a paginated list of a server, as they are on the wire."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _MOST_PAGES = 1000
 
 
 async def everything(ask: Any, kind: str, *, patience: float = LIST_TIMEOUT) -> list[dict[str, Any]]:
-    """Return all pages of a list, as on the wire.
+    """Return the items of all pages of a list, as they are on the wire.
 
     Args:
-        ask: A method of `mcp.Client` that lists, such as `list_tools`.
-        kind: The attribute of its result that has the items.
+        ask: A listing method of `mcp.Client`, such as `list_tools`.
+        kind: The attribute of its result that holds the items.
         patience: Seconds for all pages together.
 
     Raises:
-        CallError: The list does not end, or does not come in time.
+        CallError: The list does not end, or did not arrive in time.
     """
     name = kind.replace("_", " ")
     limit = asyncio.timeout(patience)
@@ -33,7 +33,7 @@ async def everything(ask: Any, kind: str, *, patience: float = LIST_TIMEOUT) -> 
         if not limit.expired():
             raise
         raise CallError(
-            f"The server has not listed its {name} within {patience:g} s: see in its code what it waits for."
+            f"The server has not listed its {name} within {patience:g} s: check what its code waits for."
         ) from None
 
 
@@ -48,11 +48,11 @@ async def _all_pages(ask: Any, kind: str, name: str) -> list[dict[str, Any]]:
         if cursor is None:
             return found
         if cursor in cursors or len(cursors) == _MOST_PAGES:
-            raise CallError(f"The server's list of {name} has no end: mend its pagination.")
+            raise CallError(f"The server's list of {name} has no end: fix its pagination.")
         cursors.add(cursor)
 
 
 def on_the_wire(item: Any) -> dict[str, Any]:
-    """Return an object of the SDK as it crosses."""
+    """Return an object of the SDK as it is on the wire."""
     dumped: dict[str, Any] = item.model_dump(mode="json", by_alias=True, exclude_none=True)
     return dumped

@@ -1,4 +1,4 @@
-"""One process at a time: a lock that ends with its process, on a file in the cache."""
+"""Locks between processes: on a file in the cache, released when the process ends."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _INTERVAL = 0.1
 
 @contextmanager
 def locked(folder: Path, timeout: float = _TIMEOUT) -> Iterator[None]:
-    """Hold the lock of a folder for as long as the block lasts; wait while another process or thread holds it.
+    """Hold the lock of a folder during the block; wait while another process or thread holds it.
 
-    The lock's file is in the cache, so nothing is left in the folder.
+    The lock file is in the cache, so nothing is left in the folder.
 
     Args:
         folder: The folder, which need not exist.
         timeout: How long to wait, in seconds.
 
     Raises:
-        WriteError: It was not free in time, or the cache cannot be written.
+        WriteError: The lock was not released in time, or the cache cannot be written.
     """
     name = hashlib.sha256(os.fsencode(os.path.realpath(folder))).hexdigest()[:32]
     path = cache_dir() / "locks" / f"{name}.lock"
@@ -48,10 +48,10 @@ def locked(folder: Path, timeout: float = _TIMEOUT) -> Iterator[None]:
 
 
 def try_hold(path: Path) -> IO[bytes] | None:
-    """Lock a file, which is made where there is none, until what this returns is closed or this process ends.
+    """Lock a file, creating it if necessary. The lock lasts until the returned file is closed or this process ends.
 
     Returns:
-        The open file; None while another process or thread holds it.
+        The open file; None if another process or thread holds the lock.
     """
     file = path.open("ab")
     if _try_lock(file.fileno()):

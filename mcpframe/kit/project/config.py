@@ -1,4 +1,4 @@
-"""What the author configures: `[tool.mcpframe]` of pyproject.toml, or of a script's inline metadata (PEP 723).
+"""The configuration: `[tool.mcpframe]` of pyproject.toml, or of a script's inline metadata (PEP 723).
 
 Every key is checked; an error names the file, the key and what is allowed there.
 """
@@ -39,13 +39,15 @@ def _variable(value: str) -> str:
 
 def _no_nul(value: str) -> str:
     if "\0" in value:
-        raise ValueError("must have no null character")
+        raise ValueError("must not contain a null character")
     return value
 
 
 def _name(value: str) -> str:
     if not _NAME.match(value):
-        raise ValueError("must be letters, digits, '.', '_' and '-', as it becomes a folder and a part of the URL")
+        raise ValueError(
+            "must consist of letters, digits, '.', '_' and '-', as it names a folder and a part of the URL"
+        )
     return value
 
 
@@ -93,7 +95,7 @@ def _npm_version(value: str) -> str:
 
 def _integrity(value: str) -> str:
     if not _INTEGRITY.match(value):
-        raise ValueError("must be 'sha512-…', as `npm view NAME@VERSION dist.integrity` tells it")
+        raise ValueError("must be 'sha512-…', as `npm view NAME@VERSION dist.integrity` prints it")
     return value
 
 
@@ -102,7 +104,7 @@ Sources = Annotated[list[str], AfterValidator(_sources)]
 RelativePath = Annotated[str, AfterValidator(_relative)]
 
 MOST_SECONDS = 2_000_000
-"""The longest that anything may take, 23 days: a timer of JavaScript with more than 2³¹ milliseconds ends at once."""
+"""The longest time limit, 23 days: a JavaScript timer of more than 2³¹ milliseconds fires at once."""
 
 Seconds = Annotated[float, Field(gt=0, le=MOST_SECONDS)]
 
@@ -116,7 +118,7 @@ class VisibilityConfig(_Section):
 
     Attributes:
         requirement: `required`, `optional` or `hidden`.
-        message: Why, for the person who is asked to show the page.
+        message: The reason, for the person who is asked to show the page.
     """
 
     requirement: Literal["required", "optional", "hidden"] = "hidden"
@@ -127,7 +129,7 @@ class OptionsConfig(_Section):
     """Deadlines (seconds) and limits of the connection; see `mcpframe.frame.core.roles.Options`.
 
     Attributes:
-        allow_opaque: Also serve pages whose origin is opaque (`null`): sandboxed frames and files, whoever made them.
+        allow_opaque: Also serve pages with an opaque origin (`null`): sandboxed frames and files of anybody.
     """
 
     handshake_timeout: Seconds | None = None
@@ -141,12 +143,12 @@ class OptionsConfig(_Section):
 
 
 class CspConfig(_Section):
-    """What the page may reach besides its own origin (Content Security Policy, level 3).
+    """What the page may load and contact besides its own origin (Content Security Policy, level 3).
 
     Attributes:
         connect_src: Where the server may send requests.
-        img_src, media_src, font_src, style_src, frame_src, worker_src: As in the policy of that name.
-        unsafe_eval: Allow `eval`. Only a WebAssembly library with inline JavaScript needs it.
+        img_src, media_src, font_src, style_src, frame_src, worker_src: Sources of the directive of that name.
+        unsafe_eval: Allow `eval`, which only WebAssembly libraries with inline JavaScript need.
     """
 
     connect_src: Sources = []
@@ -160,12 +162,12 @@ class CspConfig(_Section):
 
 
 class NpmConfig(_Section):
-    """Files of an npm package that the author's pages use, `[tool.mcpframe.npm.NAME]`; in the bundle `npm/NAME/PATH`.
+    """Files of an npm package for the page, `[tool.mcpframe.npm.NAME]`; in the bundle they are at `npm/NAME/PATH`.
 
     Attributes:
-        version: The version, exact.
-        integrity: The hash of the package, as `npm view NAME@VERSION dist.integrity` tells it.
-        files: Paths in the package; `*` stands for any part of a name.
+        version: The exact version.
+        integrity: The hash of the package, as `npm view NAME@VERSION dist.integrity` prints it.
+        files: Paths in the package; `*` matches any part of a name.
     """
 
     version: Annotated[str, AfterValidator(_npm_version)]
@@ -179,26 +181,26 @@ class McpframeConfig(_Section):
     Attributes:
         entry: `module:object` of the server, or of a page's main function; `module:factory()` for a function that is
             called without arguments and returns the server, and may be async.
-        kind: `server`, or `page` for a page that is no server: a host, or the client of an inverted architecture.
+        kind: `server`, or `page` for a page that is not a server: a host, or the client of an inverted architecture.
         name: The bundle's folder; by default the project's name.
-        title: The name for people; by default the server's own.
-        allowed_origins: Origins of the pages that may embed the server, each written out; `*` for all.
+        title: The name shown to people; by default the server's own.
+        allowed_origins: Origins of the pages that may embed the server, in full; `*` for all.
         visibility: Whether the page must be seen while it serves.
         requirements: What to install in the page; by default `project.dependencies`.
         lazy: Requirements that are fetched only when the server calls `mcpframe.load`.
-        assets: Glob patterns of further files, for the server or its page: data, HTML, JavaScript, images and the like.
+        assets: Glob patterns of further files for the server or its page, such as data, HTML, JavaScript and images.
         styles: Style sheets of the page.
-        npm: npm packages whose files the pages use, by name.
-        leave_out: Packages that the bundle is to be without, whoever wants them: those without a wheel for Pyodide that
+        npm: npm packages whose files the page uses, by name.
+        leave_out: Packages that the bundle leaves out, whatever requires them: those without a wheel for Pyodide that
             the server does not need.
-        source: The folder that is put on the import path; by default `src` where the entry is there, else the root.
-        csp: What the page may reach.
+        source: The folder on the import path; by default `src` if the entry is in it, else the root.
+        csp: What the page may load and contact.
         options: Deadlines and limits of the connection.
-        boot_timeout: Seconds until the page reports that it does not start.
+        boot_timeout: Seconds until the page reports that it has not started.
         inspect: Import the server during the build, to check it and to list its tools.
         import_timeout: Seconds that importing the server may take during the build.
-        args: What the server finds in `sys.argv`, after the program's name.
-        env: Environment variables of the server. They are in the bundle, which is public: secrets belong into a setup.
+        args: The server's `sys.argv`, after the program's name.
+        env: Environment variables of the server. They are in the bundle, which is public: put secrets into a setup.
     """
 
     entry: Annotated[str, AfterValidator(_entry)] | None = None
@@ -227,11 +229,11 @@ def read_config(table: object, file: str) -> McpframeConfig:
     """Validate the table `[tool.mcpframe]`.
 
     Args:
-        table: The table as the TOML reader gave it.
+        table: The table as the TOML reader returned it.
         file: The file's name, for errors.
 
     Raises:
-        ConfigError: A key is unknown or has a value that is not allowed; the message names file, key and what is.
+        ConfigError: A key is unknown, or its value is not allowed; the message names file, key and allowed values.
     """
     try:
         return McpframeConfig.model_validate(table)
@@ -242,7 +244,7 @@ def read_config(table: object, file: str) -> McpframeConfig:
 
 def _explain(detail: Any) -> str:
     location = [part for part in detail["loc"] if isinstance(part, (str, int))]
-    kinds = ("float", "int", "[key]")  # what pydantic puts between keys, as it does "function-after[…]"
+    kinds = ("float", "int", "[key]")  # pydantic puts these between keys, and "function-after[…]"
     parts = [str(part) for part in location]
     keys = [part for part in parts if part not in kinds and not part.startswith(("function-", "constrained-"))]
     key = ".".join(["tool.mcpframe", *keys])
@@ -256,7 +258,7 @@ def _explain(detail: Any) -> str:
     message = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Input ").rstrip(".")
     message = message.replace("should be", "must be")
     if detail["type"] == "value_error" and "'" in message:
-        return f"{key}: {message}"  # it quotes the very part that is wrong
+        return f"{key}: {message}"  # the message quotes the wrong part already
     shown = repr(detail["input"])
     return f"{key}: {message}, not {shown if len(shown) < 80 else shown[:77] + '...'}"
 
@@ -268,7 +270,7 @@ def _section(keys: list[str]) -> list[str]:
         annotation = model.model_fields[name].annotation
         if get_origin(annotation) is dict:
             annotation = get_args(annotation)[1]
-            next(names, None)  # that of the entry
+            next(names, None)  # the key of the dictionary's entry
         options = get_args(annotation) if get_origin(annotation) is not None else (annotation,)
         model = next(option for option in options if isinstance(option, type) and issubclass(option, BaseModel))
     return list(model.model_fields)

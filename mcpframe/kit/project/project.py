@@ -1,4 +1,4 @@
-"""An author's project, found from a path: a folder with pyproject.toml, or one Python file."""
+"""Find an author's project at a path: a folder with pyproject.toml, or one Python file."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _OWN = {"mcpframe", "mcp"}
 
 @dataclass(frozen=True)
 class Project:
-    """What is to be built.
+    """A project to build.
 
     Attributes:
-        root: The project's folder; the lock file stands in it.
-        file: Where the configuration came from, for errors.
+        root: The project's folder, with its lock file.
+        file: The file of the configuration, for errors.
         name: The bundle's folder name.
         entry: `module:object`, or `module:factory()`.
         source: The folder on the import path.
-        single: The one Python file that was given; None for a project.
-        requirements: What the page needs from the start, besides mcpframe and the SDK.
-        lazy: What it may fetch later.
-        config: The rest, as configured.
+        single: The Python file, if the project is a single file; else None.
+        requirements: The requirements that the page starts with, besides mcpframe and the SDK.
+        lazy: The requirements that it may fetch later.
+        config: The whole configuration.
     """
 
     root: Path
@@ -54,12 +54,12 @@ class Project:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the author's code finds around it: `args` and `env`, as `frame.entries.set_environment` takes them."""
+        """The environment of the author's code: `args` and `env`, for `frame.entries.set_environment`."""
         return {"args": list(self.config.args), "env": dict(self.config.env)}
 
 
 def is_there(path: Path) -> bool:
-    """Return whether there is a file or folder at a path; a path that the system does not take leads to none."""
+    """Return whether there is a file or folder at a path; False also for a path that the system rejects."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -70,17 +70,17 @@ def find_project(path: Path) -> Project:
     """Read the project at `path`: a folder, a pyproject.toml, or a Python file.
 
     Raises:
-        ConfigError: There is no server there, or its configuration cannot be used.
+        ConfigError: There is no server there, or its configuration is invalid.
     """
     path = path.absolute()
     if not is_there(path):
-        raise ConfigError(f"{path} does not exist: give the folder of a server, or its Python file.")
+        raise ConfigError(f"{path} does not exist: pass the folder of a server, or its Python file.")
     if path.is_dir():
         if (path / "pyproject.toml").is_file():
             return _from_pyproject(path / "pyproject.toml")
         if (path / "server.py").is_file():
             return _from_script(path / "server.py")
-        raise ConfigError(f"{path} has neither a pyproject.toml nor a server.py: give the folder or file of a server.")
+        raise ConfigError(f"{path} has neither a pyproject.toml nor a server.py: pass the folder or file of a server.")
     if path.name == "pyproject.toml":
         return _from_pyproject(path)
     if path.suffix == ".py":
@@ -125,7 +125,7 @@ def _from_script(file: Path) -> Project:
     config = read_config(data.get("tool", {}).get("mcpframe", {}), str(file))
     declared = config.requirements if config.requirements is not None else data.get("dependencies", [])
     if not file.stem.isidentifier():
-        raise ConfigError(f"{file.name} cannot be imported by its name: rename it to a Python identifier.")
+        raise ConfigError(f"{file.name} cannot be imported, as its name is not a Python identifier: rename it.")
     entry = config.entry or f"{file.stem}:{'main' if config.kind == 'page' else _server_object(text, file) or 'server'}"
     return _project(file.parent, file, config.name or file.stem, entry, file.parent, file, declared, config)
 
@@ -151,7 +151,7 @@ def _project(
 
 
 def _requirements(declared: list[str], file: Path, key: str) -> tuple[str, ...]:
-    """Check requirements, and leave out mcpframe and the SDK, whose versions the build decides unless one is pinned."""
+    """Check requirements, and drop mcpframe and the SDK: the build chooses their versions, unless the SDK is pinned."""
     kept = []
     for text in declared:
         try:
@@ -163,11 +163,13 @@ def _requirements(declared: list[str], file: Path, key: str) -> tuple[str, ...]:
             ) from None
         if requirement.url:
             raise ConfigError(
-                f"{file}: tool.mcpframe.{key}: {text!r} names a URL; give a version, so that it can be locked."
+                f"{file}: tool.mcpframe.{key}: {text!r} has a URL; use a version, so that it can be locked."
             )
         name = canonicalize_name(requirement.name)
         if name == "mcp" and requirement.specifier:
-            kept.append(f"mcp{requirement.specifier}")  # its extras are parts of the HTTP stack and the command line
+            kept.append(
+                f"mcp{requirement.specifier}"
+            )  # without its extras, which are the HTTP stack and the command line
         elif name not in _OWN:
             kept.append(text)
     return tuple(sorted(kept, key=str.lower))
@@ -195,7 +197,7 @@ def _guess_entry(root: Path, file: Path) -> str:
 
 
 def _server_object(text: str, file: Path) -> str | None:
-    """The first name at the top of a module that is given the result of calling a server class."""
+    """The first name at the top level of a module that a call of a server class is assigned to."""
     try:
         tree = ast.parse(text, file.name)
     except SyntaxError as error:

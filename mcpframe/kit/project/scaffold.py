@@ -1,4 +1,4 @@
-"""A new project from a template: its files, a lock, a CI file, and a name of its own."""
+"""Create a project from a template: its files under a new name, a lock and a CI workflow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mcpframe.kit.base.errors import ScaffoldError
 from mcpframe.kit.base.locking import locked
 
 DEFAULT = "minimal"
-"""The template of who names none."""
+"""The default template."""
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\Z")
 _LEFT_OUT = ("__pycache__", "*.pyc", "dist", "mcpframe-results", ".*")
@@ -20,24 +20,24 @@ _ADDED = {"workflow.yml": ".github/workflows/test.yml", "gitignore.txt": ".gitig
 
 
 def template_names() -> list[str]:
-    """The templates there are."""
+    """Return the names of all templates."""
     return sorted(path.parent.name for path in templates_dir().glob("*/pyproject.toml"))
 
 
 def scaffold(name: str, *, template: str = DEFAULT, parent: Path | None = None) -> Path:
-    """Make a project in a folder of its name.
+    """Create a project in a folder of its name.
 
     Args:
-        name: The project's name, and its folder's.
+        name: The name of the project and of its folder.
         template: One of `template_names()`.
-        parent: Where to make the folder; by default the current one.
+        parent: The folder to create it in; by default the current one.
 
     Returns:
         The folder.
 
     Raises:
-        ScaffoldError: The name cannot be one, there is no such template, or the folder has something in it.
-        WriteError: The file system refuses. Then there is no folder, either.
+        ScaffoldError: The name is invalid, the template does not exist, or the folder is not empty.
+        WriteError: The folder cannot be written; nothing is left of it.
     """
     if not _NAME.match(name):
         raise ScaffoldError(
@@ -48,7 +48,7 @@ def scaffold(name: str, *, template: str = DEFAULT, parent: Path | None = None) 
         raise ScaffoldError(f"There is no template {template!r}; there are: {', '.join(template_names())}.")
     folder = (parent or Path.cwd()) / name
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ScaffoldError(f"{folder} is there and is not empty: choose another name, or move it away.")
+        raise ScaffoldError(f"{folder} exists and is not empty: choose another name, or move it away.")
     with locked(folder):
         clear_leftovers(folder)
     with new_folder(folder) as made:
@@ -57,12 +57,12 @@ def scaffold(name: str, *, template: str = DEFAULT, parent: Path | None = None) 
             (made / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(static_dir() / "new" / source, made / target)
         _rename(made, template, name)
-    folder.chmod(0o755)  # a temporary folder is for its owner only
+    folder.chmod(0o755)  # `new_folder` creates it for its owner only
     return folder
 
 
 def _rename(folder: Path, template: str, name: str) -> None:
-    """Put the project's name where the template has its own."""
+    """Replace the template's name by the project's."""
     title = re.sub(r"[-_.]+", " ", name).strip()
     title = title[:1].upper() + title[1:]
     old_title = re.sub("-", " ", template).capitalize()

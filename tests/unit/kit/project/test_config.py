@@ -70,7 +70,7 @@ def test_every_key_is_taken() -> None:
         ({"entry": "server:make(1)"}, r"entry: must be 'module:object', .* or 'module:factory\(\)'"),
         ({"leave_out": ["lxml>=5"]}, r"leave_out.0: must be the name of a package, without a version"),
         ({"args": "--root"}, r"args: .*list"),
-        ({"args": ["a\0"]}, r"args\.0: must have no null character"),
+        ({"args": ["a\0"]}, r"args\.0: must not contain a null character"),
         ({"env": {"A": 1}}, r"env\.A: .*valid string, not 1"),
         ({"env": {"A=B": "x"}}, r"env.*: must be the name of an environment variable"),
         ({"env": ["A=B"]}, r"env: .*dictionary"),
@@ -88,7 +88,7 @@ def test_every_key_is_taken() -> None:
         ({"csp": {"connect_src": ["'unsafe-eval'"]}}, r"csp\.connect_src: .*is not a CSP source"),
         ({"assets": ["../secret"]}, r"assets.*: must be a path inside the project"),
         ({"assets": ["/etc/passwd"]}, r"assets.*: must be a path inside the project"),
-        ({"name": "a/b"}, r"name: must be letters, digits"),
+        ({"name": "a/b"}, r"name: must consist of letters, digits"),
     ],
 )
 def test_an_error_names_file_key_and_what_is_allowed(table: dict[str, Any], told: str) -> None:
@@ -143,7 +143,7 @@ def test_a_single_file_needs_no_pyproject(tmp_path: Path) -> None:
         ('[project]\nname = "x"\n', {}, r"set tool.mcpframe.entry to 'module:object'"),
         ('[tool.mcpframe]\nentry = "web:app"\n', {"server": SERVER}, r"there is no web.py or web/ in"),
         ('[project]\nname = "x"\ndependencies = ["a b c"]\n', {"server": SERVER}, r"'a b c' is not a requirement"),
-        ('[project]\nname = "x"\ndependencies = ["a @ https://x.example/a.whl"]\n', {"server": SERVER}, "names a URL"),
+        ('[project]\nname = "x"\ndependencies = ["a @ https://x.example/a.whl"]\n', {"server": SERVER}, "has a URL"),
         ('[project]\nname = "x"\ndependencies = "numpy"\n', {"server": SERVER}, "must be a list of requirements"),
         ('[project]\nname = "_mcpframe"\n', {"server": SERVER}, None),
         (None, {"server": "def broken(:\n"}, r"server.py, line 1: "),
