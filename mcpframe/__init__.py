@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mcpframe.frame.author import FrameSession as FrameSession
-    from mcpframe.frame.author import Setup as Setup
+    from mcpframe.frame.author_setup import Setup as Setup
     from mcpframe.frame.core import errors
     from mcpframe.frame.core.errors import SetupCancelled as SetupCancelled
     from mcpframe.frame.core.errors import SetupFailed as SetupFailed
-    from mcpframe.frame.core.events import Permission as Permission
     from mcpframe.frame.host_link import connect_to_host as connect_to_host
     from mcpframe.frame.load import load as load
     from mcpframe.frame.outer import OuterFrame as OuterFrame
     from mcpframe.frame.places import POPUP as POPUP
     from mcpframe.frame.server import FrameServer as FrameServer
     from mcpframe.frame.server import serve as serve
+    from mcpframe.frame.setup_phase import Permission as Permission
     from mcpframe.frame.ui import Page as Page
 
 __all__ = [
@@ -48,8 +48,8 @@ _HOME = {
     "OuterFrame": "mcpframe.frame.outer:OuterFrame",
     "POPUP": "mcpframe.frame.places:POPUP",
     "Page": "mcpframe.frame.ui:Page",
-    "Permission": "mcpframe.frame.core.events:Permission",
-    "Setup": "mcpframe.frame.author:Setup",
+    "Permission": "mcpframe.frame.setup_phase:Permission",
+    "Setup": "mcpframe.frame.author_setup:Setup",
     "SetupCancelled": "mcpframe.frame.core.errors:SetupCancelled",
     "SetupFailed": "mcpframe.frame.core.errors:SetupFailed",
     "connect_to_host": "mcpframe.frame.host_link:connect_to_host",

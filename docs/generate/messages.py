@@ -14,9 +14,9 @@ from typing import Any
 from docs.generate.docstrings import fenced, table
 from docs.generate.talking import FRAME, HOST, Json, messages, sent, talk
 from mcpframe.frame.core.errors import MalformedMessage
-from mcpframe.frame.core.events import SetupErrorCode, SetupReason
 from mcpframe.frame.core.origins import ANY
 from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.events import SetupErrorCode, SetupReason
 
 _Path = tuple[str | int, ...]
 

@@ -9,34 +9,41 @@ import inspect
 import json
 import math
 import re
+from collections import Counter
 from dataclasses import fields as fields_of
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 from docs.generate.docstrings import attributes, fenced, sentence, summary, table
-from docs.generate.talking import DONE, FRAME, HOST, REQUEST, REQUIRED, ROLES, SESSION, connection, messages
+from docs.generate.talking import DONE, FRAME, HOST, REQUEST, REQUIRED, ROLES, SESSION, candidate, messages
 from mcpframe.frame.core.errors import MalformedMessage
-from mcpframe.frame.core.events import Closed, Event, Output, Send
+from mcpframe.frame.core.events import Closed, Event, Opened, Output, OwnEvent, Send, SessionBegun
+from mcpframe.frame.core.machine import Machine
 from mcpframe.frame.core.origins import ANY
 from mcpframe.frame.core.roles import Local, Message, Options, Role, Rule, State
+from mcpframe.frame.dialects.sep.events import Act, SetupCompleted, SetupRequired, SetupStarted
+from mcpframe.frame.dialects.sep.offers import HostOffer
 
 _GUARDS = {
-    "_speaks_ours": "it speaks our version",
-    "_same_session": "it names this session",
-    "_asks_undecided": "it asks for permissions that the host has not decided on",
+    "speaks_ours": "it speaks our version",
+    "same_session": "it names this session",
+    "asks_undecided": "it asks for permissions that the host has not decided on",
 }
-LOCALS = {
+LOCALS: dict[str, str] = {
     Local.START: "start",
     Local.REPEAT: "the repetition is due",
     Local.DEADLINE: "the deadline has passed",
-    Local.COMPLETE_SETUP: "the page completes its setup",
-    Local.REQUIRE_SETUP: "the page asks for its setup again",
+    Act.COMPLETE_SETUP: "the page completes its setup",
+    Act.REQUIRE_SETUP: "the page asks for its setup again",
     Local.LAST_REFUSED: "a refused `MCP_SETUP_COMPLETE`",
     Local.SEND: "an MCP message is to be sent",
     Local.PEER_REPLACED: "another document is in the peer's window",
     Local.PEER_REMOVED: "the peer's window is gone",
     Local.CLOSE: "close",
 }
+_OTHERS = [kind for kind in get_args(Event) if kind not in (SessionBegun, OwnEvent)]
+_EVENTS = (SetupStarted, SetupCompleted, SetupRequired, Opened, *_OTHERS)
 _HOST_JS = Path(__file__).resolve().parents[2] / "static" / "host.js"
 
 
@@ -49,10 +56,10 @@ def diagram(name: str) -> str:
     arrows: dict[tuple[State, State], list[str]] = {}
     for rule in role.rules:
         if rule.trigger in (Local.CLOSE, Local.PEER_REMOVED) or (
-            rule.state is rule.to and isinstance(rule.trigger, Local)
+            rule.state is rule.to and rule.trigger not in role.readers
         ):
             continue  # the same everywhere, or nothing to see
-        label = rule.trigger if rule.trigger in role.readers else str(Local(rule.trigger))
+        label = str(rule.trigger)
         if rule.to is State.CLOSED and rule.trigger in role.readers and rule.action is not None:
             label = f"{label} ({_ending(role, rule)})"
         arrows.setdefault((rule.state, rule.to), []).append(label)
@@ -70,7 +77,7 @@ def transitions(name: str) -> str:
         condition = _GUARDS[rule.guard.__name__] if rule.guard else "otherwise" if key in guarded else ""
         if rule.guard:
             guarded.add(key)
-        what = f"`{rule.trigger}`" if rule.trigger in role.readers else LOCALS[Local(rule.trigger)]
+        what = f"`{rule.trigger}`" if rule.trigger in role.readers else LOCALS[rule.trigger]
         rows.append([str(rule.state), what + (f", {condition}" if condition else ""), str(rule.to), _done(role, rule)])
     return table(["state", "what happens", "next state", "what is sent and told"], rows)
 
@@ -88,8 +95,8 @@ def states(_: str) -> str:
 def events(_: str) -> str:
     """Say what a connection tells its session."""
     rows = []
-    for kind in get_args(Event):
-        meanings = attributes(kind)
+    for kind in _EVENTS:
+        meanings = {name: text for each in kind.__mro__[::-1] for name, text in attributes(each).items()}
         carried = "; ".join(_carried(field.name, meanings.get(field.name)) for field in fields_of(kind))
         rows.append([f"`{kind.__name__}`", summary(kind), carried])
     return table(["event", "meaning", "carries"], rows)
@@ -140,15 +147,16 @@ def _outputs(role: Role, rule: Rule) -> list[Output]:
     """Let a connection that has come to the rule's state do what the rule says."""
     if rule.action is None:
         return []
-    made = connection(role)
+    own = candidate(role)
+    if role.side == "outer":
+        own = replace(own, offer=HostOffer(session_id=SESSION, granted=frozenset(), asks=True))
+    made = Machine(own, Options(), Counter())
     made.state = rule.state
     if rule.state not in (State.IDLE, State.CALLING, State.AWAITING):
-        made.pin(FRAME if role.side == "outer" else HOST)
-        made.session_id = SESSION
-    made.facts["undecided"] = lambda _: True
+        made.pin(FRAME if role.side == "outer" else HOST, SESSION)
     bodies: dict[str, Any] = {
-        Local.COMPLETE_SETUP: DONE,
-        Local.REQUIRE_SETUP: REQUIRED,
+        Act.COMPLETE_SETUP: DONE,
+        Act.REQUIRE_SETUP: REQUIRED,
         Local.SEND: (json.dumps(REQUEST), REQUEST),
         Local.LAST_REFUSED: MalformedMessage("It has no status."),
     }

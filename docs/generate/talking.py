@@ -6,22 +6,21 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mcpframe.frame.core.connection import Connection
-from mcpframe.frame.core.events import (
-    Inbound,
-    Output,
+from mcpframe.frame.core.connection import Candidate, Connection
+from mcpframe.frame.core.events import Inbound, Output, Refused, Send
+from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.core.roles import Role
+from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.events import (
+    Act,
     Permission,
-    Refused,
-    Send,
     SetupErrorCode,
     SetupReason,
     SetupRequired,
     SetupResult,
     Visibility,
 )
-from mcpframe.frame.core.origins import parse_allowed_origins
-from mcpframe.frame.core.roles import Role
-from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.offers import HostOffer, PageOffer
 
 Json = dict[str, Any]
 
@@ -34,26 +33,26 @@ DONE = SetupResult("Notes", Visibility.OPTIONAL, "Shows the notes.", "Ready")
 _FAILED = SetupResult("Notes", error_code=SetupErrorCode.AUTH_FAILED, error_message="The key is wrong.")
 
 
-def connection(role: Role) -> Connection:
-    """Make a connection in a role, with everything that it can tell its peer."""
-    facts = {"requires_visible_setup": True, "permissions": (_PERMISSION,)}
-    peer = FRAME if role.side == "outer" else HOST
-    session = SESSION if role.side == "outer" else ""
-    return Connection(role, parse_allowed_origins([peer]), session_id=session, facts=facts)
+def candidate(role: Role) -> Candidate:
+    """Return a role with everything that it can say to its peer, and that peer's origin."""
+    if role.side == "outer":
+        return Candidate(role, parse_allowed_origins([FRAME]), HostOffer(session_id=SESSION))
+    offer = PageOffer(requires_visible_setup=True, permissions=(_PERMISSION,))
+    return Candidate(role, parse_allowed_origins([HOST]), offer)
 
 
 def talk(phase: str, result: SetupResult = DONE) -> Iterator[tuple[str, Send]]:
     """Let an inner and an outer connection go through a phase; give what each sends."""
-    ends = {side: connection(ROLES[f"{side} {phase}"]) for side in ("inner", "outer")}
+    ends = {side: Connection([candidate(ROLES[f"{side} {phase}"])]) for side in ("inner", "outer")}
     origins = {"inner": FRAME, "outer": HOST}
     others = {"inner": "outer", "outer": "inner"}
     ends["outer"].start(0.0)
     waiting = [("inner", output) for output in ends["inner"].start(0.0)]
     final: list[tuple[str, Callable[[], list[Output]]]] = {
-        "setup": [("inner", lambda: ends["inner"].complete_setup(result, 0.0))],
+        "setup": [("inner", lambda: ends["inner"].act(Act.COMPLETE_SETUP, result, now=0.0))],
         "transport": [
             ("outer", lambda: ends["outer"].send(json.dumps(REQUEST), REQUEST, 0.0)),
-            ("inner", lambda: ends["inner"].require_setup(REQUIRED, 0.0)),
+            ("inner", lambda: ends["inner"].act(Act.REQUIRE_SETUP, REQUIRED, now=0.0)),
         ],
     }[phase]
     while waiting or final:

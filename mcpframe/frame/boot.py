@@ -21,25 +21,18 @@ from mcpframe.frame.compat import sdk
 from mcpframe.frame.compat.batching import batch_callbacks
 from mcpframe.frame.compat.process import outlive_exits
 from mcpframe.frame.core.connection import AllowedOrigins, Connection, Options, parse_allowed_origins
+from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import McpFrameError, SessionError
-from mcpframe.frame.core.events import (
-    Closed,
-    Event,
-    InnerWindow,
-    Opened,
-    Refused,
-    SetupResult,
-    SetupStarted,
-    Visibility,
-)
+from mcpframe.frame.core.events import Closed, Event, InnerWindow, Opened, Refused, SessionBegun
 from mcpframe.frame.core.origins import ANY, OPAQUE
-from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.available import inner_candidates, last_words, phase_of
 from mcpframe.frame.peer_session import PeerSession
 
 if TYPE_CHECKING:
     from mcpframe.frame.author import FrameSession, Phase, UiFunction
     from mcpframe.frame.server import FrameServer, ServerObject
     from mcpframe.frame.session import Session
+    from mcpframe.frame.setup_phase import SetupResult
     from mcpframe.frame.storage import Storage
     from mcpframe.frame.ui import Page
 
@@ -131,8 +124,9 @@ class BootConfig:
     @property
     def setup_result(self) -> SetupResult:
         """How the setup of a server without one of its own ends: at once, with this."""
-        requirement = Visibility(self.visibility.get("requirement") or Visibility.HIDDEN)
-        return SetupResult(self.title, requirement, visibility_message=self.visibility.get("message"))
+        from mcpframe.frame.setup_phase import configured_result
+
+        return configured_result(self.title, self.visibility)
 
 
 _running: set[asyncio.Task[Any] | None] = set()
@@ -211,7 +205,7 @@ async def _run(config: BootConfig, loader: Loader) -> None:
     if allowed.anyone:
         log.warning("Any page may embed this server: its allowed_origins has '*'.")
     loader.ready(json.dumps({"state": "waiting"}))
-    if sep.phase_of(window.fragment()) == "setup":
+    if phase_of(window.fragment()) == SETUP:
         await _set_up(target, allowed, host, config, loader)
     else:
         await _serve(target, allowed, host, config, loader)
@@ -228,7 +222,7 @@ async def _serve(
     from mcpframe.frame.session import open_session
 
     servers = _servers()
-    connection = Connection(sep.INNER_TRANSPORT, allowed, options=config.connection_options)
+    connection = Connection(inner_candidates(TRANSPORT, allowed), options=config.connection_options)
     hooks: dict[str, Any] = {"on_event": _Reporter(loader), "take_early": host.take_early}
     async with open_session(connection, host, **hooks, messages=servers.messages()) as session:
         with _running_for(target, session, "transport", config, loader):
@@ -253,18 +247,19 @@ async def _serve(
 async def _set_up(
     target: ServerObject, allowed: AllowedOrigins, host: InnerWindow, config: BootConfig, loader: Loader
 ) -> None:
+    from mcpframe.frame import setup_phase
     from mcpframe.frame.session import open_session
 
     FrameServer = _servers().FrameServer  # noqa: N806
     phase = target.setup_phase if isinstance(target, FrameServer) else None
-    facts = {"requires_visible_setup": phase.visible, "permissions": phase.permissions} if phase else None
-    connection = Connection(sep.INNER_SETUP, allowed, options=config.connection_options, facts=facts)
+    asked: dict[str, Any] = {"visible": phase.visible, "permissions": phase.permissions} if phase else {}
+    connection = Connection([setup_phase.page_candidate(allowed, **asked)], options=config.connection_options)
     async with open_session(connection, host, on_event=_Reporter(loader), take_early=host.take_early) as session:
         if phase is None or not isinstance(target, FrameServer):
-            session.complete_setup(config.setup_result)
+            setup_phase.complete(session, config.setup_result)
             loader.at_end("null")
         else:
-            from mcpframe.frame.author import run_setup
+            from mcpframe.frame.author_setup import run_setup
 
             with _running_for(target, session, "setup", config, loader):
                 setting_up = asyncio.create_task(run_setup(phase.function, target.session, config.setup_result))
@@ -274,7 +269,7 @@ async def _set_up(
                     if ending.done():
                         raise ending.result().error or SessionError("The session was closed during the setup.")
                     result, failure = setting_up.result()
-                    session.complete_setup(result)
+                    setup_phase.complete(session, result)
                     loader.at_end("null")
                 finally:
                     await _end([setting_up, ending])
@@ -292,10 +287,13 @@ async def _run_page(main: Callable[[Page], Any], config: BootConfig, loader: Loa
     named = bool(config.allowed_origins or options.get("allow_opaque"))
     allowed = config.origins(None) if named else None
 
-    def note_session(opened: Opened | None) -> None:
-        loader.at_end(_last_words(opened) if opened else "null")
+    def note_session(begun: SessionBegun | None) -> None:
+        loader.at_end(_last_words(begun) if begun else "null")
 
-    inner.configure(inner.Defaults(allowed, config.connection_options, config.setup_result, note_session))
+    def setup() -> SetupResult:
+        return config.setup_result
+
+    inner.configure(inner.Defaults(allowed, config.connection_options, setup, note_session))
     its_page = _author_page(open_storage(f"page {config.name}"), config, loader)
     loader.ready(json.dumps({"state": "running"}))
     try:
@@ -362,8 +360,9 @@ def _author_page(storage: Storage, config: BootConfig, loader: Loader) -> Page:
     return Page(dom.DomBrowser(loader), assets, storage=storage, on_error=loader.problem)
 
 
-def _last_words(event: Opened | SetupStarted) -> str:
-    return json.dumps([sep.last_words(event), ANY if event.origin == OPAQUE else event.origin])
+def _last_words(event: SessionBegun) -> str:
+    words = last_words(event)
+    return json.dumps(words and [words, ANY if event.origin == OPAQUE else event.origin])
 
 
 class _Reporter:
@@ -378,7 +377,7 @@ class _Reporter:
             self._refused += 1
             if self._refused <= _REPORTED_REFUSALS:
                 log.warning("Refused a message from %s: %s", event.origin or "this page", event.error)
-        elif isinstance(event, Opened | SetupStarted):
+        elif isinstance(event, SessionBegun):
             state = "connected" if isinstance(event, Opened) else "setting up"
             self._loader.ready(json.dumps({"state": state, "origin": event.origin}))
             self._loader.at_end(_last_words(event))

@@ -16,14 +16,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcpframe.frame.core.connection import Connection, Options
+from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import NoPeer, StateError
-from mcpframe.frame.core.events import Event, Opened, SetupResult
+from mcpframe.frame.core.events import Event, SessionBegun
 from mcpframe.frame.core.origins import AllowedOrigins, parse_allowed_origins
-from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.available import inner_candidates, phase_of
 from mcpframe.frame.session import open_session
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
+
+    from mcpframe.frame.setup_phase import SetupResult
 
 
 @dataclass(frozen=True)
@@ -33,14 +36,14 @@ class Defaults:
     Attributes:
         allowed_origins: who may be the host; None where the configuration names nobody.
         options: deadlines and limits.
-        setup: how a setup of this page ends.
+        setup: returns how a setup of this page ends.
         note_session: called when a session with the host begins, and with None when it has ended well.
     """
 
     allowed_origins: AllowedOrigins | None
     options: Options
-    setup: SetupResult
-    note_session: Callable[[Opened | None], None] = lambda _: None
+    setup: Callable[[], SetupResult]
+    note_session: Callable[[SessionBegun | None], None] = lambda _: None
 
 
 _defaults: Defaults | None = None
@@ -87,13 +90,15 @@ async def connect_to_host(
     if host is None:
         raise NoPeer("This page was opened by itself: there is no host around it to connect to.")
     used = options or _defaults.options
-    if sep.phase_of(window.fragment()) == "setup":
-        async with open_session(Connection(sep.INNER_SETUP, allowed, options=used), host, on_event=on_event) as session:
-            session.complete_setup(_defaults.setup)
+    if phase_of(window.fragment()) == SETUP:
+        from mcpframe.frame import setup_phase
+
+        connection = Connection([setup_phase.page_candidate(allowed)], options=used)
+        async with open_session(connection, host, on_event=on_event) as session:
+            setup_phase.complete(session, _defaults.setup())
             await asyncio.get_running_loop().create_future()  # until the host takes the page away
-    connection = Connection(sep.INNER_TRANSPORT, allowed, options=used)
+    connection = Connection(inner_candidates(TRANSPORT, allowed), options=used)
     async with open_session(connection, host, on_event=on_event) as session:
-        if isinstance(session.started, Opened):
-            _defaults.note_session(session.started)
+        _defaults.note_session(session.started)
         yield session.streams
         _defaults.note_session(None)  # an error may be the end of the page: then its last words are for this host

@@ -19,25 +19,16 @@ from __future__ import annotations
 import inspect
 import sys
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from mcpframe.frame.core.connection import Connection, Options
+from mcpframe.frame.core.connection import Candidate, Connection, Options
+from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import OriginError, PermissionsDenied, StateError
-from mcpframe.frame.core.events import (
-    Closed,
-    Event,
-    Permission,
-    SetupCompleted,
-    SetupRequired,
-    SetupResult,
-    SetupStarted,
-    Visibility,
-)
+from mcpframe.frame.core.events import Closed, Event
 from mcpframe.frame.core.origins import parse_allowed_origins
-from mcpframe.frame.core.roles import Role
-from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.available import dialect
 from mcpframe.frame.places import (
     POPUP,
     FramedWindow,
@@ -54,10 +45,12 @@ from mcpframe.frame.session import Session, WireHook, open_session
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
+    from mcpframe.frame.setup_phase import Permission, SetupRequired, SetupResult, SetupStarted, Visibility
+
 __all__ = ["POPUP", "OuterFrame", "RunningSetup"]
 
 OuterHook = Callable[[Event | VisibilityChanged], None]
-Decide = Callable[[tuple[Permission, ...]], Iterable[str] | Awaitable[Iterable[str]]]
+Decide = Callable[["tuple[Permission, ...]"], Iterable[str] | Awaitable[Iterable[str]]]
 
 _MOST_DECISIONS = 3
 """How often one setup may ask for further permissions: each time the page is loaded anew."""
@@ -87,7 +80,9 @@ class RunningSetup:
         Raises:
             SessionError: where the page is gone, or took longer than `Options.setup_timeout`.
         """
-        return await self.session.setup_result()
+        from mcpframe.frame import setup_phase
+
+        return await setup_phase.result_of(self.session)
 
 
 class OuterFrame:
@@ -110,7 +105,7 @@ class OuterFrame:
         *,
         session_id: str | None = None,
         title: str = "",
-        visibility: Visibility = Visibility.HIDDEN,
+        visibility: Visibility | Literal["required", "optional", "hidden"] = "hidden",
         sandbox: str | None = "standard",
         permissions: Iterable[str] = (),
         on_permissions: Decide | None = None,
@@ -141,6 +136,8 @@ class OuterFrame:
         Raises:
             OriginError: for an address, a sandbox or a permission that cannot work.
         """
+        from mcpframe.frame import setup_phase
+
         if sys.platform == "emscripten":
             from mcpframe.frame.browser.frames import absolute
 
@@ -153,7 +150,7 @@ class OuterFrame:
             raise OriginError("A session id is not given to a page of opaque origin: leave out session_id.")
         self.session_id = session_id or str(uuid.uuid4())
         self.title = title
-        self.visibility = visibility
+        self.visibility = setup_phase.Visibility(visibility)
         self.permissions = set(permissions)
         allow_attribute(self.permissions)
         self.options = options or Options()
@@ -201,10 +198,12 @@ class OuterFrame:
             SessionError: where the handshake fails; see its subclasses.
             StateError: where this page is already framed.
         """
+        from mcpframe.frame import setup_phase
+
         async with AsyncExitStack() as stack:
             session = await self._begin_setup(stack, self._place_of(place))
             started = session.started
-            assert isinstance(started, SetupStarted)
+            assert isinstance(started, setup_phase.SetupStarted)
             for permission in started.permissions:
                 self._phases[permission.name] = permission.phase
             if started.requires_visible:
@@ -230,23 +229,17 @@ class OuterFrame:
         required = self.setup_required
         if required and not required.can_continue:
             raise StateError(f"The page needs its setup first: {required.message}")
-        show = self.visibility is Visibility.REQUIRED if visible is None else visible
-        async with self._framed(sep.OUTER_TRANSPORT, self._place_of(place), show) as session:
+        show = self.visibility == "required" if visible is None else visible
+        async with self._framed(TRANSPORT, self._place_of(place), show) as session:
             yield session.streams
 
     async def _begin_setup(self, stack: AsyncExitStack, place: Place) -> Session:
         for _ in range(_MOST_DECISIONS):
             try:
-                facts = {"undecided": self._is_undecided}
-                return await stack.enter_async_context(self._framed(sep.OUTER_SETUP, place, False, facts))
+                return await stack.enter_async_context(self._framed(SETUP, place, False))
             except PermissionsDenied as error:
                 await self._ask(error)
         raise PermissionsDenied(f"The page of {self.origin} asks for other permissions whenever it is loaded.")
-
-    def _is_undecided(self, permission: Permission) -> bool:
-        if permission.name in self.permissions:
-            return False
-        return permission.required or (self._decide is not None and permission.name not in self._declined)
 
     async def _ask(self, error: PermissionsDenied) -> None:
         if self._decide is None:
@@ -267,22 +260,25 @@ class OuterFrame:
         self._declined |= asked - granted
 
     @asynccontextmanager
-    async def _framed(
-        self, role: Role, place: Place, visible: bool, facts: Mapping[str, Any] | None = None
-    ) -> AsyncIterator[Session]:
+    async def _framed(self, phase: str, place: Place, visible: bool) -> AsyncIterator[Session]:
         if self._busy:
             raise StateError("This page is already framed: leave its setup or session first.")
+        spoken = dialect()
         framing = Framing(
-            url=sep.address_for(self.url, role.phase),
+            url=spoken.address_for(self.url, phase),
             name=f"mcpframe-{uuid.uuid4().hex}",
             title=self.title or self.origin,
             sandbox=self._sandbox,
-            allow=allow_attribute(
-                name for name in self.permissions if role.phase in (self._phases.get(name) or (role.phase,))
-            ),
+            allow=allow_attribute(name for name in self.permissions if phase in (self._phases.get(name) or (phase,))),
             visible=visible,
         )
-        connection = Connection(role, self._allowed, options=self.options, session_id=self.session_id, facts=facts)
+        offer = spoken.host_offer(
+            session_id=self.session_id,
+            granted=frozenset(self.permissions),
+            declined=frozenset(self._declined),
+            asks=self._decide is not None,
+        )
+        connection = Connection([Candidate(spoken.outer[phase], self._allowed, offer)], options=self.options)
         self._busy = True
         try:
             async with place(framing) as window:
@@ -295,6 +291,8 @@ class OuterFrame:
             self._window = self.session = None
 
     def _note(self, event: Event) -> None:
+        from mcpframe.frame.setup_phase import SetupCompleted, SetupRequired
+
         if isinstance(event, SetupRequired):
             self.setup_required = event
         elif isinstance(event, SetupCompleted) and event.result.error_code is None:

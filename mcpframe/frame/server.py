@@ -51,9 +51,10 @@ if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
     from mcp.shared.message import SessionMessage
 
-    from mcpframe.frame.author import FrameSession, SetupFunction, SetupPhase, UiFunction
-    from mcpframe.frame.core.events import Permission
+    from mcpframe.frame.author import FrameSession, UiFunction
+    from mcpframe.frame.author_setup import SetupFunction, SetupPhase
     from mcpframe.frame.peer_session import PeerSession
+    from mcpframe.frame.setup_phase import Permission
 
 LifespanT = TypeVar("LifespanT", default=Any)
 ServerObject: TypeAlias = "MCPServer[Any] | Server[Any]"
@@ -181,7 +182,7 @@ class FrameServer(MCPServer[LifespanT]):
             raise TypeError("Write @server.setup(visible=True) or @server.setup(visible=False).")
 
         def register(function: SetupFunction) -> SetupFunction:
-            from mcpframe.frame.author import SetupPhase, parse_permissions
+            from mcpframe.frame.author_setup import SetupPhase, parse_permissions
 
             _check_author_function(function, "setup", self.setup_phase)
             self.setup_phase = SetupPhase(function, visible, parse_permissions(permissions))

@@ -27,14 +27,11 @@ from mcpframe.frame.core.events import (
     Early,
     Event,
     Inbound,
-    Opened,
     Output,
+    OwnEvent,
     Received,
     Send,
-    SetupCompleted,
-    SetupRequired,
-    SetupResult,
-    SetupStarted,
+    SessionBegun,
     Window,
     Wire,
 )
@@ -71,12 +68,13 @@ class Session:
 
     Attributes:
         connection: the connection that is driven.
-        started: the event that began it: `Opened`, or `SetupStarted` in the setup phase.
+        started: the event that began it: `Opened`, or that of a phase which only this dialect has.
+        own_event: the last event that only this dialect has; None where there was none.
         streams: `(read, write)` for the SDK: `read` gives `SessionMessage | Exception`, `write` takes `SessionMessage`;
             other items where the session has other `Messages`.
     """
 
-    started: Opened | SetupStarted
+    started: SessionBegun
 
     def __init__(
         self,
@@ -109,17 +107,17 @@ class Session:
         self._timer: asyncio.Handle | None = None  # in Pyodide not a TimerHandle: it has no `when`
         self._due: float | None = None
         self._stop_listening: Callable[[], None] = lambda: None
-        self._begun: asyncio.Future[Opened | SetupStarted] = self._loop.create_future()
+        self._begun: asyncio.Future[SessionBegun] = self._loop.create_future()
         self._ended: asyncio.Future[Closed] = self._loop.create_future()
-        self._setup: SetupResult | None = None
+        self.own_event: OwnEvent | None = None
         self._messages = messages or sdk.SdkMessages()
         self._incoming, read = anyio.create_memory_object_stream[Any](math.inf)
         self.streams: tuple[MemoryObjectReceiveStream[Any], Writer] = (read, Writer(self))
 
     @property
     def id(self) -> str:
-        """The id of the session, as the outer frame gave it."""
-        return self.connection.session_id
+        """The id of the session, as the outer frame gave it; empty in a dialect without."""
+        return self.connection.session_id or ""
 
     @property
     def origin(self) -> str:
@@ -142,7 +140,7 @@ class Session:
         for inbound in early.inbound:
             self._deliver(inbound)
 
-    async def begun(self) -> Opened | SetupStarted:
+    async def begun(self) -> SessionBegun:
         """Wait for the handshake.
 
         Returns:
@@ -161,27 +159,13 @@ class Session:
         """Wait for the end of the session, and say how it ended."""
         return await asyncio.shield(self._ended)
 
-    async def setup_result(self) -> SetupResult:
-        """Outer frame: wait for the inner one to complete its setup.
-
-        Returns:
-            What the inner frame reported; a setup that failed or was cancelled has an `error_code`.
+    def act(self, act: str, body: Any = None) -> None:
+        """Do something that only this dialect has, such as what `setup_phase` does.
 
         Raises:
-            SessionError: where the setup never completed.
+            StateError: where the dialect does not have it, or not in this state.
         """
-        closed = await self.ended()
-        if self._setup is None:
-            raise closed.error or SessionError("The session was closed during the setup.")
-        return self._setup
-
-    def complete_setup(self, result: SetupResult) -> None:
-        """Inner frame: end the setup phase. Raises `StateError` outside of it."""
-        self._carry_out(self.connection.complete_setup(result, self._loop.time()))
-
-    def require_setup(self, request: SetupRequired) -> None:
-        """Inner frame: ask the host to run the setup again. Raises `StateError` where the session is not open."""
-        self._carry_out(self.connection.require_setup(request, self._loop.time()))
+        self._carry_out(self.connection.act(act, body, now=self._loop.time()))
 
     def close(self) -> None:
         """End the session: what is pending fails, the streams end. Closing again does nothing."""
@@ -254,10 +238,10 @@ class Session:
         return self._messages.read(answer)
 
     def _note(self, event: Event) -> None:
-        if isinstance(event, Opened | SetupStarted) and not self._begun.done():
+        if isinstance(event, SessionBegun) and not self._begun.done():
             self._begun.set_result(event)
-        elif isinstance(event, SetupCompleted):
-            self._setup = event.result
+        elif isinstance(event, OwnEvent):
+            self.own_event = event
         elif isinstance(event, Closed):
             self._stop_listening()
             self._incoming.close()

@@ -16,9 +16,10 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from asking import elicit, sample
 from mcpframe import POPUP, OuterFrame, Page
-from mcpframe.frame.core.events import Refused, SetupRequired, Visibility, Wire
+from mcpframe.frame.core.events import Refused, Wire
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.elements import Element
+from mcpframe.frame.setup_phase import SetupRequired, Visibility
 from servers import Server
 from setting_up import SetupGivenUp, ask_for_permissions, reason_of, set_up
 from telling import Told, not_reached, sentence

@@ -7,7 +7,7 @@ from typing import Any
 
 from dialogs import Dialog
 from mcpframe import POPUP, OuterFrame, Page, Permission
-from mcpframe.frame.core.events import SetupErrorCode, SetupResult
+from mcpframe.frame.setup_phase import SetupErrorCode, SetupResult
 from servers import Server
 from telling import Told
 

@@ -26,8 +26,9 @@ from mcp_types import LoggingLevel
 from playwright.async_api import Page
 from pydantic import BaseModel
 
-from mcpframe.frame.core.connection import Connection
+from mcpframe.frame.core.connection import Candidate, Connection
 from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.dialects.sep.offers import HostOffer
 from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
 from mcpframe.frame.session import transport
 from mcpframe.kit.browser.playwright_window import PlaywrightWindow
@@ -151,9 +152,8 @@ class PythonClient(McpClient):
 
     async def open(self, url: str) -> None:
         parts = urlsplit(url)
-        connection = Connection(
-            OUTER_TRANSPORT, parse_allowed_origins([f"{parts.scheme}://{parts.netloc}"]), session_id=str(uuid.uuid4())
-        )
+        allowed = parse_allowed_origins([f"{parts.scheme}://{parts.netloc}"])
+        connection = Connection([Candidate(OUTER_TRANSPORT, allowed, HostOffer(session_id=str(uuid.uuid4())))])
         window = await self._stack.enter_async_context(PlaywrightWindow(self.page, url))
         self.client = Client(
             transport(connection, window),

@@ -13,9 +13,9 @@ import pytest
 from mcp import Client
 from playwright.async_api import BrowserContext, Frame, Route, expect
 
-from mcpframe.frame.core.events import SetupErrorCode
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.setup_phase import SetupErrorCode
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace, PlaywrightWindow

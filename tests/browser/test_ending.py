@@ -11,9 +11,10 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from playwright.async_api import Page, expect
 
-from mcpframe.frame.core.events import Opened, SetupErrorCode, Unresponsive
+from mcpframe.frame.core.events import Opened, Unresponsive
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.setup_phase import SetupErrorCode
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder

@@ -16,26 +16,17 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 from playwright.async_api import Frame, Page
 
-from mcpframe.frame.core.connection import Connection
+from mcpframe.frame.core.connection import Candidate, Connection
 from mcpframe.frame.core.errors import OriginError, SessionError
-from mcpframe.frame.core.events import (
-    Closed,
-    Event,
-    Opened,
-    Permission,
-    Refused,
-    SetupCompleted,
-    SetupRequired,
-    SetupStarted,
-    Unresponsive,
-    Wire,
-)
+from mcpframe.frame.core.events import Closed, Event, Opened, Refused, Unresponsive, Wire
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.core.roles import Options
+from mcpframe.frame.dialects.sep.offers import HostOffer
 from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.places import Place, VisibilityChanged
 from mcpframe.frame.session import Session, WireHook
+from mcpframe.frame.setup_phase import Permission, SetupCompleted, SetupRequired, SetupStarted
 from tests.contract.outer import PATIENCE, Happening, Outer
 
 
@@ -68,7 +59,9 @@ class PythonOuter(Outer):
             waits["unresponsive_after"] = unresponsive_after
         options = Options(**waits, **(limits or {}))
         self._window = await self._open_window(url, sandbox)
-        connection = Connection(OUTER_TRANSPORT, allowed, options=options, session_id="a session of its own")
+        connection = Connection(
+            [Candidate(OUTER_TRANSPORT, allowed, HostOffer(session_id="a session of its own"))], options=options
+        )
         self.session = Session(connection, self._window, self._note, self._on_wire)
         self._stack.callback(self.session.streams[0].close)
         self._stack.callback(self.session.close)

@@ -14,6 +14,8 @@ from mcpframe.frame.compat import sdk
 sdk.prepare()
 from mcpframe.frame import server, session
 from mcpframe.frame.browser import window
+from mcpframe.frame.dialects import available
+available.dialects()
 sys.path.insert(0, "/repo/templates/pi-calculator")
 server.load_entry("server:server")
 files = {name: getattr(module, "__file__", None) or "" for name, module in sys.modules.items()}

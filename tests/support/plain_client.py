@@ -10,12 +10,13 @@ from types import ModuleType
 from typing import Any
 
 from mcpframe.frame import boot
-from mcpframe.frame.core.connection import Connection, parse_allowed_origins
+from mcpframe.frame.core.connection import parse_allowed_origins
 from mcpframe.frame.core.events import Departure
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.lines import PlainMessages
 from mcpframe.frame.session import open_session
 from tests.support.fake_window import FakeWindow
+from tests.support.sep import alone
 
 HOST = "https://chat.example"
 FRAME = "https://tools.example"
@@ -104,7 +105,7 @@ async def framed(page: Any, window: ModuleType, entry: str, **config: Any) -> As
     window.fragment = lambda: ""  # type: ignore[attr-defined]
     text = json.dumps({"entry": entry, "name": "test", "title": "Test", "allowed_origins": [HOST], **config})
     running = asyncio.create_task(boot.main(text, page))
-    connection = Connection(sep.OUTER_TRANSPORT, parse_allowed_origins([FRAME]), session_id="session-1")
+    connection = alone(sep.OUTER_TRANSPORT, parse_allowed_origins([FRAME]), session_id="session-1")
     try:
         async with open_session(connection, outer, messages=PlainMessages()) as session:
             yield PlainClient(*session.streams)

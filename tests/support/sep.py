@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
+from mcpframe.frame.core.connection import AllowedOrigins, Candidate, Connection, Options, parse_allowed_origins
 from mcpframe.frame.core.errors import MalformedMessage
-from mcpframe.frame.core.events import Departure, Output, SetupReason, SetupRequired, SetupResult
+from mcpframe.frame.core.events import Departure, Output
 from mcpframe.frame.core.roles import Local, Role, State
 from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.events import Act, SetupReason, SetupRequired, SetupResult
+from mcpframe.frame.dialects.sep.offers import HostOffer
 from tests.support.fake_window import inbound
 
 HOST = "https://chat.example"
@@ -69,6 +71,9 @@ MESSAGES: dict[str, dict[str, Any]] = {
     "MCP_MESSAGE": {"type": "MCP_MESSAGE", "payload": REQUEST},
 }
 
+LOCALS: tuple[str, ...] = (Local.START, Local.REPEAT, Local.DEADLINE, *Act, *list(Local)[3:])
+"""Everything that can happen besides a message of the peer, in the order of `sep_table.txt`."""
+
 _WAY: dict[Role, dict[State, list[str]]] = {
     sep.INNER_SETUP: {State.CALLING: [], State.SETTING_UP: ["MCP_SETUP_HANDSHAKE_REPLY"]},
     sep.INNER_TRANSPORT: {State.CALLING: [], State.OPEN: ["MCP_TRANSPORT_HANDSHAKE_REPLY"]},
@@ -91,15 +96,23 @@ def states_of(role: Role) -> list[State]:
     return [State.IDLE, *_WAY[role], State.CLOSED]
 
 
-def connection(role: Role, options: Options | None = None, **kwargs: Any) -> Connection:
-    """Make a connection of this role that allows its usual peer."""
-    kwargs.setdefault("session_id", SESSION if role.side == "outer" else "")
-    return Connection(role, parse_allowed_origins([peer_of(role)]), options=options, **kwargs)
+def alone(
+    role: Role, allowed: AllowedOrigins, *, options: Options | None = None, offer: Any = None, session_id: str = SESSION
+) -> Connection:
+    """Make a connection of one candidate; an outer one gives the session this id."""
+    if role.side == "outer" and offer is None:
+        offer = HostOffer(session_id=session_id)
+    return Connection([Candidate(role, allowed, offer)], options=options)
 
 
-def connection_in(role: Role, state: State, options: Options | None = None, **kwargs: Any) -> Connection:
+def connection(role: Role, options: Options | None = None, **offer: Any) -> Connection:
+    """Make a connection of this role that allows its usual peer, and says so much."""
+    return alone(role, parse_allowed_origins([peer_of(role)]), options=options, **offer)
+
+
+def connection_in(role: Role, state: State, options: Options | None = None) -> Connection:
     """Make a connection of this role and bring it into a state, at time 0."""
-    made = connection(role, options, **kwargs)
+    made = connection(role, options)
     if state is State.IDLE:
         return made
     made.start(0.0)
@@ -116,8 +129,8 @@ def hear(made: Connection, message: Any, *, now: float = 0.0, origin: str | None
     return made.receive(inbound(message, origin=origin or made.origin or peer_of(made.role)), now)
 
 
-def do(made: Connection, local: Local, now: float = 0.0) -> list[Output]:
-    """Let something local happen to a connection; time passes to whatever it waits for."""
+def do(made: Connection, local: str, now: float = 0.0) -> list[Output]:
+    """Let something local happen to a connection, of `LOCALS`; time passes to whatever it waits for."""
     match local:
         case Local.START:
             return made.start(now)
@@ -125,16 +138,16 @@ def do(made: Connection, local: Local, now: float = 0.0) -> list[Output]:
             return made.close(now)
         case Local.SEND:
             return made.send(json.dumps(NOTIFICATION), NOTIFICATION, now)
-        case Local.COMPLETE_SETUP:
-            return made.complete_setup(SetupResult("Pi"), now)
-        case Local.REQUIRE_SETUP:
-            return made.require_setup(SetupRequired(SetupReason.OTHER, "again", True), now)
+        case Act.COMPLETE_SETUP:
+            return made.act(local, SetupResult("Pi"), now=now)
+        case Act.REQUIRE_SETUP:
+            return made.act(local, SetupRequired(SetupReason.OTHER, "again", True), now=now)
         case Local.PEER_REPLACED:
             return made.peer_gone(Departure.REPLACED, now)
         case Local.PEER_REMOVED:
             return made.peer_gone(Departure.REMOVED, now)
         case Local.LAST_REFUSED:
-            return made._local(Local.LAST_REFUSED, MalformedMessage("status must be a str."), now=now)
+            return made._first.happen(Local.LAST_REFUSED, MalformedMessage("status must be a str."), now=now)
         case Local.REPEAT:
             return made.tick(made.options.repeat_interval)
         case Local.DEADLINE:

@@ -9,24 +9,14 @@ import json
 from functools import cache
 from typing import Any
 
-from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
+from mcpframe.frame.core.connection import Candidate, Connection, Options, parse_allowed_origins
 from mcpframe.frame.core.errors import StateError
-from mcpframe.frame.core.events import (
-    Closed,
-    Inbound,
-    Opened,
-    Output,
-    Received,
-    Refused,
-    Send,
-    SetupCompleted,
-    SetupRequired,
-    SetupStarted,
-    Unreadable,
-)
+from mcpframe.frame.core.events import Closed, Inbound, Opened, Output, Received, Refused, Send, Unreadable
 from mcpframe.frame.core.origins import ANY
-from mcpframe.frame.core.roles import Local, Role
+from mcpframe.frame.core.roles import Role
 from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.offers import HostOffer
+from mcpframe.frame.setup_phase import SetupCompleted, SetupRequired, SetupStarted
 from tests.support.sep import do
 from tests.vectors.cases import Case, Result, roles
 
@@ -52,7 +42,7 @@ def play(case: Case, dialect: str = "sep", *, text: Any = None) -> Result:
     connection = _connection(case, dialect, table["session"], peer)
     for step in [*about["states"][case["state"]], *case.get("before", ())]:
         if isinstance(step, str):
-            do(connection, Local(step))
+            do(connection, step)
         else:
             _hear(connection, _text(step), peer)
     assert connection.state == case["state"], (connection.state, case["name"])
@@ -70,21 +60,17 @@ def play(case: Case, dialect: str = "sep", *, text: Any = None) -> Result:
 
 def _connection(case: Case, dialect: str, session: str, peer: str) -> Connection:
     role = ROLES[dialect][case["role"]]
-    granted = case.get("granted", ())
-    return Connection(
-        role,
-        parse_allowed_origins([], opaque=True) if case.get("opaque") else parse_allowed_origins([peer]),
-        options=Options(**case.get("options", {})),
-        session_id=session if role.side == "outer" else "",
-        facts={"undecided": lambda permission: permission.required and permission.name not in granted},
-    )
+    allowed = parse_allowed_origins([], opaque=True) if case.get("opaque") else parse_allowed_origins([peer])
+    granted = frozenset(case.get("granted", ()))
+    offer = HostOffer(session_id=session, granted=granted) if role.side == "outer" else None
+    return Connection([Candidate(role, allowed, offer)], options=Options(**case.get("options", {})))
 
 
 def _act(connection: Connection, case: Case, peer: str) -> list[Output]:
     if case.get("do") == "send" and "payload" in case:
         return connection.send(_text(case["payload"]), case["payload"], 0.0)
     if "do" in case:
-        return do(connection, Local(case["do"]))
+        return do(connection, case["do"])
     text = case["text"] if "text" in case else _text(case["message"])
     match case.get("from", "peer"):
         case "another window":

@@ -1,13 +1,19 @@
 """One connection to one peer window, without I/O: inbound messages and time go in, sends and events come out.
 
-A `Role` is a table: which message types the peer may send and how each is read, and for every state which trigger leads
-where. The connection itself knows nothing of any dialect. It keeps what is the same in all of them:
+A page does not know who is around it. So a connection starts with one or several candidates: each is a `Role`, which is
+a table of one dialect, with the origins allowed to it. Every candidate has a `Machine` of its own that follows its
+table; the connection itself knows nothing of any dialect. It keeps what is the same in all of them:
 
 - The gate, written once and in this order: source window → origin → shape → state. What fails the first two is
-  dropped before it is read. Noise of other libraries is silent. Whatever else is refused becomes a `Refused` event, and
-  leaves the state as it was.
-- Pinning: the first valid expected message fixes the peer's exact origin. From then on it is the target of every
-  message, and no other origin is heard.
+  dropped before it is read; the origin is checked against the union of the candidates' lists first, then against the
+  list of the candidate whose codec claims the message. What no codec claims is noise of other libraries, and silent.
+  Whatever else is refused becomes a `Refused` event, and leaves the state as it was.
+- Adoption: the first message that takes a candidate past its opening adopts it, for good. The others are gone, and
+  what their peers post is noise. A candidate that ends before, by a version mismatch or its deadline, is `Withdrawn`;
+  the end of the last one closes the connection, with the most telling error of all. A lone candidate is adopted from
+  the beginning.
+- Pinning: the same message fixes the peer's exact origin. From then on it is the target of every message, and no other
+  origin is heard.
 - Limits and deadlines, as data: `Connection.deadline` says when `tick` wants to be called.
 
 Sources: the SEP "postMessage Transport", "Security Implementation"; `events.py` has the vocabulary.
@@ -16,37 +22,27 @@ Sources: the SEP "postMessage Transport", "Security Implementation"; `events.py`
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from mcpframe.frame.core import jsonrpc, payload
-from mcpframe.frame.core.errors import (
-    MalformedMessage,
-    MessageError,
-    SessionError,
-    StateError,
-    TooManyPending,
-    UnexpectedMessage,
-    UnexpectedOrigin,
-)
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.errors import HandshakeTimeout, MessageError, SessionError, StateError, UnexpectedOrigin
 from mcpframe.frame.core.events import (
     Closed,
     Departure,
     Inbound,
     Output,
-    Received,
     Refused,
     Send,
     Unreadable,
-    Unresponsive,
     Wire,
+    Withdrawn,
 )
-from mcpframe.frame.core.liveness import Alive
-from mcpframe.frame.core.origins import ANY, OPAQUE, AllowedOrigins, parse_allowed_origins
-from mcpframe.frame.core.outline import Outline, outline, outline_of
-from mcpframe.frame.core.roles import Local, Message, Options, Role, Rule, State
+from mcpframe.frame.core.machine import Candidate, Machine
+from mcpframe.frame.core.origins import AllowedOrigins, parse_allowed_origins
+from mcpframe.frame.core.roles import Local, Options, Role, State
 
-__all__ = ["AllowedOrigins", "Connection", "Options", "State", "parse_allowed_origins"]
+__all__ = ["AllowedOrigins", "Candidate", "Connection", "Options", "State", "parse_allowed_origins"]
 
 
 _OTHER_WINDOW = "It came from another window than the one that is talked to."
@@ -64,50 +60,57 @@ class Connection:
     Every method that acts returns its outputs in order: `Send` for the window, events for the session.
 
     Attributes:
-        role: the table it follows.
-        state: where it stands.
         options: its deadlines and limits.
-        session_id: the id of the session; given for an outer frame, learned by an inner one.
-        origin: the pinned origin of the peer, None before.
         dropped: how many messages were dropped or ignored, by reason.
         watched: whether there is a `Wire` before the outputs of every message that is received, and for every one that
-            is refused. What is sent is told by its `Send`.
+            is refused. Outbound messages are visible as `Send`.
     """
 
-    def __init__(
-        self,
-        role: Role,
-        allowed_origins: AllowedOrigins,
-        *,
-        options: Options | None = None,
-        session_id: str = "",
-        facts: Mapping[str, Any] | None = None,
-    ) -> None:
+    def __init__(self, candidates: Sequence[Candidate], *, options: Options | None = None) -> None:
         """Make a connection, deaf until `start`.
 
         Args:
-            role: the half of the dialect to play.
-            allowed_origins: who may be the peer; for an outer frame the one origin it loads.
-            options: deadlines and limits.
-            session_id: for an outer frame: the id to give to the inner one.
-            facts: what the role's own messages tell the peer, such as `requires_visible_setup`.
+            candidates: the roles that it may come to play, in order of preference. No two are of one dialect.
+            options: deadlines and limits, which hold for each of them.
+
+        Raises:
+            StateError: where a role needs an offer.
+            ValueError: where there is no candidate.
         """
-        if role.side == "outer" and not session_id:
-            raise StateError("An outer frame gives the session its id: pass session_id.")
-        self.role = role
-        self.state = State.IDLE
+        if not candidates:
+            raise ValueError("A connection needs a candidate.")
         self.options = options or Options()
-        self.session_id = session_id
-        self.origin: str | None = None
-        self.facts = dict(facts or {})
         self.dropped: Counter[str] = Counter()
         self.watched = False
-        self._allowed = allowed_origins
+        self._machines = [Machine(candidate, self.options, self.dropped) for candidate in candidates]
+        self._adopted: Machine | None = self._machines[0] if len(self._machines) == 1 else None
+        self._errors: list[SessionError | None] = []
         self._refused_origins: set[str] = set()
-        self._timers: dict[Local, float] = {}
-        self._asked_by_peer = jsonrpc.Pending(self.options.max_pending)
-        self._asked_by_us = jsonrpc.Pending(self.options.max_pending)
-        self._alive = Alive(self.options.unresponsive_after if role.side == "outer" else None)
+
+    @property
+    def role(self) -> Role:
+        """The adopted role; before, that of the first candidate that is left."""
+        return self._first.role
+
+    @property
+    def state(self) -> State:
+        """Where the adopted role stands; before, where the first candidate stands that is left."""
+        return self._first.state
+
+    @property
+    def adopted(self) -> Role | None:
+        """The adopted role; None before."""
+        return self._adopted.role if self._adopted else None
+
+    @property
+    def origin(self) -> str | None:
+        """The pinned origin of the peer; None before."""
+        return self._adopted.origin if self._adopted else None
+
+    @property
+    def session_id(self) -> str | None:
+        """The id of the session; None before, and where the dialect has none."""
+        return self._adopted.session_id if self._adopted else None
 
     # What the outside may ask for
 
@@ -116,17 +119,23 @@ class Connection:
 
         Args:
             now: the time in seconds, of any monotonic clock.
-            called: whether the opening was posted already, before this connection was made. It is not posted again
-                here, but repeated with the next `tick`, unless a message that was waiting has answered it.
+            called: whether the openings were posted already, before this connection was made. They are not posted again
+                here, but repeated with the next `tick`, unless a message that was waiting has answered one of them.
 
         Returns:
             The outputs.
+
+        Raises:
+            StateError: where it was started before.
         """
-        outputs = self._local(Local.START, now=now)
-        if not called:
-            return outputs
-        self.repeat_at(now)
-        return [output for output in outputs if not isinstance(output, Send)]
+        outputs: list[Output] = []
+        for machine in self._machines:
+            opened = machine.act(Local.START, now=now)
+            if called and opened:
+                opened = [output for output in opened if not isinstance(output, Send)]
+                machine.repeat_at(now)
+            outputs += opened
+        return outputs
 
     def receive(self, inbound: Inbound, now: float) -> list[Output]:
         """Take one message event through the gate.
@@ -143,12 +152,12 @@ class Connection:
         origin = inbound.origin
         if not inbound.from_peer:
             return self._seen(self._drop("source"), None, origin, _OTHER_WINDOW)
-        if not self._hears(origin):
+        if not any(self._hears(machine, origin) for machine in self._machines):
             return self._seen(self._refuse_origin(origin), None, origin, _OTHER_ORIGIN)
         try:
             text = inbound.read()
         except Unreadable as unread:  # cyclic, a BigInt in it, endless: the sender may wait for it all the same
-            return self._refuse(unread.error, outline(unread.outline, envelope=True), None, origin, now)
+            return self._refuse(unread.error, unread.outline, None, origin, now)
         except ValueError:
             return self._seen(self._drop("noise"), None, origin, _NOT_JSON)
         return self._take(text, origin, now)
@@ -170,183 +179,121 @@ class Connection:
         Raises:
             StateError: where the connection is not open.
         """
-        outputs = self._local(Local.SEND, (text, message), now=now)
-        if self._asked_by_us:
-            self._alive.expect(now)
-        return outputs
+        outputs = self.act(Local.SEND, (text, message), now=now)
+        self._first.exchange.expect(now)
+        return outputs if self.watched else [output for output in outputs if not isinstance(output, Wire)]
 
-    def complete_setup(self, result: Any, now: float) -> list[Output]:
-        """Inner frame: end the setup phase with a `SetupResult`. Raises `StateError` outside of it."""
-        return self._local(Local.COMPLETE_SETUP, result, now=now)
+    def act(self, act: str, body: Any = None, *, now: float) -> list[Output]:
+        """Do something that only this dialect has, in a state that allows it.
 
-    def require_setup(self, request: Any, now: float) -> list[Output]:
-        """Inner frame: ask for the setup again, with a `SetupRequired`. Raises `StateError` where it is not open."""
-        return self._local(Local.REQUIRE_SETUP, request, now=now)
+        Args:
+            act: the trigger, as the dialect's own rules name it.
+            body: what it is done with.
+            now: the time in seconds.
+
+        Returns:
+            The outputs.
+
+        Raises:
+            StateError: where no candidate is adopted, or its state does not allow it.
+        """
+        if self._adopted is None:
+            raise StateError(f"Cannot {act} now: nobody has answered yet.")
+        return self._adopted.act(act, body, now=now)
 
     def peer_gone(self, departure: Departure, now: float) -> list[Output]:
         """Take note that the peer's document was replaced or its window removed."""
-        if self.state is State.CLOSED:
-            return []
-        return self._local(Local.PEER_REPLACED if departure is Departure.REPLACED else Local.PEER_REMOVED, now=now)
+        local = Local.PEER_REPLACED if departure is Departure.REPLACED else Local.PEER_REMOVED
+        return self._all(lambda machine: machine.happen(local, now=now))
 
     def close(self, now: float) -> list[Output]:
         """End the connection. What is pending fails; closing again does nothing."""
-        return [] if self.state is State.CLOSED else self._local(Local.CLOSE, now=now)
+        self._errors.clear()  # it is we who end it: that some candidates were out before is no reason
+        return self._all(lambda machine: machine.happen(Local.CLOSE, now=now))
 
     @property
     def deadline(self) -> float | None:
         """When to call `tick` next, in seconds of the same clock; None for never."""
-        times = [*self._timers.values()]
-        if self._alive.deadline is not None:
-            times.append(self._alive.deadline)
+        times = [time for machine in self._machines if (time := machine.deadline) is not None]
         return min(times, default=None)
 
     def tick(self, now: float) -> list[Output]:
         """Let time pass. Calling it early, late or often does no harm."""
-        outputs: list[Output] = []
-        for local in sorted(self._timers, key=self._timers.__getitem__):
-            if local in self._timers and self._timers[local] <= now:
-                del self._timers[local]
-                outputs += self._local(local, now=now)
-        found = self._alive.tick(now, waits=bool(self._asked_by_us))
-        if isinstance(found, Unresponsive):
-            outputs.append(found)
-        elif found is not None:
-            outputs.append(self._say_text(self._wrap(payload.encode(found))))
-        return outputs
+        return self._each(lambda machine: machine.tick(now))
 
-    # What a role's actions are made of
+    # The gate
 
-    def say(self, message: Mapping[str, Any]) -> Send:
-        """Return a message for the pinned peer."""
-        return self._say_text(payload.encode(message))
-
-    def call_out(self, message: Mapping[str, Any]) -> Send:
-        """Return a handshake for whoever is there: the one message that goes to `*`, before the origin is known."""
-        return Send(payload.encode(message), ANY)
-
-    def pin(self, origin: str) -> None:
-        """Fix the peer's origin for the rest of the connection."""
-        self.origin = origin
-
-    def repeat_at(self, time: float) -> None:
-        """Ask for a `Local.REPEAT` at a time, in seconds; it is forgotten when the state is left."""
-        self._timers[Local.REPEAT] = time
-
-    def ignore(self, reason: str) -> list[Output]:
-        """Count a message that is in order but changes nothing."""
-        return self._drop(reason)
-
-    def deliver(self, message: Mapping[str, Any]) -> list[Output]:
-        """Hand a well-formed MCP message of the peer to the session."""
-        if self._alive.is_answer(message):
-            return []
-        try:
-            self._asked_by_peer.asked(message)
-        except TooManyPending as error:
-            return [Refused(error, self.origin), self._answer(message["id"], jsonrpc.INTERNAL_ERROR, error)]
-        self._asked_by_us.answered(message)
-        return [Received(message)]
-
-    def transmit(self, text: str | MessageError, message: Mapping[str, Any]) -> list[Output]:
-        """Send an MCP message in the role's envelope, or fail it for whoever waits for it (see `send`)."""
-        wrapped = None if isinstance(text, MessageError) else self._wrap(text)
-        try:
-            if isinstance(text, MessageError) or wrapped is None:
-                raise text  # type: ignore[misc]  # both or neither
-            payload.check_text(wrapped, **self._limits)
-            payload.check_content(text)
-            if jsonrpc.is_request(message) and jsonrpc.usable_id(message["id"]) is None:
-                raise MalformedMessage(f"The id {message['id']!r} would not come back as it is: take a smaller one.")
-            self._asked_by_us.asked(message)
-        except MessageError as error:
-            seen: list[Output] = [Wire("sent", wrapped, self.origin or "", str(error))] if self.watched else []
-            if jsonrpc.is_request(message):
-                return [*seen, Received(jsonrpc.error_response(message["id"], jsonrpc.INTERNAL_ERROR, str(error)))]
-            if "method" in message or message.get("id") is None:
-                return [*seen, Refused(error, None)]
-            self._asked_by_peer.answered(message)
-            return [*seen, Refused(error, None), self._answer(message["id"], jsonrpc.INTERNAL_ERROR, error)]
-        self._asked_by_peer.answered(message)
-        return [self._say_text(wrapped)]
-
-    def end(self, error: SessionError | None = None) -> list[Output]:
-        """Return the last outputs: an error for each of our pending requests, then `Closed`."""
-        reason = str(error or "The session was closed before the answer came.")
-        failed: list[Output] = [
-            Received(jsonrpc.error_response(id_, jsonrpc.CONNECTION_CLOSED, reason)) for id_ in self._asked_by_us
-        ]
-        self._asked_by_us = jsonrpc.Pending(self.options.max_pending)
-        return [*failed, Closed(error)]
-
-    # The machinery
-
-    def _hears(self, origin: str) -> bool:
-        return origin in self._allowed if self.origin is None else origin == self.origin
+    def _hears(self, machine: Machine, origin: str) -> bool:
+        return origin in machine.allowed if machine.origin is None else origin == machine.origin
 
     def _take(self, text: str, origin: str, now: float) -> list[Output]:
-        """Take what the allowed peer posted through the rest of the gate: shape, then state."""
+        """Take what an allowed peer posted through the rest of the gate: shape, then state."""
         try:
-            data = payload.parse(text, **self._limits)
+            data = payload.parse(text, **self._first.exchange.limits)
         except MessageError as error:
-            return self._refuse(error, outline(text, envelope=True), text, origin, now)
-        kind = data.get("type") if isinstance(data, dict) else None
-        if not isinstance(kind, str) or not kind.startswith(self.role.claims):
+            return self._refuse(error, text, text, origin, now)
+        claims = [(machine, kind) for machine in self._machines if (kind := machine.role.codec.kind(data)) is not None]
+        if not claims:
             return self._seen(self._drop("noise"), text, origin, _NOISE)
-        try:
-            payload.check_content(text, data)
-            reader = self.role.readers.get(kind)
-            if reader is None:
-                raise UnexpectedMessage(
-                    f"{kind[:64]!r} is no message that the peer of a frame in role {self.role.name!r} sends."
-                )
-            message = Message(kind, reader(data), origin, now)
-            rule = self._rule_for(message)
-            if rule is None:
-                raise UnexpectedMessage(f"{message.trigger} does not belong here: the connection is {self.state}.")
-        except MessageError as error:
-            return self._refuse(error, outline_of(data, envelope=True), text, origin, now)
-        spoken: list[Output] = [*self._alive.heard(now)] if kind == self.role.carries else []
-        outputs = [*spoken, *self._follow(rule, message)]
-        if spoken and self._asked_by_us:
-            self._alive.expect(now)
-        return self._seen(outputs, text, origin)
+        heard = [(machine, kind) for machine, kind in claims if self._hears(machine, origin)]
+        if not heard:
+            return self._seen(self._refuse_origin(origin, claims[0][0]), text, origin, _OTHER_ORIGIN)
+        machine, kind = next((claim for claim in heard if claim[0].takes(claim[1])), heard[0])
+        outputs = machine.hear(kind, data, text, origin, now)
+        if self._adopted is None and machine.past_opening:
+            self._adopted = machine
+            self._machines = [machine]
+        return self._seen(self._settle(machine, outputs), text, origin)
 
-    def _refuse(self, error: MessageError, found: Outline, text: str | None, origin: str, now: float) -> list[Output]:
-        """Refuse a message of the peer, so that nobody waits for what cannot come any more."""
-        if not (found.type or "").startswith(self.role.claims):
-            return self._seen(self._drop("noise"), text, origin, _NOISE)
-        outputs: list[Output] = [Refused(error, origin)]
-        if found.type == self.role.carries and self.state is State.OPEN:
-            outputs += self._fail_who_waits(found, error)
-        elif found.type == self.role.last:
-            outputs += self._local(Local.LAST_REFUSED, error, now=now)
-        return self._seen(outputs, text, origin)
+    def _refuse(self, error: MessageError, members: str, text: str | None, origin: str, now: float) -> list[Output]:
+        """Refuse a message that cannot be parsed, where a candidate claims it: only some of its members are read."""
+        claimed: Machine | None = None
+        for machine in self._machines:
+            data = machine.role.codec.sketch(members)
+            kind = machine.role.codec.kind(data)
+            if kind is None:
+                continue
+            claimed = claimed or machine
+            if self._hears(machine, origin):
+                outputs = machine.refuse(error, kind, machine.role.codec.ids(data), origin, now)
+                return self._seen(self._settle(machine, outputs), text, origin)
+        if claimed:
+            return self._seen(self._refuse_origin(origin, claimed), text, origin, _OTHER_ORIGIN)
+        return self._seen(self._drop("noise"), text, origin, _NOISE)
 
-    def _rule_for(self, message: Message) -> Rule | None:
-        for rule in self.role.by_trigger.get((self.state, message.trigger), ()):
-            if rule.guard is None or rule.guard(self, message):
-                return rule
-        return None
+    # The candidates
 
-    def _follow(self, rule: Rule, message: Message) -> list[Output]:
-        if rule.to is not self.state:
-            self.state = rule.to
-            self._timers.clear()
-            self._alive.stop()
-            patience = getattr(self.options, self.role.waits[rule.to]) if rule.to in self.role.waits else None
-            if patience is not None:
-                self._timers[Local.DEADLINE] = message.now + patience
-        return list(rule.action(self, message)) if rule.action else []
+    @property
+    def _first(self) -> Machine:
+        return self._adopted or self._machines[0]
 
-    def _local(self, trigger: Local, body: Any = None, *, now: float) -> list[Output]:
-        message = Message(trigger, body, now=now)
-        rule = self._rule_for(message)
-        if rule is not None:
-            return self._follow(rule, message)
-        if trigger in (Local.START, Local.SEND, Local.COMPLETE_SETUP, Local.REQUIRE_SETUP):
-            raise StateError(f"Cannot {trigger} now: the {self.role.name} connection is {self.state}.")
-        return []
+    def _each(self, happen: Callable[[Machine], Iterable[Output]]) -> list[Output]:
+        """Let something happen to every candidate that is left."""
+        outputs: list[Output] = []
+        for machine in tuple(self._machines):
+            outputs += self._settle(machine, happen(machine))
+        return outputs
+
+    def _all(self, happen: Callable[[Machine], Iterable[Output]]) -> list[Output]:
+        """As `_each`, where the same happens to all of them: that it is over is said once."""
+        return [output for output in self._each(happen) if not isinstance(output, Withdrawn)]
+
+    def _settle(self, machine: Machine, outputs: Iterable[Output]) -> list[Output]:
+        """Return the outputs of a machine; where that is over and others are left, it is only withdrawn."""
+        settled: list[Output] = []
+        for output in outputs:
+            if not isinstance(output, Closed) or self._adopted is not None:
+                settled.append(output)
+                continue
+            self._errors.append(output.error)
+            if len(self._machines) > 1:
+                self._machines.remove(machine)
+                settled.append(Withdrawn(machine.role.dialect, output.error))
+            else:
+                settled.append(Closed(_most_telling(self._errors)))
+        return settled
+
+    # Counting and reporting
 
     def _seen(self, outputs: list[Output], text: str | None, origin: str, refused: str | None = None) -> list[Output]:
         """Put the `Wire` of what was received before its outputs, where anybody watches."""
@@ -361,37 +308,20 @@ class Connection:
         self.dropped[reason] += 1
         return []
 
-    def _refuse_origin(self, origin: str) -> list[Output]:
+    def _refuse_origin(self, origin: str, claimed: Machine | None = None) -> list[Output]:
         """Drop it; and tell the error hook once per origin, as a missing entry in the allow-list is a usual mistake."""
         self.dropped["origin"] += 1
         if origin in self._refused_origins or len(self._refused_origins) >= _REPORTED_ORIGINS:
             return []
         self._refused_origins.add(origin)
-        allowed = self.origin or ", ".join(self._allowed)
+        machines = self._machines if claimed is None else [claimed]
+        entries = [
+            entry for machine in machines for entry in (machine.allowed if self.origin is None else [self.origin])
+        ]
+        allowed = ", ".join(dict.fromkeys(entries))
         return [Refused(UnexpectedOrigin(f"A page of {origin} is not heard; allowed: {allowed}."), origin)]
 
-    def _fail_who_waits(self, found: Outline, error: MessageError) -> list[Output]:
-        """Answer a refused request with an error; fail the request of ours whose answer was refused."""
-        if found.kind == "request":
-            return [self._answer(jsonrpc.answerable_id(found.id), jsonrpc.INVALID_REQUEST, error)]
-        id_ = jsonrpc.usable_id(found.id)
-        if found.kind != "response" or id_ is None or id_ not in self._asked_by_us:
-            return []
-        failed = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"The answer was refused: {error}")
-        self._asked_by_us.answered(failed)
-        return [Received(failed)]
 
-    def _answer(self, id_: str | int | float | None, code: int, error: MessageError) -> Send:
-        return self._say_text(self._wrap(payload.encode(jsonrpc.error_response(id_, code, str(error)))))
-
-    def _wrap(self, text: str) -> str:
-        return text.join(self.role.envelope)
-
-    def _say_text(self, text: str) -> Send:
-        if self.origin is None:
-            raise StateError("Nothing is sent before the peer's origin is known.")
-        return Send(text, ANY if self.origin == OPAQUE else self.origin)
-
-    @property
-    def _limits(self) -> dict[str, int]:
-        return {"max_bytes": self.options.max_message_bytes, "max_nesting": self.options.max_nesting}
+def _most_telling(errors: Sequence[SessionError | None]) -> SessionError | None:
+    """Return the error that ends a connection without a candidate: that nobody answered says less than any other."""
+    return next((error for error in errors if error and not isinstance(error, HandshakeTimeout)), errors[-1])

@@ -29,10 +29,7 @@ McpFrameError
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-if TYPE_CHECKING:
-    from mcpframe.frame.core.events import Permission
+from typing import Any, ClassVar
 
 
 class McpFrameError(Exception):
@@ -158,10 +155,10 @@ class PermissionsDenied(SessionError):
     """The inner frame asks for permissions that the host has not granted.
 
     Attributes:
-        permissions: those that are missing.
+        permissions: those that are missing, as `Permission`.
     """
 
-    def __init__(self, message: str, permissions: tuple[Permission, ...] = ()) -> None:
+    def __init__(self, message: str, permissions: tuple[Any, ...] = ()) -> None:
         """Say what is missing."""
         super().__init__(message)
         self.permissions = permissions

@@ -18,7 +18,8 @@ class Unreadable(ValueError):
 
     Attributes:
         error: why not.
-        outline: JSON text of a message that has the `type` of this one, and the `id` and kind of the `payload` in it.
+        outline: JSON text of a message with the same members as this one, as far as they say which dialect claims it
+            and who waits for it.
     """
 
     def __init__(self, name: str, message: str, outline: str) -> None:
@@ -90,122 +91,43 @@ class Departure(StrEnum):
     """The peer's window itself is gone: the iframe was removed, the popup closed, or the page crashed."""
 
 
-class Visibility(StrEnum):
-    """Whether a framed page must, may or should not be seen while it serves (`transportVisibility` of the SEP)."""
-
-    REQUIRED = "required"
-    OPTIONAL = "optional"
-    HIDDEN = "hidden"
-
-
-class SetupErrorCode(StrEnum):
-    """Why a setup failed: the codes of the SEP, and the last two of its 2025-07 draft specification."""
-
-    USER_CANCELLED = "USER_CANCELLED"
-    AUTH_FAILED = "AUTH_FAILED"
-    TIMEOUT = "TIMEOUT"
-    CONFIG_ERROR = "CONFIG_ERROR"
-    VERSION_MISMATCH = "VERSION_MISMATCH"
-    INSUFFICIENT_PERMISSIONS = "INSUFFICIENT_PERMISSIONS"
-
-
-class SetupReason(StrEnum):
-    """Why a running session needs its setup again (`MCP_SETUP_REQUIRED` of the SEP)."""
-
-    AUTH_EXPIRED = "AUTH_EXPIRED"
-    CONFIG_CHANGED = "CONFIG_CHANGED"
-    PERMISSIONS_CHANGED = "PERMISSIONS_CHANGED"
-    OTHER = "OTHER"
-
-
-@dataclass(frozen=True, slots=True)
-class Permission:
-    """A browser permission that an inner frame asks for (draft specification of 2025-07).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionBegun:
+    """The handshake is over: `Opened`, or the same in a phase that only one dialect has.
 
     Attributes:
-        name: the Permissions Policy feature, such as `"clipboard-read"`.
-        phase: the phases it is needed in, of `"setup"` and `"transport"`.
-        required: whether the frame is useless without it.
-        purpose: a sentence for the user.
-    """
-
-    name: str
-    phase: tuple[str, ...] = ("setup", "transport")
-    required: bool = False
-    purpose: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SetupResult:
-    """How a setup ended, in either direction.
-
-    Attributes:
-        title: the name the host shows for this configuration; empty where the page gave none.
-        visibility: whether the frame is to be seen in the transport phase.
-        visibility_message: for `optional` visibility, what the user gains from seeing it.
-        ephemeral_message: a short notice for the user.
-        error_code: set where the setup failed: a `SetupErrorCode`, or the page's own word where it is none of them.
-        error_message: what went wrong, for a person.
-    """
-
-    title: str
-    visibility: Visibility = Visibility.HIDDEN
-    visibility_message: str | None = None
-    ephemeral_message: str | None = None
-    error_code: SetupErrorCode | str | None = None
-    error_message: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SetupStarted:
-    """The setup phase has begun: the origin is pinned and the session has its id.
-
-    Attributes:
-        session_id: the id that the outer frame gave.
+        dialect: the dialect that is spoken, such as `"sep"`.
         origin: the pinned origin of the peer.
-        requires_visible: outer side only: whether the inner frame must be shown to the user.
-        permissions: outer side only: what the inner frame asks for.
+        session_id: the id of the session; None in a dialect without.
     """
 
-    session_id: str
+    dialect: str
     origin: str
-    requires_visible: bool = False
-    permissions: tuple[Permission, ...] = ()
+    session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened(SessionBegun):
+    """The transport phase is open: both sides may send MCP messages."""
+
+
+class OwnEvent:
+    """The base of what only one dialect reports."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
-class SetupCompleted:
-    """Outer side: the inner frame has finished its setup, with or without success (see `result.error_code`)."""
-
-    result: SetupResult
-
-
-@dataclass(frozen=True, slots=True)
-class SetupRequired:
-    """Outer side: a running session asks for its setup again.
+class Withdrawn:
+    """One of several candidates is out before anybody answered it; the others go on.
 
     Attributes:
-        reason: one of the reasons of the SEP.
-        message: a sentence for the user.
-        can_continue: whether the session works until then.
+        dialect: the dialect that is not spoken.
+        error: why.
     """
 
-    reason: SetupReason
-    message: str
-    can_continue: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """The transport phase is open: both sides may send MCP messages.
-
-    Attributes:
-        session_id: the id of the session.
-        origin: the pinned origin of the peer.
-    """
-
-    session_id: str
-    origin: str
+    dialect: str
+    error: SessionError | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +190,7 @@ class Wire:
     refused: str | None = None
 
 
-Event = SetupStarted | SetupCompleted | SetupRequired | Opened | Received | Refused | Unresponsive | Closed
+Event = SessionBegun | OwnEvent | Withdrawn | Received | Refused | Unresponsive | Closed
 Output = Send | Wire | Event
 
 

@@ -1,15 +1,15 @@
-"""Who waits behind a message that is not parsed: its type, and the id of the request or answer in it, from its text.
+"""Who waits behind a message that is not parsed: the id of the request or answer in it, from its text.
 
-A message over a limit must not be parsed, and yet whoever waits for it has to hear. The members of one object, or of
-an object in it, are read here in any order and spelling; what is inside them is skipped without being built. The time
-is linear in the length of the text, and the memory that it takes is that of one member.
+A message over a limit must not be parsed, and yet whoever waits for it has to hear. Members of one object, or of an
+object in it, are read here in any order and spelling; what is inside them is skipped without being built. The time is
+linear in the length of the text, and the memory that it takes is that of one member.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
@@ -32,6 +32,8 @@ _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _BY_BRACKET = 1000
 """After so many brackets of one group, the rest is looked through in chunks."""
 
+MEMBERS = ("id", "method", "result", "error")
+"""The members of a JSON-RPC message that say who waits for it."""
 
 MOST_MEMBERS = 10_000
 """So many members of a message are looked at, which has a few: each costs more than a parser's."""
@@ -45,12 +47,10 @@ class Outline:
         kind: whether somebody waits for an answer to it, it is the answer, or nobody waits.
         id: the id as it is written, where there is one: any JSON value that is no array or object, else None.
         method: the method, where there is one that is a text.
-        type: the text of `type` in the envelope, where there is one.
     """
 
     kind: Literal["request", "response", "other"]
     id: Any = None
-    type: str | None = None
     method: str | None = None
 
 
@@ -69,22 +69,34 @@ class _Broken(Exception):
     """The text is not JSON from here on."""
 
 
-def outline(text: str, *, envelope: bool = False) -> Outline:
-    """Read the outline of a message from its JSON text.
+def outline(text: str) -> Outline:
+    """Read the outline of a JSON-RPC message from its JSON text.
 
     Args:
         text: JSON text of any size and depth. Of what is not JSON, the part before the fault counts; of more than
             `MOST_MEMBERS`, the first ones.
-        envelope: whether the JSON-RPC message is the `payload` of the text's object, and not that object itself.
 
     Returns:
         The outline; of duplicate members the last one counts, as for every parser.
     """
-    outer: dict[str, Any] = {}
-    inner: dict[str, Any] = {}
+    return outline_of(sketch(text, MEMBERS))
+
+
+def sketch(text: str, members: Collection[str], body: str | None = None) -> dict[str, Any]:
+    """Read some members of an object from its JSON text. The text is as for `outline`.
+
+    Args:
+        text: JSON text.
+        members: the names of the members.
+        body: the name of one more, an object of which the members `MEMBERS` are read.
+
+    Returns:
+        The members that are there; None in place of an array or an object, but for `body`.
+    """
+    found: dict[str, Any] = {}
     with suppress(_Broken):
-        _read_members(text, outer, inner if envelope else None)
-    return outline_of(outer | {"payload": inner} if envelope else outer, envelope=envelope)
+        _read_members(text, members, body, found)
+    return found
 
 
 def outline_of_ends(head: str, tail: str) -> Outline:
@@ -94,52 +106,40 @@ def outline_of_ends(head: str, tail: str) -> Outline:
         head: how its text begins.
         tail: how its text ends. Members count in which nothing is nested, after the last one that is cut or nested.
     """
-    members: dict[str, Any] = {}
-    with suppress(_Broken):
-        _read_members(head, members, None)
+    members = sketch(head, MEMBERS)
     if last := _LAST_MEMBERS.search(tail):
-        with suppress(_Broken):
-            _read_members("{" + last[1] + "}", members, None)
+        members |= sketch("{" + last[1] + "}", MEMBERS)
     return outline_of(members)
 
 
-def outline_of(data: Any, *, envelope: bool = False) -> Outline:
-    """Read the outline of a message that is parsed. As `outline` otherwise."""
-    outer = data if isinstance(data, dict) else {}
-    body = outer.get("payload") if envelope else outer
-    type_ = outer.get("type")
-    type_ = type_ if isinstance(type_, str) else None
+def outline_of(body: Any) -> Outline:
+    """Read the outline of a JSON-RPC message that is parsed. As `outline` otherwise."""
     if not isinstance(body, dict):
-        return Outline("other", None, type_)
+        return Outline("other")
     id_ = body.get("id")
     if isinstance(id_, list | dict):
         id_ = None
     if "method" in body:
         method = body["method"] if isinstance(body["method"], str) else None
-        return Outline("request" if "id" in body else "other", id_, type_, method)
-    return Outline("response" if "result" in body or "error" in body else "other", id_, type_)
+        return Outline("request" if "id" in body else "other", id_, method)
+    return Outline("response" if "result" in body or "error" in body else "other", id_)
 
 
-_NAMES = ("id", "method", "result", "error", "type", "payload")
-
-
-def _read_members(text: str, outer: dict[str, Any], inner: dict[str, Any] | None) -> None:
-    """Note the members that an outline is made of; of `payload` in an envelope, its own members."""
+def _read_members(text: str, names: Collection[str], body: str | None, found: dict[str, Any]) -> None:
+    """Note the members of these names; of `body`, where that is an object, those of a JSON-RPC message."""
     most = iter(range(MOST_MEMBERS))
     for name, start in (members := _Members(text, 0, most)):
-        if name == "payload" and inner is not None and text.startswith("{", start):
-            inner.clear()
-            for inner_name, inner_start in (body := _Members(text, start, most)):
-                value = body.value_at(inner_start)
-                if inner_name in _NAMES:
-                    inner[inner_name] = value
-            members.at = body.at
+        if name == body and text.startswith("{", start):
+            found[name] = message = {}
+            for inner_name, inner_start in (inner := _Members(text, start, most)):
+                value = inner.value_at(inner_start)
+                if inner_name in MEMBERS:
+                    message[inner_name] = value
+            members.at = inner.at
             continue
-        if name == "payload" and inner is not None:
-            inner.clear()
         value = members.value_at(start)
-        if name in _NAMES:
-            outer[name] = value
+        if name == body or name in names:
+            found[name] = value
 
 
 class _Members:

@@ -1,7 +1,8 @@
 """What a dialect is made of: a `Role` is a table of rules, one half of the dialect in one phase.
 
-A rule says: in this state, this trigger leads to that state, by way of this action. A trigger is a message type of the
-peer or something local, such as a deadline. `connection.py` follows the table; `protocols/` has the tables.
+A rule says: in this state, this trigger leads to that state, by way of this action. A trigger is a kind of message of
+the peer, something local such as a deadline, or an act that only this dialect has. `machine.py` follows the table;
+`dialects/` has the tables.
 """
 
 from __future__ import annotations
@@ -9,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
-from mcpframe.frame.core.events import Output
-
-if TYPE_CHECKING:
-    from mcpframe.frame.core.connection import Connection
+from mcpframe.frame.core.codec import Codec, Trigger
+from mcpframe.frame.core.errors import MessageError, SessionError
+from mcpframe.frame.core.events import Output, Send
 
 
 class State(StrEnum):
@@ -42,8 +42,6 @@ class Local(StrEnum):
     START = "start"
     REPEAT = "repeat is due"
     DEADLINE = "deadline has passed"
-    COMPLETE_SETUP = "complete setup"
-    REQUIRE_SETUP = "require setup"
     SEND = "send"
     LAST_REFUSED = "the peer's last message was refused"
     PEER_REPLACED = "peer's document replaced"
@@ -54,9 +52,6 @@ class Local(StrEnum):
 MAX_NESTING = 1000
 
 _AS_HANDSHAKE: Any = object()
-
-Trigger = str
-"""A message type of the peer, or a `Local`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,8 +97,8 @@ class Message:
     """What set off a rule.
 
     Attributes:
-        trigger: the message type, or the `Local`.
-        body: what the reader of that type made of the message, or the argument of the local call.
+        trigger: the kind of message, the `Local`, or the dialect's own act.
+        body: what the reader of that kind made of the message, or the argument of the local call.
         origin: where a message of the peer came from; empty for a local call.
         now: the time it is acted on, in seconds.
     """
@@ -114,8 +109,48 @@ class Message:
     now: float = 0.0
 
 
-Action = Callable[["Connection", Message], Iterable[Output]]
-Guard = Callable[["Connection", Message], bool]
+class Actor(Protocol):
+    """What guards and actions see of a connection, and what actions are made of.
+
+    Attributes:
+        role: the table.
+        offer: what the role's own messages say: of the class `Role.offers`.
+        options: deadlines and limits.
+        session_id: the id of the session; None before, and where the dialect has none.
+    """
+
+    role: Role
+    offer: Any
+    options: Options
+    session_id: str | None
+
+    def say(self, message: Mapping[str, Any]) -> Send:
+        """Return a message of the dialect's own for the pinned peer."""
+
+    def call_out(self, message: Mapping[str, Any]) -> Send:
+        """Return a handshake for whoever is there: the one message that goes to `*`, before the origin is known."""
+
+    def pin(self, origin: str, session_id: str | None = None) -> None:
+        """Fix the peer's origin for the rest of the connection, and the id of the session where there is one."""
+
+    def repeat_at(self, time: float) -> None:
+        """Ask for a `Local.REPEAT` at a time, in seconds; it is forgotten when the state is left."""
+
+    def ignore(self, reason: str) -> list[Output]:
+        """Count a message that is in order but changes nothing."""
+
+    def deliver(self, message: Mapping[str, Any]) -> list[Output]:
+        """Hand a well-formed MCP message of the peer to the session."""
+
+    def transmit(self, text: str | MessageError, message: Mapping[str, Any]) -> list[Output]:
+        """Send an MCP message in the role's codec, or fail it for whoever waits for it."""
+
+    def end(self, error: SessionError | None = None) -> list[Output]:
+        """Return the last outputs: an error for each of our pending requests, then `Closed`."""
+
+
+Action = Callable[[Actor, Message], Iterable[Output]]
+Guard = Callable[[Actor, Message], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,27 +179,26 @@ class Role:
     Attributes:
         dialect: such as `"sep"`.
         side: whether it is the inner or the outer frame's half.
-        phase: `"setup"` or `"transport"`.
-        readers: for every message type of the peer, what checks its shape and gives its body. Raises
+        phase: `"transport"`, where MCP messages flow, or a phase that only this dialect has.
+        codec: the wire format of this side.
+        readers: for every kind of message of the peer, what checks its shape and returns its body. Raises
             `MalformedMessage`.
         rules: the table.
         waits: for a state, the `Options` field that bounds the stay in it.
-        claims: the prefix by which a message claims to be of this dialect; anything else is noise.
-        envelope: the JSON text before and after an MCP message.
-        carries: the message type of that envelope.
-        last: the message type after which the peer takes the phase for over, whatever becomes of it here. Where one is
-            refused, `Local.LAST_REFUSED` ends the phase on this side, too.
+        offers: the class of what its own messages say: a frozen dataclass with defaults, or whose construction raises
+            where something has to be said. None where there is nothing to say.
+        last: the kind of message after which the peer takes the phase for over, whatever becomes of it here. Where one
+            is refused, `Local.LAST_REFUSED` ends the phase on this side, too.
     """
 
     dialect: str
     side: Literal["inner", "outer"]
-    phase: Literal["setup", "transport"]
+    phase: str
+    codec: Codec
     readers: Mapping[str, Callable[[Mapping[str, Any]], Any]]
     rules: tuple[Rule, ...]
     waits: Mapping[State, str]
-    claims: str
-    envelope: tuple[str, str]
-    carries: Trigger
+    offers: type[Any] | None = None
     last: Trigger | None = None
     by_trigger: Mapping[tuple[State, Trigger], tuple[Rule, ...]] = field(init=False, repr=False, compare=False)
 
@@ -174,6 +208,11 @@ class Role:
             key = (rule.state, rule.trigger)
             index[key] = (*index.get(key, ()), rule)
         object.__setattr__(self, "by_trigger", index)
+
+    @property
+    def opening(self) -> State:
+        """The state that the start leads to, in which the role waits for a peer."""
+        return self.by_trigger[State.IDLE, Local.START][0].to
 
     @property
     def name(self) -> str:

@@ -1,1 +1,1 @@
-"""The dialects a frame speaks, each as tables for its inner and its outer role."""
+"""The dialects: each a folder that imports the core and itself only. `available.py` says which there are."""

@@ -18,11 +18,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from mcpframe.frame.core.errors import OriginError, SessionError
-from mcpframe.frame.core.events import SetupRequired
 from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.places import parse_address
+from mcpframe.frame.setup_phase import SetupRequired
 from mcpframe.kit.base.errors import NoFramedServer, SetupNotDone, ToolFailed
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options

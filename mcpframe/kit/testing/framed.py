@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from mcp import Client
 
-from mcpframe.frame.core.events import SetupResult
 from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.setup_phase import SetupResult
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import SetupNotDone
 from mcpframe.kit.browser.cross_loop_window import DistantPlace, ask

@@ -11,10 +11,11 @@ from typing import Any
 
 from mcp import Client
 
-from mcpframe.frame.author import local_session, run_setup
-from mcpframe.frame.core.events import SetupResult, Visibility
+from mcpframe.frame.author import local_session
+from mcpframe.frame.author_setup import run_setup
 from mcpframe.frame.entries import set_environment
 from mcpframe.frame.server import FrameServer, equip, open_entry
+from mcpframe.frame.setup_phase import SetupResult, Visibility
 from mcpframe.kit.base.errors import SetupNotDone
 from mcpframe.kit.project.project import Project, find_project
 from mcpframe.kit.testing.framed import FramedOptions

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from mcpframe import FrameServer, FrameSession, Setup, SetupCancelled, SetupFailed
-from mcpframe.frame.author import local_session, run_setup
+from mcpframe.frame.author import local_session
+from mcpframe.frame.author_setup import run_setup
 from mcpframe.frame.core.errors import StateError
-from mcpframe.frame.core.events import Permission, SetupErrorCode, SetupResult, Visibility
+from mcpframe.frame.dialects.sep.events import Permission, SetupErrorCode, SetupResult, Visibility
 
 DEFAULT = SetupResult("Configured", Visibility.OPTIONAL, "See it")
 

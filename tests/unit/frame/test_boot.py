@@ -18,16 +18,17 @@ from mcp import Client
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from mcpframe.frame import boot
+from mcpframe.frame import boot, setup_phase
 from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
-from mcpframe.frame.core.events import Departure, SetupResult, Visibility
+from mcpframe.frame.core.events import Departure
 from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.events import SetupResult, Visibility
 from mcpframe.frame.session import open_session, transport
 from mcpframe.frame.storage import MemoryRecords
 from tests.support.fake_page import FakeBrowser
 from tests.support.fake_storage import FakeLocks, FakeTexts
 from tests.support.fake_window import STRANGER, FakeWindow, inbound
-from tests.support.sep import FRAME, HOST, MESSAGES, SESSION
+from tests.support.sep import FRAME, HOST, MESSAGES, alone
 
 SERVER = """
     from mcpframe import FrameServer
@@ -98,7 +99,7 @@ class Rig:
         return asyncio.create_task(boot.main(text, self.loader))
 
     def outer_connection(self, role: Any = sep.OUTER_TRANSPORT) -> Connection:
-        return Connection(role, parse_allowed_origins([FRAME]), session_id=SESSION)
+        return alone(role, parse_allowed_origins([FRAME]))
 
 
 @pytest.fixture(autouse=True)
@@ -192,7 +193,7 @@ async def test_setup_completes_at_once_from_the_configuration(rig: Rig) -> None:
     rig.fragment = "#setup"
     task = rig.start("authored_five:server", visibility={"requirement": "optional", "message": "See the points"})
     async with open_session(rig.outer_connection(sep.OUTER_SETUP), rig.outer) as session:
-        assert await session.setup_result() == SetupResult("Test", Visibility.OPTIONAL, "See the points")
+        assert await setup_phase.result_of(session) == SetupResult("Test", Visibility.OPTIONAL, "See the points")
     await task
     assert all(call[0] != "fail" for call in rig.loader.calls)
 

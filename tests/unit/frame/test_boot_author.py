@@ -12,9 +12,11 @@ import pytest
 from mcp import Client
 from mcp.server.mcpserver import MCPServer
 
-from mcpframe.frame.core.events import Departure, Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
+from mcpframe.frame import setup_phase
+from mcpframe.frame.core.events import Departure
 from mcpframe.frame.dialects.sep import messages as sep_messages
 from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.events import Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
 from mcpframe.frame.server import serve
 from mcpframe.frame.session import open_session, transport
 from tests.support.sep import HOST, SESSION
@@ -87,7 +89,9 @@ async def test_a_visible_setup_is_done_by_the_person(rig: Rig) -> None:
         failed = sep_messages.read_setup_complete(words)
         assert (failed.error_code, target) == (SetupErrorCode.CONFIG_ERROR, HOST)
         rig.browser.happen("#go", "click", key="Ada")
-        assert await session.setup_result() == SetupResult("Set up", Visibility.REQUIRED, ephemeral_message="Done")
+        assert await setup_phase.result_of(session) == SetupResult(
+            "Set up", Visibility.REQUIRED, ephemeral_message="Done"
+        )
     await task
     assert log_of("authored_a") == [(SESSION, HOST, "setup", True), "left"]
     assert await rig.records.get(SESSION, "name") == '"Ada"'
@@ -115,7 +119,7 @@ async def test_an_invisible_setup_needs_no_page(rig: Rig) -> None:
     task = rig.start("authored_h:server")
     async with open_session(rig.outer_connection(sep.OUTER_SETUP), rig.outer) as session:
         assert not session.started.requires_visible  # type: ignore[union-attr]
-        assert await session.setup_result() == SetupResult("Test", ephemeral_message="Ready")
+        assert await setup_phase.result_of(session) == SetupResult("Test", ephemeral_message="Ready")
     await task
     assert await rig.records.get(SESSION, "ready") == "true"
 
@@ -139,7 +143,7 @@ async def test_a_setup_with_a_deadline_tells_the_host_when_it_is_missed(rig: Rig
     rig.fragment = "#setup"
     task = rig.start("authored_c:server", assets=ASSETS, options={"setup_timeout": 0.1})
     async with open_session(rig.outer_connection(sep.OUTER_SETUP), rig.outer) as session:
-        result = await session.setup_result()
+        result = await setup_phase.result_of(session)
     assert (result.error_code, result.error_message) == (
         SetupErrorCode.TIMEOUT,
         "The setup was not completed in time.",
@@ -154,7 +158,7 @@ async def test_a_setup_that_raises_is_reported_and_shown(rig: Rig) -> None:
     rig.fragment = "#setup"
     task = rig.start("authored_d:server", assets=ASSETS)
     async with open_session(rig.outer_connection(sep.OUTER_SETUP), rig.outer) as session:
-        result = await session.setup_result()
+        result = await setup_phase.result_of(session)
     assert result.error_code == SetupErrorCode.CONFIG_ERROR
     assert "'absent.html' is no asset of this page" in (result.error_message or "")
     await task
@@ -288,7 +292,7 @@ async def test_a_page_is_set_up_at_once(rig: Rig) -> None:
     rig.fragment = "#setup"
     task = rig.start("authored_page_b:main", **PAGE, visibility={"requirement": "required", "message": "A chat"})
     async with open_session(rig.outer_connection(sep.OUTER_SETUP), rig.outer) as session:
-        assert await session.setup_result() == SetupResult("Test", Visibility.REQUIRED, "A chat")
+        assert await setup_phase.result_of(session) == SetupResult("Test", Visibility.REQUIRED, "A chat")
     assert log_of("authored_page_b") == ["began"]
     task.cancel()
     await asyncio.wait([task])

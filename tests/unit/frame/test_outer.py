@@ -13,12 +13,12 @@ from mcp import Client
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
 
-from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
+from mcpframe.frame import setup_phase
+from mcpframe.frame.core.connection import Options, parse_allowed_origins
 from mcpframe.frame.core.errors import HandshakeTimeout, OriginError, PeerGone, PermissionsDenied, StateError
-from mcpframe.frame.core.events import (
-    Closed,
-    Departure,
-    Opened,
+from mcpframe.frame.core.events import Closed, Departure, Opened, Wire
+from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.events import (
     Permission,
     SetupCompleted,
     SetupErrorCode,
@@ -27,16 +27,16 @@ from mcpframe.frame.core.events import (
     SetupResult,
     SetupStarted,
     Visibility,
-    Wire,
 )
-from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.messages import phase_of
+from mcpframe.frame.dialects.sep.offers import PageOffer
 from mcpframe.frame.outer import POPUP, OuterFrame
 from mcpframe.frame.places import SANDBOX, Framing, VisibilityChanged
 from mcpframe.frame.server import serve
 from mcpframe.frame.session import open_session, transport
 from tests.support.fake_place import FakePlace
 from tests.support.fake_window import FakeWindow
-from tests.support.sep import FRAME, HOST
+from tests.support.sep import FRAME, HOST, alone
 
 URL = f"{FRAME}/pi/"
 CAMERA = Permission("camera", ("setup",), required=True, purpose="Scan a code")
@@ -52,9 +52,9 @@ async def bounded() -> AsyncIterator[None]:
 class Inner:
     """A framed page: a server that adds, with a setup that ends as it is told."""
 
-    def __init__(self, result: SetupResult | None = None, **facts: Any) -> None:
+    def __init__(self, result: SetupResult | None = None, **offer: Any) -> None:
         self.result = result
-        self.facts = facts
+        self.offer = PageOffer(**offer)
         self.ids: list[str] = []
         self.setups = 0
         self.started = anyio.Event()
@@ -69,15 +69,16 @@ class Inner:
 
     async def __call__(self, window: FakeWindow, framing: Framing) -> None:
         allowed = parse_allowed_origins([HOST])
-        if sep.phase_of(framing.url.partition("#")[2]) == "setup":
-            async with open_session(Connection(sep.INNER_SETUP, allowed, facts=self.facts), window) as session:
+        if phase_of(framing.url.partition("#")[2]) == "setup":
+            connection = alone(sep.INNER_SETUP, allowed, offer=self.offer)
+            async with open_session(connection, window) as session:
                 self.setups += 1
                 self.ids.append(session.id)
                 if self.result:
-                    session.complete_setup(self.result)
+                    setup_phase.complete(session, self.result)
                 await session.ended()
             return
-        async with open_session(Connection(sep.INNER_TRANSPORT, allowed), window) as self.session:
+        async with open_session(alone(sep.INNER_TRANSPORT, allowed), window) as self.session:
             self.ids.append(self.session.id)
             await serve(self.server, *self.session.streams)
 
@@ -296,7 +297,7 @@ async def test_a_page_that_asks_for_more_each_time_is_stopped() -> None:
     inner = Inner(result())
 
     async def page(window: FakeWindow, framing: Framing) -> None:
-        inner.facts = {"permissions": (Permission(f"feature-{len(place.windows)}"),)}
+        inner.offer = PageOffer(permissions=(Permission(f"feature-{len(place.windows)}"),))
         await inner(window, framing)
 
     place = FakePlace(HOST, page)
@@ -318,7 +319,7 @@ async def test_a_session_may_need_its_setup_again(can_continue: bool) -> None:
     asked = anyio.Event()
     outer = OuterFrame(URL, on_event=lambda event: asked.set() if event == wanted else None)
     async with Client(outer.connect(place)) as client:
-        inner.session.require_setup(wanted)
+        setup_phase.require(inner.session, wanted.reason, wanted.message, wanted.can_continue)
         await asked.wait()
         assert outer.setup_required == wanted
         assert await client.list_tools()  # what is under way may end
@@ -343,7 +344,7 @@ async def test_a_server_outside_serves_a_client_inside(mode: Any) -> None:
     answers: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     async def copilot(window: FakeWindow, framing: Framing) -> None:
-        connection = Connection(sep.INNER_TRANSPORT, parse_allowed_origins([HOST]))
+        connection = alone(sep.INNER_TRANSPORT, parse_allowed_origins([HOST]))
         async with Client(transport(connection, window), mode=mode) as client:
             got = await client.call_tool("get_current_user", {})
             answers.set_result(got.content[0].text)  # type: ignore[union-attr]

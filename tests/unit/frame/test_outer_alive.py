@@ -11,7 +11,7 @@ import pytest
 from mcp import Client, ClientSession
 from mcp.shared.exceptions import MCPError
 
-from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
+from mcpframe.frame.core.connection import Options, parse_allowed_origins
 from mcpframe.frame.core.events import Closed, Opened, Unresponsive
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.outer import OuterFrame
@@ -19,7 +19,7 @@ from mcpframe.frame.places import Framing
 from mcpframe.frame.session import open_session
 from tests.support.fake_place import FakePlace
 from tests.support.fake_window import FakeWindow
-from tests.support.sep import HOST
+from tests.support.sep import HOST, alone
 from tests.unit.frame.test_outer import URL, Inner
 
 
@@ -36,7 +36,7 @@ class Deaf:
         self.ids: list[str] = []
 
     async def __call__(self, window: FakeWindow, framing: Framing) -> None:
-        async with open_session(Connection(sep.INNER_TRANSPORT, parse_allowed_origins([HOST])), window) as session:
+        async with open_session(alone(sep.INNER_TRANSPORT, parse_allowed_origins([HOST])), window) as session:
             self.ids.append(session.id)
             window.take = lambda event: None  # type: ignore[method-assign]
             await session.ended()

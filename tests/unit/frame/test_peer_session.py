@@ -12,6 +12,7 @@ import pytest
 from mcp import Client
 
 from mcpframe import FrameServer
+from mcpframe.frame import setup_phase
 from mcpframe.frame.author import FrameSession, local_session
 from mcpframe.frame.core.connection import Connection
 from mcpframe.frame.core.errors import StateError
@@ -20,7 +21,7 @@ from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.peer_session import PeerSession
 from mcpframe.frame.session import open_session, transport
 from tests.support.fake_window import FakeWindow
-from tests.support.sep import FRAME, HOST
+from tests.support.sep import FRAME, HOST, alone
 from tests.unit.frame.test_boot import Rig, bounded, rig
 
 __all__ = ["bounded", "rig"]
@@ -97,7 +98,7 @@ async def served(
 ) -> tuple[Connection, FakeWindow, Any]:
     """Boot the server of this name for one more host; return the host's connection and window, and the page's task."""
     outer, rig.inner = FakeWindow.pair(HOST, FRAME)
-    connection = Connection(role, parse_allowed_origins([FRAME]), session_id=session_id)
+    connection = alone(role, parse_allowed_origins([FRAME]), session_id=session_id)
     page = rig.start(f"{name}:server")
     while not rig.inner.listening:
         await anyio.lowlevel.checkpoint()
@@ -152,7 +153,7 @@ async def test_two_setups_at_once_have_a_session_each(rig: Rig) -> None:
 
     async def title(connection: Connection, window: FakeWindow, page: asyncio.Task[None]) -> str | None:
         async with open_session(connection, window) as session:
-            result = await session.setup_result()
+            result = await setup_phase.result_of(session)
         await page
         return result.title
 

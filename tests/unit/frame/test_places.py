@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.messages import address_for
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.places import SANDBOX
 
@@ -89,5 +89,5 @@ def test_session_ids_and_sandbox_presets() -> None:
     ],
 )
 def test_the_hash_says_the_phase(typed: str, setup: str, connect: str) -> None:
-    assert sep.address_for(typed, "setup") == setup
-    assert sep.address_for(typed, "transport") == connect
+    assert address_for(typed, "setup") == setup
+    assert address_for(typed, "transport") == connect

@@ -16,25 +16,16 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
+from mcpframe.frame import setup_phase
 from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
 from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone, SessionError, StateError, VersionMismatch
-from mcpframe.frame.core.events import (
-    Closed,
-    Departure,
-    Early,
-    Event,
-    Inbound,
-    Opened,
-    SetupReason,
-    SetupRequired,
-    SetupResult,
-    SetupStarted,
-)
+from mcpframe.frame.core.events import Closed, Departure, Early, Event, Inbound, Opened
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.events import SetupReason, SetupRequired, SetupResult, SetupStarted
 from mcpframe.frame.session import Session, open_session, transport
 from tests.support.fake_window import FakeWindow, inbound
-from tests.support.sep import FRAME, HOST, MESSAGES, REQUEST, SESSION
+from tests.support.sep import FRAME, HOST, MESSAGES, REQUEST, SESSION, alone
 
 PATIENCE = 10.0  # seconds
 ERAS = ["legacy", "2026-07-28"]
@@ -50,8 +41,7 @@ def halves(
     outer_window, inner_window = FakeWindow.pair(HOST, FRAME)
 
     def make(role: Role, peer: str) -> Connection:
-        session_id = SESSION if role.side == "outer" else ""
-        return Connection(role, parse_allowed_origins([peer]), options=options, session_id=session_id)
+        return alone(role, parse_allowed_origins([peer]), options=options)
 
     return (make(outer_role, FRAME), outer_window), (make(inner_role, HOST), inner_window)
 
@@ -115,8 +105,7 @@ async def test_a_call_in_every_combination_of_roles(architecture: str, mode: Any
 
 
 async def test_what_arrives_before_the_server_reads_is_kept() -> None:
-    (outer, _), (inner, window) = halves()
-    assert outer.session_id
+    _, (inner, window) = halves()
     session = Session(inner, window)
     session.start()
     window.take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST))
@@ -193,14 +182,14 @@ async def test_setup_from_both_sides() -> None:
         async with open_session(*inner) as session:
             assert isinstance(session.started, SetupStarted)
             assert (session.id, session.origin) == (SESSION, HOST)
-            session.complete_setup(result)
+            setup_phase.complete(session, result)
             with pytest.raises(StateError):
-                session.complete_setup(result)
+                setup_phase.complete(session, result)
 
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(set_up())
         async with open_session(*outer) as session:
-            assert await session.setup_result() == result
+            assert await setup_phase.result_of(session) == result
 
 
 async def test_setup_that_is_abandoned_has_no_result() -> None:
@@ -214,7 +203,7 @@ async def test_setup_that_is_abandoned_has_no_result() -> None:
         tasks.create_task(abandon())
         async with open_session(*outer) as session:
             with pytest.raises(PeerGone):
-                await session.setup_result()
+                await setup_phase.result_of(session)
 
 
 async def test_setup_is_required_while_serving() -> None:
@@ -238,7 +227,7 @@ async def test_setup_is_required_while_serving() -> None:
                 asked.set()
 
         async with open_session(*outer, on_event=on_event):
-            (await entered).require_setup(wanted)
+            setup_phase.require(await entered, wanted.reason, wanted.message, wanted.can_continue)
             await asked.wait()
         task.cancel()
     assert isinstance(events[0], Opened)
@@ -254,7 +243,7 @@ async def test_writing_after_the_end_is_what_the_sdk_expects() -> None:
         with pytest.raises(anyio.ClosedResourceError):
             await write.send(message)
         with pytest.raises(StateError, match="closed"):
-            session.require_setup(SetupRequired(SetupReason.OTHER, "", can_continue=True))
+            setup_phase.require(session, SetupReason.OTHER, "", can_continue=True)
 
 
 async def test_closing_during_the_handshake_raises() -> None:
@@ -364,7 +353,7 @@ async def test_a_host_that_answered_early_gets_its_session_without_a_second_hand
     _, (connection, window) = halves(options=Options(repeat_interval=1e6))
     window.early = early("MCP_TRANSPORT_HANDSHAKE_REPLY", "MCP_MESSAGE")
     async with open_session(connection, window, take_early=window.take_early) as session:
-        assert session.started == Opened(SESSION, HOST)
+        assert session.started == Opened(dialect="sep", origin=HOST, session_id=SESSION)
         item = await session.streams[0].receive()
         assert isinstance(item, SessionMessage)
         assert isinstance(item.message, JSONRPCRequest)

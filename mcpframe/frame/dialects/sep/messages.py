@@ -22,7 +22,8 @@ from typing import Any, TypeVar
 
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.errors import MalformedMessage
-from mcpframe.frame.core.events import (
+from mcpframe.frame.core.payload import well_formed
+from mcpframe.frame.dialects.sep.events import (
     Permission,
     SetupErrorCode,
     SetupReason,
@@ -30,7 +31,6 @@ from mcpframe.frame.core.events import (
     SetupResult,
     Visibility,
 )
-from mcpframe.frame.core.payload import well_formed
 
 VERSION = "1.0"
 

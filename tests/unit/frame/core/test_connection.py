@@ -31,22 +31,23 @@ from mcpframe.frame.core.events import (
     Received,
     Refused,
     Send,
-    SetupResult,
-    SetupStarted,
     Unreadable,
     Wire,
 )
 from mcpframe.frame.core.roles import Local, Role, State
 from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.events import Act, SetupResult, SetupStarted
 from tests.support.fake_window import STRANGER, inbound
 from tests.support.sep import (
     FRAME,
     HOST,
+    LOCALS,
     MESSAGES,
     NOTIFICATION,
     REQUEST,
     RESPONSE,
     SESSION,
+    alone,
     connection,
     connection_in,
     do,
@@ -81,10 +82,10 @@ def table() -> str:
     for role in sep.ROLES:
         for state in states_of(role):
             lines.append(f"\n{role.name}, {state}")
-            for trigger in (*MESSAGES, *Local):
+            for trigger in (*MESSAGES, *LOCALS):
                 made = connection_in(role, state)
                 try:
-                    outputs = do(made, trigger) if isinstance(trigger, Local) else hear(made, MESSAGES[trigger])
+                    outputs = do(made, trigger) if trigger in LOCALS else hear(made, MESSAGES[trigger])
                 except StateError:
                     what = "StateError"
                 else:
@@ -99,12 +100,12 @@ def test_every_state_and_every_event_do_what_the_table_says() -> None:
 
 
 @pytest.mark.parametrize(("role", "state"), EVERY_STATE)
-@pytest.mark.parametrize("trigger", [*MESSAGES, *Local])
+@pytest.mark.parametrize("trigger", [*MESSAGES, *LOCALS])
 def test_refused_event_changes_nothing(role: Role, state: State, trigger: str) -> None:
     made = connection_in(role, state)
     before = snapshot(made)
     try:
-        outputs = do(made, trigger) if isinstance(trigger, Local) else hear(made, MESSAGES[trigger])
+        outputs = do(made, trigger) if trigger in LOCALS else hear(made, MESSAGES[trigger])
     except StateError:
         outputs = []
     if not outputs or any(isinstance(output, Refused) for output in outputs):
@@ -128,21 +129,21 @@ def test_stranger_is_dropped_unread(role: Role, state: State, kind: str) -> None
 
 
 @pytest.mark.parametrize(("role", "state"), EVERY_STATE)
-@pytest.mark.parametrize("trigger", [*MESSAGES, *Local])
+@pytest.mark.parametrize("trigger", [*MESSAGES, *LOCALS])
 def test_watching_adds_what_passes_the_gate_and_changes_nothing_else(role: Role, state: State, trigger: str) -> None:
     plain, watched = connection_in(role, state), connection_in(role, state)
     watched.watched = True
     both: list[list[Output]] = []
     for made in (plain, watched):
         try:
-            both.append(do(made, trigger) if isinstance(trigger, Local) else hear(made, MESSAGES[trigger]))
+            both.append(do(made, trigger) if trigger in LOCALS else hear(made, MESSAGES[trigger]))
         except StateError:
             both.append([])
     wires = [output for output in both[1] if isinstance(output, Wire)]
     others = [output for output in both[1] if not isinstance(output, Wire)]
     assert list(map(repr, others)) == list(map(repr, both[0]))  # errors are equal only to themselves
     assert snapshot(watched) == snapshot(plain)
-    if isinstance(trigger, Local) or state in (State.IDLE, State.CLOSED):
+    if trigger in LOCALS or state in (State.IDLE, State.CLOSED):
         assert wires == []  # what is sent is told by its Send
         return
     reasons = [str(output.error) for output in both[0] if isinstance(output, Refused)]
@@ -178,7 +179,7 @@ def test_wrong_origin_is_reported_once_each_and_a_few_at_most(role: Role) -> Non
 
 
 def test_inner_pins_the_origin_of_the_first_valid_reply() -> None:
-    made = Connection(sep.INNER_TRANSPORT, parse_allowed_origins([HOST, FRAME]))
+    made = alone(sep.INNER_TRANSPORT, parse_allowed_origins([HOST, FRAME]))
     [call] = made.start(0.0)
     assert isinstance(call, Send)
     assert call.target_origin == "*"
@@ -211,12 +212,11 @@ def test_outer_never_posts_to_anyone_but_the_frames_origin() -> None:
 
 @pytest.mark.parametrize("role", TRANSPORT_ROLES, ids=lambda role: role.name)
 def test_opaque_peer_needs_the_opt_in_and_gets_the_wildcard(role: Role) -> None:
-    session = {"session_id": SESSION} if role.side == "outer" else {}
     opening = "MCP_TRANSPORT_HANDSHAKE" if role.side == "outer" else "MCP_TRANSPORT_HANDSHAKE_REPLY"
     strict = connection(role)
     strict.start(0.0)
     assert isinstance(hear(strict, MESSAGES[opening], origin="null")[0], Refused)
-    lenient = Connection(role, parse_allowed_origins([], opaque=True), **session)
+    lenient = alone(role, parse_allowed_origins([], opaque=True))
     lenient.start(0.0)
     sent = [o for o in hear(lenient, MESSAGES[opening], origin="null") if isinstance(o, Send)]
     assert [send.target_origin for send in sent] == ["*"]
@@ -650,7 +650,7 @@ def test_an_outer_frame_without_a_session_id_is_refused() -> None:
 
 def test_setup_ends_with_its_result_in_both_spellings() -> None:
     made = connection_in(sep.INNER_SETUP, State.SETTING_UP)
-    said, closed = made.complete_setup(SetupResult("Pi", visibility_message="See"), 0.0)
+    said, closed = made.act(Act.COMPLETE_SETUP, SetupResult("Pi", visibility_message="See"), now=0.0)
     assert isinstance(said, Send)
     assert said.target_origin == HOST
     message = json.loads(said.text)

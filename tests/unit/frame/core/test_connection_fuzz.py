@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from mcpframe.frame.core.connection import Options
 from mcpframe.frame.core.errors import MessageError, SessionError, StateError
 from mcpframe.frame.core.events import Closed, Inbound, Refused, Send
-from mcpframe.frame.core.roles import Local, Role, State
+from mcpframe.frame.core.roles import Role, State
 from mcpframe.frame.dialects.sep import roles as sep
 from tests.support.fake_window import STRANGER, inbound
-from tests.support.sep import MESSAGES, connection, do, peer_of
+from tests.support.sep import LOCALS, MESSAGES, connection, do, peer_of
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("\ud800")
 anything = st.recursive(
@@ -66,7 +66,7 @@ events = st.lists(
         st.just("peer"),
         st.just(True),
     )
-    | st.tuples(st.just("do"), st.sampled_from(list(Local)), st.none(), st.none()),
+    | st.tuples(st.just("do"), st.sampled_from(LOCALS), st.none(), st.none()),
     max_size=12,
 )
 

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
-from mcpframe.frame.core.events import (
+from mcpframe.frame.core.events import Send
+from mcpframe.frame.core.roles import State
+from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.events import (
+    Act,
     Permission,
-    Send,
     SetupCompleted,
     SetupErrorCode,
     SetupReason,
@@ -18,8 +21,8 @@ from mcpframe.frame.core.events import (
     SetupStarted,
     Visibility,
 )
-from mcpframe.frame.core.roles import State
-from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.messages import phase_of
+from mcpframe.frame.dialects.sep.offers import PageOffer
 from tests.support.sep import (
     FRAME,
     MESSAGES,
@@ -52,7 +55,7 @@ from tests.support.sep import (
     ],
 )
 def test_phase_is_told_by_exact_tokens(fragment: str, phase: str) -> None:
-    assert sep.phase_of(fragment) == phase
+    assert phase_of(fragment) == phase
 
 
 @pytest.mark.parametrize("dialect", SETUP_HANDSHAKES)
@@ -60,7 +63,7 @@ def test_setup_handshake_of_every_dialect(dialect: str) -> None:
     made = connection_in(sep.OUTER_SETUP, State.AWAITING)
     _, started = hear(made, SETUP_HANDSHAKES[dialect])
     permissions = (Permission("camera", ("setup",), True, "Scan a code"),) if dialect == "C" else ()
-    assert started == SetupStarted(SESSION, FRAME, requires_visible=True, permissions=permissions)
+    assert started == started_event(permissions)
 
 
 @pytest.mark.parametrize("dialect", SETUP_COMPLETES)
@@ -91,6 +94,10 @@ def test_setup_required() -> None:
     ]
 
 
+def started_event(permissions: tuple[Permission, ...]) -> SetupStarted:
+    return SetupStarted(dialect="sep", origin=FRAME, session_id=SESSION, requires_visible=True, permissions=permissions)
+
+
 def sent(outputs: list[Any]) -> dict[str, Any]:
     [message] = [json.loads(output.text) for output in outputs if isinstance(output, Send)]
     assert isinstance(message, dict)
@@ -99,13 +106,13 @@ def sent(outputs: list[Any]) -> dict[str, Any]:
 
 def test_setup_handshake_is_the_union_of_the_dialects() -> None:
     permission = Permission("camera", ("setup",), True, "Scan a code")
-    made = connection(sep.INNER_SETUP, facts={"requires_visible_setup": True, "permissions": [permission]})
+    made = connection(sep.INNER_SETUP, offer=PageOffer(requires_visible_setup=True, permissions=(permission,)))
     handshake = sent(made.start(0.0))
     for dialect in SETUP_HANDSHAKES.values():
         assert handshake.keys() >= dialect.keys()
     assert handshake["requestedPermissions"] == SETUP_HANDSHAKES["C"]["requestedPermissions"]
     outer = connection_in(sep.OUTER_SETUP, State.AWAITING)
-    assert hear(outer, handshake)[1] == SetupStarted(SESSION, FRAME, True, (permission,))
+    assert hear(outer, handshake)[1] == started_event((permission,))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +125,7 @@ def test_setup_handshake_is_the_union_of_the_dialects() -> None:
     ],
 )
 def test_setup_result_reads_back(result: SetupResult) -> None:
-    message = sent(connection_in(sep.INNER_SETUP, State.SETTING_UP).complete_setup(result, 0.0))
+    message = sent(connection_in(sep.INNER_SETUP, State.SETTING_UP).act(Act.COMPLETE_SETUP, result, now=0.0))
     outer = connection_in(sep.OUTER_SETUP, State.SETTING_UP)
     assert hear(outer, message)[0] == SetupCompleted(result)
 
@@ -129,7 +136,7 @@ def test_setup_result_reads_back(result: SetupResult) -> None:
 def test_texts_of_an_author_are_cut_to_what_a_host_takes(long: str) -> None:
     """Else the host would take them for missing, and a wish for a new setup for malformed."""
     failed = SetupResult(long, Visibility.OPTIONAL, long, long, SetupErrorCode.TIMEOUT, long)
-    message = sent(connection_in(sep.INNER_SETUP, State.SETTING_UP).complete_setup(failed, 0.0))
+    message = sent(connection_in(sep.INNER_SETUP, State.SETTING_UP).act(Act.COMPLETE_SETUP, failed, now=0.0))
     completed = hear(connection_in(sep.OUTER_SETUP, State.SETTING_UP), message)[0]
     assert isinstance(completed, SetupCompleted)
     result = completed.result
@@ -139,7 +146,7 @@ def test_texts_of_an_author_are_cut_to_what_a_host_takes(long: str) -> None:
     assert text.endswith("…")
     assert len(text) > 2000
     wanted = SetupRequired(SetupReason.OTHER, long, can_continue=True)
-    message = sent(connection_in(sep.INNER_TRANSPORT, State.OPEN).require_setup(wanted, 0.0))
+    message = sent(connection_in(sep.INNER_TRANSPORT, State.OPEN).act(Act.REQUIRE_SETUP, wanted, now=0.0))
     assert hear(connection_in(sep.OUTER_TRANSPORT, State.OPEN), message) == [
         SetupRequired(SetupReason.OTHER, text, can_continue=True)
     ]
@@ -147,7 +154,7 @@ def test_texts_of_an_author_are_cut_to_what_a_host_takes(long: str) -> None:
 
 def test_setup_required_reads_back() -> None:
     wanted = SetupRequired(SetupReason.CONFIG_CHANGED, "Pick a file again", can_continue=True)
-    message = sent(connection_in(sep.INNER_TRANSPORT, State.OPEN).require_setup(wanted, 0.0))
+    message = sent(connection_in(sep.INNER_TRANSPORT, State.OPEN).act(Act.REQUIRE_SETUP, wanted, now=0.0))
     assert hear(connection_in(sep.OUTER_TRANSPORT, State.OPEN), message) == [wanted]
 
 

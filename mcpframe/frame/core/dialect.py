@@ -1,0 +1,41 @@
+"""What a dialect offers to the composition above it, so that this names none of its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcpframe.frame.core.events import SessionBegun
+from mcpframe.frame.core.roles import Role
+
+TRANSPORT = "transport"
+"""The phase in which MCP messages flow; every dialect has it."""
+SETUP = "setup"
+"""A phase of its own in which a page is set up, in dialects that have one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dialect:
+    """One dialect: its tables by phase, and what else differs between dialects outside of a connection.
+
+    Attributes:
+        name: such as `"sep"`.
+        inner: the roles of a framed page, by phase.
+        outer: the roles of its host, by phase.
+        phase_of: returns the phase that a page's address asks for, from its hash.
+        address_for: returns the address of a page in a phase.
+        last_words: returns what the script of a framed page posts in place of a Python that has ended, from the event
+            that began the session.
+        host_offer: returns the offer of an outer frame. Takes by name: `session_id`, `granted`, `declined`, `asks`.
+        steps: for kinds of messages of the handshake, what a person calls that step.
+    """
+
+    name: str
+    inner: Mapping[str, Role]
+    outer: Mapping[str, Role]
+    phase_of: Callable[[str], str] = lambda fragment: TRANSPORT
+    address_for: Callable[[str, str], str] = lambda url, phase: url
+    last_words: Callable[[SessionBegun], Mapping[str, Any] | None] = lambda event: None
+    host_offer: Callable[..., Any] = lambda **_: None
+    steps: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,138 @@
+"""The JSON-RPC traffic of one open connection: who waits for what in either direction, and how it fails for them.
+
+Whoever waits for a message always hears: of a request that cannot be sent, or whose answer is refused, the session gets
+an error response; of an answer that cannot be sent, and of a request that is refused, the peer gets one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.codec import Codec
+from mcpframe.frame.core.errors import MalformedMessage, MessageError, TooManyPending
+from mcpframe.frame.core.events import Output, Received, Refused, Send, Unresponsive, Wire
+from mcpframe.frame.core.liveness import Alive
+from mcpframe.frame.core.outline import Outline
+from mcpframe.frame.core.roles import Options
+
+
+class Exchange:
+    """The pending requests of both directions, in the codec of one role."""
+
+    def __init__(self, codec: Codec, options: Options, post: Callable[[str], Send], *, asks: bool) -> None:
+        """Begin without any.
+
+        Args:
+            codec: the wire format.
+            options: limits and deadlines.
+            post: makes a text a message for the pinned peer.
+            asks: whether a peer that is silent while requests wait is asked with a `ping`.
+        """
+        self._codec = codec
+        self._options = options
+        self._post = post
+        self._asked_by_peer = jsonrpc.Pending(options.max_pending)
+        self._asked_by_us = jsonrpc.Pending(options.max_pending)
+        self._alive = Alive(options.unresponsive_after if asks else None)
+
+    @property
+    def deadline(self) -> float | None:
+        """When to call `tick` next, in seconds; None for never."""
+        return self._alive.deadline
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """The limits of one message, as `payload` takes them."""
+        return {"max_bytes": self._options.max_message_bytes, "max_nesting": self._options.max_nesting}
+
+    def tick(self, now: float) -> list[Output]:
+        """Let time pass: ask the peer whether it still answers, or report that it does not."""
+        found = self._alive.tick(now, waits=bool(self._asked_by_us))
+        if isinstance(found, Unresponsive):
+            return [found]
+        return [] if found is None else self._say(found)
+
+    def heard(self, now: float) -> list[Unresponsive]:
+        """Take note that the peer has spoken; return what is new about that."""
+        return self._alive.heard(now)
+
+    def expect(self, now: float) -> None:
+        """Take note of the time after messages passed: from now on the peer should answer, where requests wait."""
+        if self._asked_by_us:
+            self._alive.expect(now)
+
+    def stop(self) -> None:
+        """Ask the peer no more."""
+        self._alive.stop()
+
+    def deliver(self, message: Mapping[str, Any], origin: str | None) -> list[Output]:
+        """Hand a well-formed message of the peer to the session."""
+        if self._alive.is_answer(message):
+            return []
+        try:
+            self._asked_by_peer.asked(message)
+        except TooManyPending as error:
+            return [Refused(error, origin), *self._answer(message["id"], jsonrpc.INTERNAL_ERROR, error)]
+        self._asked_by_us.answered(message)
+        return [Received(message)]
+
+    def transmit(self, text: str | MessageError, message: Mapping[str, Any], origin: str | None) -> list[Output]:
+        """Send a message, or fail it for whoever waits for it; then a `Wire` says so first.
+
+        Args:
+            text: the message as JSON text; or why it has none.
+            message: the same message parsed, of which only the envelope is looked at.
+            origin: the pinned origin.
+        """
+        wrapped: str | None = None
+        try:
+            if isinstance(text, MessageError):
+                raise text
+            wrapped = self._codec.encode(text, message)
+            payload.check_text(wrapped, **self.limits)
+            payload.check_content(text)
+            if jsonrpc.is_request(message) and jsonrpc.usable_id(message["id"]) is None:
+                raise MalformedMessage(f"The id {message['id']!r} would not come back as it is: take a smaller one.")
+            self._asked_by_us.asked(message)
+        except MessageError as error:
+            return [Wire("sent", wrapped, origin or "", str(error)), *self._not_sent(message, error)]
+        self._asked_by_peer.answered(message)
+        return [self._post(wrapped)]
+
+    def fail_refused(self, found: Outline, error: MessageError) -> list[Output]:
+        """Answer a refused request with an error; fail the request of ours whose answer was refused."""
+        if found.kind == "request":
+            return self._answer(jsonrpc.answerable_id(found.id), jsonrpc.INVALID_REQUEST, error)
+        id_ = jsonrpc.usable_id(found.id)
+        if found.kind != "response" or id_ is None or id_ not in self._asked_by_us:
+            return []
+        failed = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"The answer was refused: {error}")
+        self._asked_by_us.answered(failed)
+        return [Received(failed)]
+
+    def end(self, reason: str) -> list[Output]:
+        """Fail each of our pending requests."""
+        failed: list[Output] = [
+            Received(jsonrpc.error_response(id_, jsonrpc.CONNECTION_CLOSED, reason)) for id_ in self._asked_by_us
+        ]
+        self._asked_by_us = jsonrpc.Pending(self._options.max_pending)
+        return failed
+
+    def _not_sent(self, message: Mapping[str, Any], error: MessageError) -> list[Output]:
+        if jsonrpc.is_request(message):
+            return [Received(jsonrpc.error_response(message["id"], jsonrpc.INTERNAL_ERROR, str(error)))]
+        if "method" in message or message.get("id") is None:
+            return [Refused(error, None)]
+        self._asked_by_peer.answered(message)
+        return [Refused(error, None), *self._answer(message["id"], jsonrpc.INTERNAL_ERROR, error)]
+
+    def _answer(self, id_: str | int | float | None, code: int, error: MessageError) -> list[Output]:
+        return self._say(jsonrpc.error_response(id_, code, str(error)))
+
+    def _say(self, message: Mapping[str, Any]) -> list[Output]:
+        try:
+            return [self._post(self._codec.encode(payload.encode(message), message))]
+        except MessageError:  # a dialect without a form for this: then nobody waits for it, either
+            return []

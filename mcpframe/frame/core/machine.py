@@ -1,0 +1,205 @@
+"""One role that is played towards one window: its state, its timers, the peer's origin and the pending requests.
+
+The gate before it is in `connection.py`. Here a message has passed source and origin, and its kind is known; what is
+left are its shape and whether this state takes it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.errors import MessageError, SessionError, StateError, UnexpectedMessage
+from mcpframe.frame.core.events import Closed, Output, Refused, Send
+from mcpframe.frame.core.exchange import Exchange
+from mcpframe.frame.core.origins import ANY, OPAQUE, AllowedOrigins
+from mcpframe.frame.core.outline import Outline
+from mcpframe.frame.core.roles import Local, Message, Options, Role, Rule, State
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A role that a connection may come to play.
+
+    Attributes:
+        role: the half of a dialect.
+        allowed_origins: who may be the peer; for an outer frame the one origin it loads.
+        offer: what the role's own messages say to the peer, of the class `Role.offers`; None for its defaults.
+    """
+
+    role: Role
+    allowed_origins: AllowedOrigins
+    offer: Any = None
+
+
+class Machine:
+    """The state of one role, and what its actions are made of: an `Actor`.
+
+    Attributes:
+        role: the table it follows.
+        allowed: who may be the peer.
+        offer: what the role's own messages say.
+        options: its deadlines and limits.
+        state: where it stands.
+        session_id: the id of the session; None before, and where the dialect has none.
+        origin: the pinned origin of the peer, None before.
+        exchange: the pending requests.
+    """
+
+    def __init__(self, candidate: Candidate, options: Options, dropped: Counter[str]) -> None:
+        """Begin in the first state.
+
+        Args:
+            candidate: the role, its allowed origins and its offer.
+            options: deadlines and limits.
+            dropped: counts what is ignored, by reason.
+
+        Raises:
+            StateError: where the role needs an offer.
+            TypeError: for an offer of another role.
+        """
+        self.role = candidate.role
+        self.allowed = candidate.allowed_origins
+        self.offer = _offer_of(candidate)
+        self.options = options
+        self.state = State.IDLE
+        self.session_id: str | None = None
+        self.origin: str | None = None
+        self.exchange = Exchange(self.role.codec, options, self._post, asks=self.role.side == "outer")
+        self._dropped = dropped
+        self._timers: dict[Local, float] = {}
+
+    # What an action is made of: see `roles.Actor`
+
+    def say(self, message: Mapping[str, Any]) -> Send:
+        return self._post(payload.encode(message))
+
+    def call_out(self, message: Mapping[str, Any]) -> Send:
+        return Send(payload.encode(message), ANY)
+
+    def pin(self, origin: str, session_id: str | None = None) -> None:
+        self.origin, self.session_id = origin, session_id
+
+    def repeat_at(self, time: float) -> None:
+        self._timers[Local.REPEAT] = time
+
+    def ignore(self, reason: str) -> list[Output]:
+        self._dropped[reason] += 1
+        return []
+
+    def deliver(self, message: Mapping[str, Any]) -> list[Output]:
+        return self.exchange.deliver(message, self.origin)
+
+    def transmit(self, text: str | MessageError, message: Mapping[str, Any]) -> list[Output]:
+        return self.exchange.transmit(text, message, self.origin)
+
+    def end(self, error: SessionError | None = None) -> list[Output]:
+        reason = str(error or "The session was closed before the answer came.")
+        return [*self.exchange.end(reason), Closed(error)]
+
+    # What the connection does with it
+
+    @property
+    def past_opening(self) -> bool:
+        """Whether the peer has taken it past the state it started in, and it is not over."""
+        return self.state not in (State.IDLE, self.role.opening, State.CLOSED)
+
+    @property
+    def deadline(self) -> float | None:
+        """When to call `tick` next, in seconds; None for never."""
+        times = [*self._timers.values()]
+        if self.exchange.deadline is not None:
+            times.append(self.exchange.deadline)
+        return min(times, default=None)
+
+    def tick(self, now: float) -> list[Output]:
+        """Let time pass."""
+        outputs: list[Output] = []
+        for local in sorted(self._timers, key=self._timers.__getitem__):
+            if local in self._timers and self._timers[local] <= now:
+                del self._timers[local]
+                outputs += self.happen(local, now=now)
+        return [*outputs, *self.exchange.tick(now)]
+
+    def takes(self, kind: str) -> bool:
+        """Return whether a message of this kind belongs to the state, as far as its kind tells."""
+        return (self.state, kind) in self.role.by_trigger
+
+    def hear(self, kind: str, data: Mapping[str, Any], text: str, origin: str, now: float) -> list[Output]:
+        """Take a message of the allowed peer through shape and state; one that is refused changes nothing."""
+        try:
+            payload.check_content(text, data)
+            reader = self.role.readers.get(kind)
+            if reader is None:
+                raise UnexpectedMessage(
+                    f"{kind[:64]!r} is no message that the peer of a frame in role {self.role.name!r} sends."
+                )
+            message = Message(kind, reader(data), origin, now)
+            rule = self._rule_for(message)
+            if rule is None:
+                raise UnexpectedMessage(f"{message.trigger} does not belong here: the connection is {self.state}.")
+        except MessageError as error:
+            return self.refuse(error, kind, self.role.codec.ids(data), origin, now)
+        if kind not in self.role.codec.carries:
+            return self._follow(rule, message)
+        spoken: list[Output] = [*self.exchange.heard(now)]
+        outputs = [*spoken, *self._follow(rule, message)]
+        if spoken:
+            self.exchange.expect(now)
+        return outputs
+
+    def refuse(self, error: MessageError, kind: str, found: Outline, origin: str, now: float) -> list[Output]:
+        """Refuse a message of the peer, so that nobody waits for what cannot come any more."""
+        outputs: list[Output] = [Refused(error, origin)]
+        if kind in self.role.codec.carries and self.state is State.OPEN:
+            outputs += self.exchange.fail_refused(found, error)
+        elif kind == self.role.last:
+            outputs += self.happen(Local.LAST_REFUSED, error, now=now)
+        return outputs
+
+    def act(self, trigger: str, body: Any = None, *, now: float) -> list[Output]:
+        """Do something that only this state allows. Raises `StateError` where it does not."""
+        message = Message(trigger, body, now=now)
+        rule = self._rule_for(message)
+        if rule is None:
+            raise StateError(f"Cannot {trigger} now: the {self.role.name} connection is {self.state}.")
+        return self._follow(rule, message)
+
+    def happen(self, local: Local, body: Any = None, *, now: float) -> list[Output]:
+        """Let something happen, which states without a rule for it pass over."""
+        message = Message(local, body, now=now)
+        rule = self._rule_for(message)
+        return self._follow(rule, message) if rule else []
+
+    def _rule_for(self, message: Message) -> Rule | None:
+        for rule in self.role.by_trigger.get((self.state, message.trigger), ()):
+            if rule.guard is None or rule.guard(self, message):
+                return rule
+        return None
+
+    def _follow(self, rule: Rule, message: Message) -> list[Output]:
+        if rule.to is not self.state:
+            self.state = rule.to
+            self._timers.clear()
+            self.exchange.stop()
+            patience = getattr(self.options, self.role.waits[rule.to]) if rule.to in self.role.waits else None
+            if patience is not None:
+                self._timers[Local.DEADLINE] = message.now + patience
+        return list(rule.action(self, message)) if rule.action else []
+
+    def _post(self, text: str) -> Send:
+        if self.origin is None:
+            raise StateError("Nothing is sent before the peer's origin is known.")
+        return Send(text, ANY if self.origin == OPAQUE else self.origin)
+
+
+def _offer_of(candidate: Candidate) -> Any:
+    offer, kind = candidate.offer, candidate.role.offers
+    if offer is None:
+        return kind() if kind else None
+    if kind is None or not isinstance(offer, kind):
+        raise TypeError(f"{type(offer).__name__} is no offer of the role {candidate.role.name!r}.")
+    return offer

@@ -1,0 +1,109 @@
+"""Which dialects there are, for the composition: everything above this file takes a dialect from here.
+
+A dialect is a folder of this one with a `dialect.py`. Where its folder is not there, everything else works without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, Final
+
+from mcpframe.frame.core.connection import Candidate
+from mcpframe.frame.core.dialect import TRANSPORT, Dialect
+from mcpframe.frame.core.errors import StateError
+from mcpframe.frame.core.events import SessionBegun
+from mcpframe.frame.core.origins import AllowedOrigins
+
+NAMES: Final = ("sep",)
+"""The dialects that mcpframe speaks, in order of preference."""
+
+
+@cache
+def dialects() -> tuple[Dialect, ...]:
+    """Return the dialects that are there, in order of preference."""
+    found: list[Dialect] = []
+    for name in NAMES:
+        module = f"{__package__}.{name}"
+        try:
+            found.append(import_module(f"{module}.dialect").DIALECT)
+        except ModuleNotFoundError as error:
+            if error.name not in (module, f"{module}.dialect"):
+                raise
+    return tuple(found)
+
+
+def dialect(name: str | None = None) -> Dialect:
+    """Return a dialect by its name; by default the preferred one.
+
+    Raises:
+        StateError: where it is not there.
+    """
+    for each in dialects():
+        if name in (None, each.name):
+            return each
+    raise StateError(f"There is no dialect {name!r}." if name else "There is no dialect.")
+
+
+def phase_of(fragment: str) -> str:
+    """Return the phase that a page's address asks for: that of the first dialect which sees one of its own there.
+
+    Args:
+        fragment: `location.hash`, with or without the `#`.
+    """
+    phases = (each.phase_of(fragment) for each in dialects())
+    return next((phase for phase in phases if phase != TRANSPORT), TRANSPORT)
+
+
+def inner_candidates(phase: str, allowed_origins: AllowedOrigins) -> Sequence[Candidate]:
+    """Return what a framed page may come to play: every dialect that has this phase, for the same origins."""
+    return [Candidate(each.inner[phase], allowed_origins) for each in dialects() if phase in each.inner]
+
+
+def last_words(event: SessionBegun) -> Any:
+    """Return what the script of a framed page posts in place of a Python that has ended; None for nothing."""
+    return dialect(event.dialect).last_words(event)
+
+
+@dataclass(frozen=True, slots=True)
+class WireMessage:
+    """What a message on the wire is.
+
+    Attributes:
+        dialect: whose it is.
+        kind: its kind, in words of that dialect.
+        body: the JSON-RPC message in it; None where it carries none, or one that is malformed.
+        step: what a person calls this step of the handshake; empty where it is none.
+    """
+
+    dialect: str
+    kind: str
+    body: Any = None
+    step: str = ""
+
+
+def read_wire(message: Any) -> WireMessage | None:
+    """Return what a parsed message on the wire is, of any dialect and direction; None for what is of none."""
+    for each in dialects():
+        for roles in (each.inner, each.outer):
+            codec = roles[TRANSPORT].codec
+            kind = codec.kind(message)
+            if kind is None:
+                continue
+            body = None
+            if kind in codec.carries:
+                body = message if codec.body is None else message.get(codec.body)
+            return WireMessage(each.name, kind, body if isinstance(body, dict) else None, each.steps.get(kind, ""))
+    return None
+
+
+def body_text(text: str) -> str | None:
+    """Return the JSON-RPC text inside of a wire text, where an envelope is just what we would put around it."""
+    for each in dialects():
+        for roles in (each.inner, each.outer):
+            before, _, after = roles[TRANSPORT].codec.encode("\0", {}).partition("\0")
+            if before and text.startswith(before) and text.endswith(after):
+                return text[len(before) : len(text) - len(after)]
+    return None

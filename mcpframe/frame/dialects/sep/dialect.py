@@ -1,0 +1,31 @@
+"""This dialect, for the composition: see `core.dialect`."""
+
+from __future__ import annotations
+
+from mcpframe.frame.core.dialect import SETUP, TRANSPORT, Dialect
+from mcpframe.frame.dialects.sep.actions import DIALECT as NAME
+from mcpframe.frame.dialects.sep.actions import last_words
+from mcpframe.frame.dialects.sep.messages import (
+    TRANSPORT_ACCEPTED,
+    TRANSPORT_HANDSHAKE,
+    TRANSPORT_HANDSHAKE_REPLY,
+    address_for,
+    phase_of,
+)
+from mcpframe.frame.dialects.sep.offers import HostOffer
+from mcpframe.frame.dialects.sep.roles import INNER_SETUP, INNER_TRANSPORT, OUTER_SETUP, OUTER_TRANSPORT
+
+DIALECT = Dialect(
+    name=NAME,
+    inner={SETUP: INNER_SETUP, TRANSPORT: INNER_TRANSPORT},
+    outer={SETUP: OUTER_SETUP, TRANSPORT: OUTER_TRANSPORT},
+    phase_of=phase_of,
+    address_for=address_for,
+    last_words=last_words,
+    host_offer=HostOffer,
+    steps={
+        TRANSPORT_HANDSHAKE: "Handshake heard",
+        TRANSPORT_HANDSHAKE_REPLY: "Reply sent",
+        TRANSPORT_ACCEPTED: "Session accepted",
+    },
+)
