@@ -6,6 +6,7 @@ This is the one file of the vectors that knows the API of `Connection`.
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from typing import Any
 
@@ -25,6 +26,7 @@ ROLES: dict[str, dict[str, Role]] = {"sep": {f"{role.side} {role.phase}": role f
 
 STRANGER = "https://stranger.example"
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _roles = cache(roles)
 
 
@@ -97,8 +99,17 @@ def _hear(connection: Connection, text: str, origin: str) -> list[Output]:
 
 def _text(message: Any) -> str:
     """Return a message as `JSON.stringify` writes it."""
-    text = json.dumps(message, separators=(",", ":"), ensure_ascii=False)
-    return text if text.isprintable() else json.dumps(message, separators=(",", ":"))
+    text = json.dumps(_in_javascript(message), separators=(",", ":"), ensure_ascii=False)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _in_javascript(value: Any) -> Any:
+    """Return a value in which 7.0 is 7."""
+    if isinstance(value, dict):
+        return {key: _in_javascript(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_in_javascript(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e21 else value
 
 
 def _described(output: Output, heard: Any, peer: str) -> dict[str, Any] | None:
