@@ -86,6 +86,7 @@ class BootConfig:
         kind: `"server"`, or `"page"` for a page with a main function.
         args: what the author's code finds in `sys.argv`, after the program's name.
         env: environment variables that it finds.
+        program: the name of the console script whose function the entry names; empty for a server object.
     """
 
     entry: str
@@ -99,6 +100,7 @@ class BootConfig:
     kind: str = "server"
     args: list[str] = field(default_factory=list)
     env: Mapping[str, str] = field(default_factory=dict)
+    program: str = ""
 
     @classmethod
     def read(cls, text: str) -> BootConfig:
@@ -183,7 +185,7 @@ async def _run(config: BootConfig, loader: Loader) -> None:
     servers = _servers()
     loader.progress("Starting the server" if config.kind == "server" else "Starting")
     try:
-        entries.set_environment(config.args, config.env)
+        entries.set_environment(config.args, config.env, config.program)
         is_server = config.kind == "server"
         target: Any = await servers.open_entry(config.entry) if is_server else entries.load_main(config.entry)
     except McpFrameError:

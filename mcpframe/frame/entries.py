@@ -100,16 +100,17 @@ async def call_factory(entry: str, factory: Any) -> Any:
     return await made if inspect.isawaitable(made) else made
 
 
-def set_environment(args: Sequence[str], env: Mapping[str, str]) -> None:
+def set_environment(args: Sequence[str], env: Mapping[str, str], program: str = "") -> None:
     """Set what the author's code finds around it, before it is imported: `sys.argv` and environment variables.
 
     Args:
         args: What comes after the program's name in `sys.argv`.
         env: Variables, added to those that are there.
+        program: The program's name; empty to leave it.
     """
     os.environ.update(env)
-    if args:
-        sys.argv[1:] = args
+    if args or program:
+        sys.argv[:] = [program or next(iter(sys.argv), ""), *args]
 
 
 def load_main(entry: str) -> Callable[[Page], Awaitable[None]]:

@@ -12,6 +12,7 @@ from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle import build
 from tests.bundle.conftest import Adder, write_project
 from tests.bundle.served_pages import Serving, call
+from tests.support.wheels import use_index, write_wheel
 
 FACTORY = """
 import asyncio, os, sys
@@ -68,3 +69,20 @@ def test_a_factory_that_fails_is_an_error_of_the_build(adder: Adder, tmp_path: P
     )
     with pytest.raises(BuildError, match=r"KeyError: 'NO'(.|\n)*server.py"):
         build(project, tmp_path / "out")
+
+
+def test_an_entry_may_lead_into_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = FACTORY.replace("from mcpframe import FrameServer", "from mcp.server import MCPServer").replace(
+        'FrameServer(name, allowed_origins=["*"])', "MCPServer(name)"
+    )
+    write_wheel(tmp_path / "index", "mcpframe-tests-weather", {"weather_server/app.py": code}, requires=["mcp>=1.9"])
+    use_index(tmp_path / "index", monkeypatch)
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "pyproject.toml").write_text(
+        '[project]\nname = "weather"\ndependencies = ["mcpframe-tests-weather"]\n'
+        '[tool.mcpframe]\nentry = "weather_server.app:make()"\nallowed_origins = ["*"]\nenv = {LOG_LEVEL = "info"}\n'
+    )
+    result = build(project, tmp_path / "out", snapshot=False)
+    assert [tool["name"] for tool in result.tools or ()] == ["around"]
+    assert result.manifest["versions"]["packages"]["mcpframe-tests-weather"] == "1.0"

@@ -19,6 +19,7 @@ from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.archive import source_date
 from mcpframe.kit.bundle.collect import author_files, own_files, page_files
 from mcpframe.kit.bundle.compile import cache_key
+from mcpframe.kit.bundle.console_scripts import with_entry
 from mcpframe.kit.bundle.contents import assemble
 from mcpframe.kit.bundle.inspect import Inspected, compile_and_inspect
 from mcpframe.kit.bundle.layers import build_layers, compiled, is_compiled
@@ -105,6 +106,8 @@ def build(
             taking.prepare()  # there is none in the cache, then
         with progress("Fetching wheels"):
             wheels = fetch_wheels(lock.packages, pyodide)
+        project = with_entry(project, wheels, author)
+        _check_program(project)
         with progress("Compiling to bytecode"):
             own = own_files(version("mcpframe"), sdk=lock.sdk)
             layers = build_layers(project, lock, wheels, author, own, pyodide_runtime)
@@ -158,6 +161,14 @@ def _locked(
         )
     write_lock(project.lock_path, lock)
     return lock
+
+
+def _check_program(project: Project) -> None:
+    if project.program:
+        raise BuildError(
+            f"{project.file}: the entry is the console script {project.program!r}, and frames do not run programs yet: "
+            "set tool.mcpframe.entry to 'module:object' of the server, or to 'module:factory()' of what makes it."
+        )
 
 
 def _check_sdk(lock: Lock) -> None:

@@ -26,8 +26,10 @@ _CSP_SOURCE = re.compile(r"[^\s;,'\"]+\Z|'(self|none|unsafe-inline|sha(256|384|5
 
 
 def _entry(value: str) -> str:
-    if not _ENTRY.match(value):
-        raise ValueError("must be 'module:object', such as 'server:server', or 'module:factory()'")
+    if not _ENTRY.match(value) and not _NAME.match(value):
+        raise ValueError(
+            "must be 'module:object', such as 'server:server', or 'module:factory()', or the name of a package"
+        )
     return value
 
 
@@ -180,7 +182,8 @@ class McpframeConfig(_Section):
 
     Attributes:
         entry: `module:object` of the server, or of a page's main function; `module:factory()` for a function that is
-            called without arguments and returns the server, and may be async.
+            called without arguments and returns the server, and may be async; the name of a package for its console
+            script.
         kind: `server`, or `page` for a page that is not a server: a host, or the client of an inverted architecture.
         name: The bundle's folder; by default the project's name.
         title: The name shown to people; by default the server's own.
@@ -199,6 +202,7 @@ class McpframeConfig(_Section):
         boot_timeout: Seconds until the page reports that it has not started.
         inspect: Import the server during the build, to check it and to list its tools.
         import_timeout: Seconds that importing the server may take during the build.
+        script: Which of a package's console scripts the entry stands for, if it has several.
         args: The server's `sys.argv`, after the program's name.
         env: Environment variables of the server. They are in the bundle, which is public: put secrets into a setup.
     """
@@ -221,6 +225,7 @@ class McpframeConfig(_Section):
     boot_timeout: Seconds = 60.0
     inspect: bool = True
     import_timeout: Seconds = 120.0
+    script: str | None = None
     args: list[Value] = []
     env: dict[Annotated[str, AfterValidator(_variable)], Value] = {}
 

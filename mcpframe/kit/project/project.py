@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from packaging.utils import canonicalize_name
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.project.config import McpframeConfig, read_config
 
-_SERVERS = ("FrameServer", "MCPServer", "Server")
+SERVER_CLASSES = ("FrameServer", "MCPServer", "FastMCP", "Server")
+"""The classes whose objects are servers."""
 _SCRIPT_BLOCK = re.compile(r"(?m)^# /// script$\s(?P<content>(^#(| .*)$\s)+)^# ///$")  # PEP 723
 _OWN = {"mcpframe", "mcp"}
 
@@ -29,12 +30,13 @@ class Project:
         root: The project's folder, with its lock file.
         file: The file of the configuration, for errors.
         name: The bundle's folder name.
-        entry: `module:object`, or `module:factory()`.
+        entry: `module:object`, or `module:factory()`; before a build also the name of a package.
         source: The folder on the import path.
         single: The Python file, if the project is a single file; else None.
         requirements: The requirements that the page starts with, besides mcpframe and the SDK.
         lazy: The requirements that it may fetch later.
         config: The whole configuration.
+        program: The name of the console script whose function the entry names; empty for a server object.
     """
 
     root: Path
@@ -46,6 +48,7 @@ class Project:
     requirements: tuple[str, ...]
     lazy: tuple[str, ...]
     config: McpframeConfig = field(repr=False)
+    program: str = ""
 
     @property
     def lock_path(self) -> Path:
@@ -54,8 +57,9 @@ class Project:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The environment of the author's code: `args` and `env`, for `frame.entries.set_environment`."""
-        return {"args": list(self.config.args), "env": dict(self.config.env)}
+        """The environment of the author's code: the arguments of `frame.entries.set_environment`."""
+        program = {"program": self.program} if self.program else {}
+        return {"args": list(self.config.args), "env": dict(self.config.env), **program}
 
 
 def is_there(path: Path) -> bool:
@@ -112,7 +116,18 @@ def _from_pyproject(file: Path) -> Project:
         declared = dependencies
     entry = config.entry or ("main:main" if config.kind == "page" else _guess_entry(root, file))
     name = config.name or str(metadata.get("name") or root.name)
-    return _project(root, file, name, entry, _source(root, config, entry, file), None, declared, config)
+    program = ""
+    if ":" not in entry and canonicalize_name(entry) == canonicalize_name(str(metadata.get("name", ""))):
+        scripts = metadata.get("scripts")
+        if not isinstance(scripts, dict) or not scripts:
+            raise ConfigError(
+                f"{file}: tool.mcpframe.entry is {entry!r}, the project itself, which has no project.scripts: write "
+                "'module:object' of its server."
+            )
+        program = choose_script(scripts, entry, config.script, str(file))
+        entry = read_config({"entry": scripts[program]}, f"{file}, project.scripts").entry or ""
+    source = _source(root, config, entry, file, has_requirements=bool(declared))
+    return _project(root, file, name, entry, source, None, declared, config, program)
 
 
 def _from_script(file: Path) -> Project:
@@ -139,15 +154,51 @@ def _project(
     single: Path | None,
     declared: list[str],
     config: McpframeConfig,
+    program: str = "",
 ) -> Project:
     folder = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")
     if not folder or folder.startswith("_"):
         raise ConfigError(f"{file}: {name!r} cannot be a folder's name; set tool.mcpframe.name.")
     requirements = _requirements(declared, file, "requirements")
+    if ":" not in entry and canonicalize_name(entry) not in {
+        canonicalize_name(Requirement(r).name) for r in requirements
+    }:
+        raise ConfigError(
+            f"{file}: tool.mcpframe.entry: must be 'module:object', such as 'server:server', or the name of one of the "
+            f"requirements for its console script, not {entry!r}."
+        )
     lazy = _requirements(config.lazy, file, "lazy")
     lazy_names = {canonicalize_name(Requirement(item).name) for item in lazy}
     eager = tuple(item for item in requirements if canonicalize_name(Requirement(item).name) not in lazy_names)
-    return Project(root, file, folder, entry, source, single, eager, lazy, config)
+    return Project(root, file, folder, entry, source, single, eager, lazy, config, program)
+
+
+def choose_script(scripts: Collection[str], package: str, chosen: str | None, file: str) -> str:
+    """The console script that an entry stands for: the chosen one, the only one, or the one of the package's name.
+
+    Args:
+        scripts: The names of the package's console scripts.
+        package: The package.
+        chosen: `script` of the configuration.
+        file: The configuration's file, for errors.
+
+    Raises:
+        ConfigError: There is no such script; or there are several, and none is chosen or has the package's name.
+    """
+    if chosen is not None:
+        if chosen in scripts:
+            return chosen
+        raise ConfigError(f"{file}: tool.mcpframe.script: {package} has no {chosen!r}; it has {_named(scripts)}.")
+    if len(scripts) == 1:
+        return next(iter(scripts))
+    for name in scripts:
+        if canonicalize_name(name) == canonicalize_name(package):
+            return name
+    raise ConfigError(f"{file}: {package} has several programs: set tool.mcpframe.script to one of {_named(scripts)}.")
+
+
+def _named(scripts: Collection[str]) -> str:
+    return ", ".join(map(repr, sorted(scripts)))
 
 
 def _requirements(declared: list[str], file: Path, key: str) -> tuple[str, ...]:
@@ -175,12 +226,14 @@ def _requirements(declared: list[str], file: Path, key: str) -> tuple[str, ...]:
     return tuple(sorted(kept, key=str.lower))
 
 
-def _source(root: Path, config: McpframeConfig, entry: str, file: Path) -> Path:
+def _source(root: Path, config: McpframeConfig, entry: str, file: Path, *, has_requirements: bool) -> Path:
     folders = [root / "src", root] if config.source is None else [root / config.source]
     top = entry.partition(":")[0].split(".")[0]
     for folder in folders:
         if (folder / f"{top}.py").is_file() or (folder / top).is_dir():
             return folder
+    if has_requirements:  # the build looks into them
+        return root / (config.source or "")
     raise ConfigError(
         f"{file}: tool.mcpframe.entry is {entry!r}, but there is no {top}.py or {top}/ in "
         f"{' or '.join(str(folder) for folder in folders)}; set tool.mcpframe.entry, or tool.mcpframe.source."
@@ -211,7 +264,7 @@ def _server_object(text: str, file: Path) -> str | None:
             continue
         called = value.func if isinstance(value, ast.Call) else None
         called_name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", None)
-        if called_name in _SERVERS and isinstance(targets[0], ast.Name):
+        if called_name in SERVER_CLASSES and isinstance(targets[0], ast.Name):
             return targets[0].id
     return None
 

@@ -66,7 +66,7 @@ def test_every_key_is_taken() -> None:
         ({"visibility": {"requirement": "always"}}, r"visibility\.requirement: .*'required', 'optional' or 'hidden'"),
         ({"visibility": {"req": "x"}}, r"visibility\.req is not a key; .*requirement, message"),
         ({"visibility": "hidden"}, r"visibility must be a table with the keys requirement, message"),
-        ({"entry": "server"}, r"entry: must be 'module:object', such as 'server:server'"),
+        ({"entry": "ser ver"}, r"entry: must be 'module:object', such as 'server:server'"),
         ({"entry": "server:make(1)"}, r"entry: must be 'module:object', .* or 'module:factory\(\)'"),
         ({"leave_out": ["lxml>=5"]}, r"leave_out.0: must be the name of a package, without a version"),
         ({"args": "--root"}, r"args: .*list"),
@@ -123,6 +123,40 @@ def test_entry_and_source_are_found(tmp_path: Path) -> None:
     assert (project.entry, project.source) == ("server:first", tmp_path / "src")
 
 
+OWN_SCRIPT = """
+[project]
+name = "My.Server"
+dependencies = ["other-server"]
+[project.scripts]
+my-server = "my_server.cli:main"
+more = "my_server.cli:more"
+[tool.mcpframe]
+entry = "my-server"
+"""
+
+
+def test_an_entry_is_the_projects_own_program(tmp_path: Path) -> None:
+    write(tmp_path, OWN_SCRIPT, src__my_server____init__="")
+    project = find_project(tmp_path)
+    assert (project.entry, project.program, project.source) == ("my_server.cli:main", "my-server", tmp_path / "src")
+    assert project.settings == {"args": [], "env": {}, "program": "my-server"}
+    write(tmp_path, OWN_SCRIPT + 'script = "more"\n')
+    assert find_project(tmp_path).program == "more"
+    write(tmp_path, OWN_SCRIPT + 'script = "less"\n')
+    with pytest.raises(ConfigError, match="script: my-server has no 'less'; it has 'more', 'my-server'"):
+        find_project(tmp_path)
+    write(tmp_path, OWN_SCRIPT.replace("my-server =", "most ="))
+    with pytest.raises(ConfigError, match=r"several programs: set tool.mcpframe.script to one of 'more', 'most'"):
+        find_project(tmp_path)
+
+
+@pytest.mark.parametrize("entry", ["other-server", "Other_Server", "other_server.app:server"])
+def test_an_entry_may_be_in_a_requirement(tmp_path: Path, entry: str) -> None:
+    write(tmp_path, f'[project]\nname = "x"\ndependencies = ["other-server"]\n[tool.mcpframe]\nentry = "{entry}"\n')
+    project = find_project(tmp_path)
+    assert (project.entry, project.program, project.source) == (entry, "", tmp_path)
+
+
 def test_a_single_file_needs_no_pyproject(tmp_path: Path) -> None:
     write(
         tmp_path,
@@ -141,6 +175,16 @@ def test_a_single_file_needs_no_pyproject(tmp_path: Path) -> None:
         (None, {}, "neither a pyproject.toml nor a server.py"),
         ("[project\n", {"server": SERVER}, r"pyproject.toml is not valid TOML"),
         ('[project]\nname = "x"\n', {}, r"set tool.mcpframe.entry to 'module:object'"),
+        (
+            '[tool.mcpframe]\nentry = "server"\n',
+            {"server": SERVER},
+            r"entry: must be 'module:object', such as 'server:s",
+        ),
+        (
+            '[project]\nname = "me"\n[tool.mcpframe]\nentry = "me"\n',
+            {"server": SERVER},
+            r"entry is 'me', the project itself, which has no project.scripts",
+        ),
         ('[tool.mcpframe]\nentry = "web:app"\n', {"server": SERVER}, r"there is no web.py or web/ in"),
         ('[project]\nname = "x"\ndependencies = ["a b c"]\n', {"server": SERVER}, r"'a b c' is not a requirement"),
         ('[project]\nname = "x"\ndependencies = ["a @ https://x.example/a.whl"]\n', {"server": SERVER}, "has a URL"),

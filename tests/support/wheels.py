@@ -1,0 +1,65 @@
+"""Small packages of other authors, made for a test: wheels in a folder that uv and pip look into."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+_TIME = (2020, 1, 1, 0, 0, 0)
+
+
+def write_wheel(
+    folder: Path,
+    name: str,
+    files: Mapping[str, str],
+    *,
+    version: str = "1.0",
+    requires: Iterable[str] = (),
+    scripts: Mapping[str, str] | None = None,
+) -> Path:
+    """Write the wheel of a pure Python package.
+
+    Args:
+        folder: Where to.
+        name: The package.
+        files: Its modules and data, by path in site-packages.
+        version: Its version.
+        requires: Its requirements.
+        scripts: Its console scripts, `module:function` by name.
+    """
+    stem = f"{name.replace('-', '_')}-{version}"
+    metadata = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
+    metadata += [f"Requires-Dist: {item}" for item in requires]
+    entries = ["[console_scripts]", *(f"{key} = {value}" for key, value in (scripts or {}).items())]
+    contents = {
+        **files,
+        f"{stem}.dist-info/METADATA": "\n".join(metadata) + "\n",
+        f"{stem}.dist-info/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{stem}.dist-info/entry_points.txt": "\n".join(entries) + "\n",
+    }
+    record = f"{stem}.dist-info/RECORD"
+    lines = [f"{path},sha256={_digest(text)},{len(text.encode())}" for path, text in contents.items()]
+    contents[record] = "\n".join([*lines, f"{record},,"]) + "\n"
+    folder.mkdir(parents=True, exist_ok=True)
+    wheel = folder / f"{stem}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for path, text in contents.items():
+            archive.writestr(zipfile.ZipInfo(path, _TIME), text)
+    return wheel
+
+
+def _digest(text: str) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+
+
+def use_index(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """Let uv and pip find the wheels of a folder, besides what they find anyway."""
+    pip, uv = os.environ.get("PIP_FIND_LINKS"), os.environ.get("UV_FIND_LINKS")
+    patch.setenv("PIP_FIND_LINKS", f"{pip} {folder}" if pip else str(folder))
+    patch.setenv("UV_FIND_LINKS", f"{uv},{folder}" if uv else str(folder))
