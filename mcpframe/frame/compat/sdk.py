@@ -228,7 +228,7 @@ def _digest(handle: str) -> bytes:
 
 
 class SdkMessages:
-    """SdkMessages as the streams of mcp 2.x have them: see `session.Messages`."""
+    """Messages as the streams of mcp 2.x have them: see `session.Messages`."""
 
     def __init__(self) -> None:
         from mcp.shared.message import SessionMessage

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from mcpframe.kit.base.deadline import within
 from mcpframe.kit.base.errors import BrowserGone
 
 EventHandler = Callable[[str, dict[str, Any]], None]
@@ -49,15 +50,8 @@ class DevTools:
         Raises:
             BrowserGone: the browser is gone, or refuses.
         """
-        limit = asyncio.timeout(_ANSWER_SECONDS)
-        try:
-            async with limit:
-                return await self.post(method, session, **params)
-        except TimeoutError:
-            if not limit.expired():
-                raise
-            self._end()
-            raise BrowserGone(f"The browser has not answered for {_ANSWER_SECONDS:g} s.") from None
+        async with within(_ANSWER_SECONDS, self._given_up):
+            return await self.post(method, session, **params)
 
     def post(self, method: str, session: str = "", /, **params: Any) -> asyncio.Future[dict[str, Any]]:
         """Send a command, in order with the others, and return its result to come. As `command` otherwise."""
@@ -109,6 +103,10 @@ class DevTools:
             waiting.set_exception(BrowserGone(f"The browser refuses: {message['error'].get('message')}."))
         else:
             waiting.set_result(message["result"])
+
+    def _given_up(self) -> BrowserGone:
+        self._end()
+        return BrowserGone(f"The browser has not answered for {_ANSWER_SECONDS:g} s.")
 
     def _end(self) -> None:
         if not self.closed.done():

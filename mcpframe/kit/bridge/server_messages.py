@@ -18,7 +18,7 @@ def checked(server_message: ServerMessage) -> ServerMessage:
     """Check a message of the server.
 
     Args:
-        said: the message.
+        server_message: the message.
 
     Returns:
         The message, or the error answer that takes its place.

@@ -142,8 +142,8 @@ _GRACE = 1.0
 
 
 @contextmanager
-def _interrupted(deadline: float, late: Exception) -> Iterator[None]:
-    """Raise `late` from whatever runs, where the event loop gets no turn to notice the deadline.
+def _interrupted(deadline: float, expired: Exception) -> Iterator[None]:
+    """Raise `expired` from whatever runs, where the event loop gets no turn to notice the deadline.
 
     The SDK checks a result against the tool's output schema, and a pattern in that may keep `re` busy for years.
     """
@@ -152,7 +152,7 @@ def _interrupted(deadline: float, late: Exception) -> Iterator[None]:
         return
 
     def interrupt(*_: object) -> None:
-        raise late
+        raise expired
 
     before = signal.signal(signal.SIGALRM, interrupt)
     signal.setitimer(signal.ITIMER_REAL, deadline)
@@ -164,19 +164,13 @@ def _interrupted(deadline: float, late: Exception) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def _until(deadline: float, late: Exception) -> AsyncIterator[None]:
-    """Raise `late` where the block takes longer than so many seconds."""
-    import asyncio
+async def _until(deadline: float, expired: Exception) -> AsyncIterator[None]:
+    """Raise `expired` where the block takes longer than so many seconds."""
+    from mcpframe.kit.base.deadline import within
 
-    limit = asyncio.timeout(deadline)
-    try:
-        with _interrupted(deadline + _GRACE, late):
-            async with limit:
-                yield
-    except TimeoutError:
-        if not limit.expired():
-            raise
-        raise late from None
+    with _interrupted(deadline + _GRACE, expired):
+        async with within(deadline, lambda: expired):
+            yield
 
 
 async def _called(
@@ -190,15 +184,15 @@ async def _called(
     from mcp.shared.exceptions import MCPError
 
     from mcpframe.kit.base.errors import CallError
-    from mcpframe.kit.base.listed import everything
+    from mcpframe.kit.base.server_lists import list_all
     from mcpframe.kit.cli.arguments import check_names, parse_pairs
 
-    late = CallError(
+    expired = CallError(
         f"{name} has not answered within {deadline:g} s: allow it more with --call-timeout, or see in the tool's code "
         "what it waits for."
     )
-    async with session as client, _until(deadline, late):
-        tools = {tool["name"]: tool for tool in await everything(client.list_tools, "tools")}
+    async with session as client, _until(deadline, expired):
+        tools = {tool["name"]: tool for tool in await list_all(client.list_tools, "tools")}
         if name not in tools:
             raise CallError(f"The server has no tool {name!r}; it has: {', '.join(tools) or 'none'}.")
         schema = tools[name]["inputSchema"]

@@ -57,17 +57,17 @@ def entries_of(setup: bool, enter: list[str] | None) -> list[tuple[str, Any]] | 
 async def _listed(
     url: str, origin: str | None, era: str, patience: float, setup: list[tuple[str, Any]] | None
 ) -> dict[str, Any]:
-    from mcpframe.kit.base.listed import everything, on_the_wire
+    from mcpframe.kit.base.server_lists import list_all, on_the_wire
     from mcpframe.kit.cli.server_session import one_session
 
     async with one_session(url, origin=origin, era=era, patience=patience, setup=setup) as client:
         can = client.server_capabilities
         found: dict[str, Any] = {"server": on_the_wire(client.server_info), "protocol": client.protocol_version}
-        found["tools"] = await everything(client.list_tools, "tools") if can.tools else []
-        found["resources"] = await everything(client.list_resources, "resources") if can.resources else []
+        found["tools"] = await list_all(client.list_tools, "tools") if can.tools else []
+        found["resources"] = await list_all(client.list_resources, "resources") if can.resources else []
         templates = client.list_resource_templates
-        found["resourceTemplates"] = await everything(templates, "resource_templates") if can.resources else []
-        found["prompts"] = await everything(client.list_prompts, "prompts") if can.prompts else []
+        found["resourceTemplates"] = await list_all(templates, "resource_templates") if can.resources else []
+        found["prompts"] = await list_all(client.list_prompts, "prompts") if can.prompts else []
         return found
 
 

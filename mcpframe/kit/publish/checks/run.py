@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import quote
 
 from mcpframe.kit.base.errors import ConfigError, NoFramedServer
-from mcpframe.kit.base.listed import everything
 from mcpframe.kit.base.progress import Progress, silent
+from mcpframe.kit.base.server_lists import list_all
 from mcpframe.kit.bundle.write import MANIFEST, read_manifests
 from mcpframe.kit.cli.server_session import one_session
 from mcpframe.kit.publish.checks.embedding import check_page
@@ -93,7 +93,7 @@ def _session(url: str, manifest: dict[str, Any], origin: str, timeout: float) ->
 
 async def _tools(url: str, origin: str, patience: float) -> list[dict[str, Any]]:
     async with one_session(url, origin=origin, patience=patience) as client:
-        return await everything(client.list_tools, "tools") if client.server_capabilities.tools else []
+        return await list_all(client.list_tools, "tools") if client.server_capabilities.tools else []
 
 
 @contextmanager

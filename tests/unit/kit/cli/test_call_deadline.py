@@ -15,7 +15,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
 
 from mcpframe.kit.base.errors import CallError
-from mcpframe.kit.base.listed import everything
+from mcpframe.kit.base.server_lists import list_all
 from mcpframe.kit.cli.call import _called
 from mcpframe.kit.cli.output import Meter
 
@@ -61,4 +61,4 @@ async def test_a_result_whose_pattern_would_be_tried_for_years() -> None:
 
 async def test_a_list_that_does_not_come() -> None:
     with pytest.raises(CallError, match=r"has not listed its resource templates within 0\.05 s"):
-        await everything(lambda cursor: anyio.sleep_forever(), "resource_templates", patience=0.05)
+        await list_all(lambda cursor: anyio.sleep_forever(), "resource_templates", patience=0.05)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
+from mcpframe.kit.base.deadline import within
 from mcpframe.kit.base.errors import CallError
 
 LIST_TIMEOUT = 60.0
@@ -13,7 +13,7 @@ LIST_TIMEOUT = 60.0
 _MOST_PAGES = 1000
 
 
-async def everything(ask: Any, kind: str, *, patience: float = LIST_TIMEOUT) -> list[dict[str, Any]]:
+async def list_all(ask: Any, kind: str, *, patience: float = LIST_TIMEOUT) -> list[dict[str, Any]]:
     """Return the items of all pages of a list, as they are on the wire.
 
     Args:
@@ -25,28 +25,24 @@ async def everything(ask: Any, kind: str, *, patience: float = LIST_TIMEOUT) -> 
         CallError: The list does not end, or did not arrive in time.
     """
     name = kind.replace("_", " ")
-    limit = asyncio.timeout(patience)
-    try:
-        async with limit:
-            return await _all_pages(ask, kind, name)
-    except TimeoutError:
-        if not limit.expired():
-            raise
-        raise CallError(
-            f"The server has not listed its {name} within {patience:g} s: check what its code waits for."
-        ) from None
+
+    def expired() -> CallError:
+        return CallError(f"The server has not listed its {name} within {patience:g} s: check what its code waits for.")
+
+    async with within(patience, expired):
+        return await _all_pages(ask, kind, name)
 
 
 async def _all_pages(ask: Any, kind: str, name: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    items: list[dict[str, Any]] = []
     cursors: set[str | None] = {None}
     cursor: str | None = None
     while True:
         page = await ask(cursor=cursor)
-        found += [on_the_wire(item) for item in getattr(page, kind)]
+        items += [on_the_wire(item) for item in getattr(page, kind)]
         cursor = page.next_cursor
         if cursor is None:
-            return found
+            return items
         if cursor in cursors or len(cursors) == _MOST_PAGES:
             raise CallError(f"The server's list of {name} has no end: fix its pagination.")
         cursors.add(cursor)
