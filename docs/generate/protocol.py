@@ -43,7 +43,7 @@ LOCALS: dict[str, str] = {
     Local.CLOSE: "close",
 }
 _OTHERS = [kind for kind in get_args(Event) if kind not in (SessionBegun, OwnEvent)]
-_EVENTS = (SetupStarted, SetupCompleted, SetupRequired, Opened, *_OTHERS)
+EVENTS = (SetupStarted, SetupCompleted, SetupRequired, Opened, *_OTHERS)
 _HOST_JS = Path(__file__).resolve().parents[2] / "static" / "host.js"
 
 
@@ -95,7 +95,7 @@ def states(_: str) -> str:
 def events(_: str) -> str:
     """Say what a connection tells its session."""
     rows = []
-    for kind in _EVENTS:
+    for kind in EVENTS:
         meanings = {name: text for each in kind.__mro__[::-1] for name, text in attributes(each).items()}
         carried = "; ".join(_carried(field.name, meanings.get(field.name)) for field in fields_of(kind))
         rows.append([f"`{kind.__name__}`", summary(kind), carried])

@@ -125,6 +125,9 @@ class Exchange:
             return [Received(jsonrpc.error_response(message["id"], jsonrpc.INTERNAL_ERROR, str(error)))]
         if "method" in message or message.get("id") is None:
             return [Refused(error, None)]
+        id_ = jsonrpc.usable_id(message["id"])
+        if id_ is None or id_ not in self._asked_by_peer:
+            return [Refused(error, None)]  # the peer waits for nothing, or no longer
         self._asked_by_peer.answered(message)
         return [Refused(error, None), *self._answer(message["id"], jsonrpc.INTERNAL_ERROR, error)]
 
