@@ -44,7 +44,7 @@ LOCALS: dict[str, str] = {
 }
 _OTHERS = [kind for kind in get_args(Event) if kind not in (SessionBegun, OwnEvent)]
 EVENTS = (SetupStarted, SetupCompleted, SetupRequired, Opened, *_OTHERS)
-_HOST_JS = Path(__file__).resolve().parents[2] / "static" / "host.js"
+_HOST_JS = Path(__file__).resolve().parents[2] / "static" / "host" / "host.js"
 
 
 def diagram(name: str) -> str:

@@ -5,7 +5,7 @@
  * line of JSON that says what it is, and the message's text after it.
  */
 
-import { FrameTransport } from "../host.js";
+import { FrameTransport } from "../host/host.js";
 
 const INTERNAL_ERROR = -32603;
 const CONNECTION_CLOSED = -32000;

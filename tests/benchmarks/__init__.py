@@ -4,7 +4,7 @@ Each figure is measured beside a peer, in the same run and in the same way:
 
 - A headless Chromium, a host page on one site and the framed pages on others (names under `localhost`, so that every
   frame has a process of its own, as on the web), all from loopback servers. The host page speaks to all of them alike:
-  `static/host.js` and the official TypeScript client.
+  `static/host/host.js` and the official TypeScript client.
 - The peers take turns (A B A B ...), so that whatever slows the machine meanwhile slows both. Every peer is warmed up
   before anything counts. Figures are medians; a 99th percentile is given from 500 samples on.
 - Every answer is compared with what it has to be. A wrong one ends the run with an error.

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcpframe.kit.base.data import checkout_dir, static_dir, templates_dir
+from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.base.progress import Progress
@@ -28,7 +28,7 @@ from mcpframe.kit.bundle.resolve import INSTALLER
 from mcpframe.kit.bundle.runtime import Runtime, ensure_runtime
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.project.project import find_project
-from mcpframe.kit.web.host_page import HOST_MODULES, bundle_client, bundle_module
+from mcpframe.kit.web.host_page import bundle_client, bundle_module, copy_host_modules
 from mcpframe.kit.web.serve import serve_app, serve_folder
 from mcpframe.kit.web.site import Site
 
@@ -151,8 +151,7 @@ def all_sites(progress: Progress) -> Iterator[Sites]:
 def _write_host(folder: Path, client: Path) -> None:
     for name in ("host.html", "host_page.js"):
         shutil.copy(PAGES / name, folder)
-    for module in HOST_MODULES:
-        shutil.copy(static_dir() / module, folder)
+    copy_host_modules(folder)
     shutil.copy(client, folder / "mcp-client.js")
 
 

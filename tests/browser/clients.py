@@ -1,7 +1,7 @@
 """The two official clients around a framed server, behind one small interface: one test body per feature for both.
 
 `PythonClient` is `mcp.Client` in CPython over a `PlaywrightWindow`; `TypeScriptClient` is npm's
-`@modelcontextprotocol/client` in a host page over `static/host.js`. Results are what crosses the wire, as JSON.
+`@modelcontextprotocol/client` in a host page over `static/host/host.js`. Results are what crosses the wire, as JSON.
 """
 
 from __future__ import annotations

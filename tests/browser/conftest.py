@@ -19,12 +19,12 @@ import anyio
 import pytest
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, WebError, async_playwright
 
-from mcpframe.kit.base.data import checkout_dir, static_dir, templates_dir
+from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.bundle import build
 from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
-from mcpframe.kit.web.host_page import HOST_MODULES, bundle_client, bundle_module
+from mcpframe.kit.web.host_page import bundle_client, bundle_module, copy_host_modules
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.hosts import Host, JavaScriptHost, PythonHost
 from tests.browser.inspecting import InspectorPage
@@ -78,8 +78,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that all three origins serve."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(PAGES, folder, dirs_exist_ok=True)
-    for module in HOST_MODULES:
-        shutil.copy(static_dir() / module, folder)
+    copy_host_modules(folder)
     return folder
 
 

@@ -1,6 +1,6 @@
 """The two outer frames under test in Chromium.
 
-`JavaScriptOuter` is `static/host.js` in a host page. `PlaywrightOuter` is the connection in CPython over a
+`JavaScriptOuter` is `static/host/host.js` in a host page. `PlaywrightOuter` is the connection in CPython over a
 `PlaywrightWindow`. Both put one frame into a page of the host's origin and tell what happened as events.
 """
 

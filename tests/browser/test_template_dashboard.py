@@ -16,10 +16,10 @@ from playwright.async_api import BrowserContext, FrameLocator, Locator, Page, ex
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.server import serve
-from mcpframe.kit.base.data import checkout_dir, static_dir
+from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
-from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
+from mcpframe.kit.web.host_page import bundle_module, copy_host_modules
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import PAGES, Troubles
@@ -89,8 +89,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         (folder / "moved" / "index.html").write_text(MOVED)
         for name in ("serving.html", "page.html", "page.js"):
             shutil.copy(PAGES / name, folder)
-        for module in HOST_MODULES:
-            shutil.copy(static_dir() / module, folder)
+        copy_host_modules(folder)
         page = PAGES / "serving_page.js"
         bundle_module(str(page), folder / page.name, install_locked(checkout_dir()), external=["./host.js"])
         yield site

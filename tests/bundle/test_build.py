@@ -159,8 +159,8 @@ SITE_PACKAGES = re.compile(
 )
 ALLOWED = {
     "stdlib": re.compile(r"([A-Za-z_0-9]+/)*[A-Za-z_0-9-]+\.pyc"),
-    "base": re.compile(rf"cold-index\.json|{SITE_PACKAGES.pattern}"),
-    "cold": re.compile(rf"std/.*|site-packages/({SITE_PACKAGES.pattern})"),
+    "base": re.compile(rf"deferred-index\.json|{SITE_PACKAGES.pattern}"),
+    "deferred": re.compile(rf"std/.*|site-packages/({SITE_PACKAGES.pattern})"),
     "server": re.compile(r"server\.py|__pycache__/server\.cpython-314\.pyc"),
 }
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
-from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.node import find_node
-from mcpframe.kit.web.host_page import HOST_MODULES
+from mcpframe.kit.web.host_page import copy_host_modules
 from tests.vectors.cases import ROLES_FILE, VECTORS, Case, Result
 
 _DRIVER = VECTORS / "host_in_node.mjs"
@@ -18,8 +16,7 @@ _READER = VECTORS / "texts_in_node.mjs"
 
 def host_folder(folder: Path) -> Path:
     """Put the host modules into a folder, where Node takes them for modules."""
-    for module in HOST_MODULES:
-        shutil.copy2(static_dir() / module, folder)
+    copy_host_modules(folder)
     (folder / "package.json").write_text('{"type": "module"}')
     return folder
 

@@ -10,7 +10,7 @@ from mcpframe.kit.base.node import find_node
 
 def test_a_page_is_asked_only_while_it_is_silent_and_waited_for() -> None:
     script = checkout_dir() / "tests" / "support" / "alive.mjs"
-    got = json.loads(find_node().run(str(script), (static_dir() / "host-alive.js").as_uri(), timeout=60))
+    got = json.loads(find_node().run(str(script), (static_dir() / "host" / "host-alive.js").as_uri(), timeout=60))
     assert got == {
         "idle": [0],
         "busy": [],

@@ -70,7 +70,7 @@ def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
         *HOST_MODULES,
     }
     for name in (*HOST_MODULES, "host.d.ts"):
-        assert (package / name).read_bytes() == (static_dir() / name).read_bytes()
+        assert (package / name).read_bytes() == (static_dir() / "host" / name).read_bytes()
     assert "@modelcontextprotocol/client" in (package / "bundled.licenses.txt").read_text()
     metadata = json.loads((package / "package.json").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -22,9 +22,9 @@ def project(tmp_path: Path) -> Path:
     modules = install_locked(ROOT)
     shutil.copytree(TYPES, tmp_path, dirs_exist_ok=True)
     shutil.copy(EXAMPLE / "host.ts", tmp_path / "example.ts")
-    shutil.copy(static_dir() / "host.d.ts", tmp_path)
+    shutil.copy(static_dir() / "host" / "host.d.ts", tmp_path)
     # Declarations of libraries are left unchecked (those of the SDK name types of Node): ours are checked as a source.
-    shutil.copy(static_dir() / "host.d.ts", tmp_path / "declarations.ts")
+    shutil.copy(static_dir() / "host" / "host.d.ts", tmp_path / "declarations.ts")
     (tmp_path / "node_modules").symlink_to(modules, target_is_directory=True)
     return tmp_path
 

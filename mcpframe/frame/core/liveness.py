@@ -2,7 +2,7 @@
 
 The peer is asked only while requests wait and nothing has come from it for a while: an idle session sets no timer. It
 is asked with a `ping` of JSON-RPC, which every peer answers in every revision of MCP, with an error where it is
-unknown. The answer goes no further. The same in JavaScript: `static/host-alive.js`.
+unknown. The answer goes no further. The same in JavaScript: `static/host/host-alive.js`.
 """
 
 from __future__ import annotations

@@ -10,8 +10,13 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 
 
 def static_dir() -> Path:
-    """The folder with the files that a page needs besides Python, such as its loader."""
+    """The folder with the files that pages need besides Python, one subfolder per kind of page."""
     return data_dir("static")
+
+
+def page_dir() -> Path:
+    """The folder with the files of a framed page: its template, styles and scripts."""
+    return static_dir() / "page"
 
 
 def templates_dir() -> Path:

@@ -7,9 +7,9 @@ there:
     async with Client(outer.connect(PlaywrightPlace(page))) as client:
         ...
 
-The page's half is `static/window.js`, with `static/host-json.js`. CPython asks it for what was heard, rather than
-exposing a function to the page: Playwright's bindings are visible in every frame, and so to the framed page, which
-could then forge message events.
+The page's half is `static/browser/playwright-window.js`, with `static/host/host-json.js`. CPython asks it for the
+messages that have arrived, rather than exposing a function to the page: Playwright's bindings are visible in every
+frame, and so to the framed page, which could then forge message events.
 """
 
 from __future__ import annotations
@@ -265,7 +265,9 @@ class PlaywrightWindow:
 
 def _script() -> str:
     """Return the page's half, with what it reads messages by."""
-    reading, window = ((static_dir() / name).read_text("utf-8") for name in ("host-json.js", "window.js"))
+    reading, window = (
+        (static_dir() / name).read_text("utf-8") for name in ("host/host-json.js", "browser/playwright-window.js")
+    )
     reading, window = reading.replace("export function", "function"), window.rstrip().rstrip(";")
     return f"(() => {{\n{reading}\nreturn (\n{window}\n);\n}})()"
 

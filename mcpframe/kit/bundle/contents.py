@@ -11,13 +11,13 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.archive import Files, pack
 from mcpframe.kit.bundle.assets import Asset, asset, content_hash, hashed
 from mcpframe.kit.bundle.collect import style_paths
 from mcpframe.kit.bundle.csp import header_policy, page_policy
 from mcpframe.kit.bundle.deferred_modules import needs_cold
-from mcpframe.kit.bundle.index_page import early_script, link, relative_url, render_page
+from mcpframe.kit.bundle.index_page import link, prefetch_script, relative_url, render_page
 from mcpframe.kit.bundle.inspect import Inspected
 from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layers, base_packages, root_names
 from mcpframe.kit.bundle.lock import Lock
@@ -90,16 +90,16 @@ def assemble(
         for layer in layers.archives
         for path in layer.libraries
     ]
-    cold = hashed(f"{SHARED}/cold.zip", pack(layers.cold))
+    cold = hashed(f"{SHARED}/deferred.zip", pack(layers.cold))
     early = not config.inspect or needs_cold(inspected.modules, layers.cold)
     image, snapshot_facts = _snapshot(snapshot, name, layers, inspected, len(libraries))
-    decoder = hashed(f"{SHARED}/{DECODER}", (static_dir() / DECODER).read_bytes())
+    decoder = hashed(f"{SHARED}/{DECODER}", (page_dir() / DECODER).read_bytes())
     licences = hashed(f"{SHARED}/licences.txt", _licence_text(layers, scripts.patched))
     lazy_files, lazy = _lazy(project, lock, wheels)
     title = config.title or inspected.title or inspected.name
     folder, author_assets = _author_assets(name, page_files)
     styles = [author_assets[path] for path in style_paths(project)]
-    policy = page_policy(config.csp, frames=config.kind == "page", inline=[early_script()] if image else [])
+    policy = page_policy(config.csp, frames=config.kind == "page", inline=[prefetch_script()] if image else [])
     boot = {
         "entry": project.entry,
         "kind": config.kind,
@@ -124,7 +124,7 @@ def assemble(
             "libraries": [{**link(item, name), "path": path} for path, item in libraries],
             "paths": layers.paths,
             "snapshot": image and {**link(image, name), "decoder": link(decoder, name), **snapshot_facts},
-            "cold": {**link(cold, name), "to": LIBRARY, "early": early},
+            "deferred": {**link(cold, name), "to": LIBRARY, "early": early},
             "env": {"PYTHONPATH": STDLIB_PATH},
             "server_path": SERVER_PATH,
             "stdlib_zip": STDLIB_ZIP,
@@ -142,8 +142,8 @@ def assemble(
     }
     native = [item for _, item in libraries]
     starting = [image, decoder] if image else [*archives.values(), *([cold] if early else [])]
-    # Where there is a snapshot, the page decides how it starts: its early script and its loader ask for the rest.
-    early_files = [decoder] if image else [scripts.wasm, *native, *starting]
+    # Where there is a snapshot, the page decides how it starts: its prefetch script and its loader ask for the rest.
+    preloads = [decoder] if image else [scripts.wasm, *native, *starting]
     page = render_page(
         title=title,
         csp=policy,
@@ -152,8 +152,8 @@ def assemble(
         styles=[link(item, name) for item in (scripts.style, *styles)],
         loader=link(scripts.loader, name),
         modules=[link(item, name) for item in (scripts.pyodide, scripts.asm)],
-        preloads=[link(item, name) for item in early_files],
-        early=image is not None,
+        preloads=[link(item, name) for item in preloads],
+        prefetch=image is not None,
     )
     index = asset(f"{name}/index.html", page)
     plain = [*archives.values(), *([cold] if early else [])]
@@ -256,7 +256,7 @@ def _scripts(runtime: Runtime) -> _Scripts:
         asm=asset(f"{folder}/{SCRIPT}", data[SCRIPT]),
         wasm=asset(f"{folder}/pyodide.asm.wasm", data["pyodide.asm.wasm"]),
         loader=hashed(f"{SHARED}/loader.js", loader_script()),
-        style=hashed(f"{SHARED}/frame.css", (static_dir() / "frame.css").read_bytes()),
+        style=hashed(f"{SHARED}/frame.css", (page_dir() / "frame.css").read_bytes()),
         patched=patched,
     )
 
@@ -283,7 +283,7 @@ def _lazy(
 
 def _licence_text(layers: Layers, patched: Patched) -> bytes:
     parts = [_LICENCES, *([_PATCHED] if patched.applied else [])]
-    decoder = {"zstddec/LICENSE": (static_dir() / "zstd.licence.txt").read_bytes()}
+    decoder = {"zstddec/LICENSE": (page_dir() / "zstd.licence.txt").read_bytes()}
     for path, text in sorted({**layers.licences, **decoder}.items()):
         parts.append(f"\n{'=' * 20} {path}\n\n".encode() + text.rstrip() + b"\n")
     return b"".join(parts)

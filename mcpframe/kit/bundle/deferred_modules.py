@@ -21,7 +21,7 @@ from mcpframe.kit.bundle.pyodide_job import Mounted, program_text, run_in_pyodid
 from mcpframe.kit.bundle.runtime import Runtime
 from mcpframe.kit.bundle.trim import native_libraries
 
-INDEX = "cold-index.json"
+INDEX = "deferred-index.json"
 """The file in an archive that says where each file is in the cold archive; the page does not unpack it."""
 
 

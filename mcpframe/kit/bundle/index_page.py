@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.assets import Asset
 
 
@@ -23,9 +23,9 @@ def link(asset: Asset, folder: str) -> dict[str, Any]:
     return {"url": relative_url(asset, folder), "integrity": asset.integrity, "bytes": len(asset.data)}
 
 
-def early_script() -> str:
+def prefetch_script() -> str:
     """The script that is in the page itself, where there is a snapshot."""
-    return (static_dir() / "early.js").read_text("utf-8")
+    return (page_dir() / "prefetch.js").read_text("utf-8")
 
 
 def render_page(
@@ -38,7 +38,7 @@ def render_page(
     loader: Mapping[str, Any],
     modules: Iterable[Mapping[str, Any]],
     preloads: Iterable[Mapping[str, Any]],
-    early: bool,
+    prefetch: bool,
 ) -> bytes:
     """Render index.html.
 
@@ -51,10 +51,10 @@ def render_page(
         loader: The script.
         modules: Scripts that the loader imports.
         preloads: Files that the loader fetches.
-        early: Whether there is a snapshot, and so the script that begins before all others.
+        prefetch: Whether there is a snapshot, and so the script that begins before all others.
     """
     environment = Environment(
-        loader=FileSystemLoader(static_dir()), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=FileSystemLoader(page_dir()), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     # Inside a script element nothing but these could end it; JSON reads them the same.
     text = json.dumps(boot, separators=(",", ":"), sort_keys=True).replace("<", "\\u003c").replace(">", "\\u003e")
@@ -67,7 +67,7 @@ def render_page(
         loader=loader,
         modules=modules,
         preloads=preloads,
-        early=_Raw(early_script()) if early else None,
+        prefetch=_Raw(prefetch_script()) if prefetch else None,
     )
     return markup.encode()
 

@@ -32,7 +32,7 @@ _SAME, _OWN, _ZEROS, _PART = range(4)
 
 
 def whole(sent: bytes) -> bytes:
-    """Memory from what static/maker.js sends of it, which is without zeros."""
+    """Memory from what static/build/snapshot-maker.js sends of it, which is without zeros."""
     count, size = struct.unpack_from("<II", sent)
     places = struct.iter_unpack("<II", sent[8 : 8 + 8 * count])
     memory, at = bytearray(size), 8 + 8 * count

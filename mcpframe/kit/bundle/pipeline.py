@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from mcpframe.frame.core.origins import ANY
-from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
@@ -24,11 +23,10 @@ from mcpframe.kit.bundle.contents import assemble
 from mcpframe.kit.bundle.inspect import Inspected, compile_and_inspect
 from mcpframe.kit.bundle.layers import build_layers, compiled, is_compiled
 from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
-from mcpframe.kit.bundle.memory import DECODER
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
 from mcpframe.kit.bundle.runtime import VERSION, ensure_runtime
-from mcpframe.kit.bundle.scripts import MAKER, SCRIPTS
+from mcpframe.kit.bundle.scripts import source_files
 from mcpframe.kit.bundle.sdk_choice import asks_for_later, written_for_earlier
 from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, Taken, camera
 from mcpframe.kit.bundle.wheels import fetch_wheels
@@ -36,16 +34,6 @@ from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests,
 from mcpframe.kit.project.project import Project, find_project, with_origins
 
 _KIT = Path(__file__).resolve().parent.parent
-_STATIC = (
-    *SCRIPTS,
-    DECODER,
-    "early.js",
-    "zstd.licence.txt",
-    "frame.css",
-    "index.html.j2",
-    "node-python.mjs",
-    MAKER,
-)
 
 
 def build(
@@ -203,7 +191,10 @@ def _inputs(
     snapshot: Sequence[str],
 ) -> str:
     """The hash of everything that decides a bundle's bytes."""
-    ours = [*sorted((_KIT / "bundle").rglob("*.py")), *(static_dir() / name for name in _STATIC)]
+    ours = [
+        *sorted((_KIT / "bundle").rglob("*.py")),
+        *source_files(),
+    ]
     parts: list[str | bytes] = [
         repr(source_date()),
         VERSION,

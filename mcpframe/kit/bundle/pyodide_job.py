@@ -103,7 +103,7 @@ def run_in_pyodide(
     """Run programs of `in_pyodide`, one after another, and return the outcome of each.
 
     They run under Node, which has no environment of this process, may read nothing but what is given here, and may
-    write no file, start no program and use no network (see `static/node-python.mjs`). What an earlier program has
+    write no file, start no program and use no network (see `static/build/node-python.mjs`). What an earlier program has
     given cannot be changed by a later one.
 
     Args:
@@ -138,7 +138,9 @@ def run_in_pyodide(
     }
     readable = [runtime.folder, *(folders or {}).values(), *(item.file for item in archives)]
     command = find_node().confined(
-        static_dir() / "node-python.mjs", readable=[*readable, *([stdlib] if stdlib else [])], evaluates=evaluates
+        static_dir() / "build" / "node-python.mjs",
+        readable=[*readable, *([stdlib] if stdlib else [])],
+        evaluates=evaluates,
     )
     steps = [_START, *programs[:alone], *([_UNPACK, *programs[alone:]] if alone < len(programs) else [])]
     limits = [(step, (timeouts or {}).get(step, _PATIENCE)) for step in steps]
@@ -168,7 +170,7 @@ def _environment() -> dict[str, str]:
 
 
 def _frame(node: Running, deadline: float) -> Outcome:
-    """Read one frame of static/node-python.mjs. It may be forged where untrusted modules have been imported."""
+    """Read one frame of static/build/node-python.mjs. It may be forged where untrusted modules have been imported."""
     head_size, body_size = struct.unpack("<II", node.read(8, deadline))
     if head_size > _MOST_HEAD or body_size > _MOST_BODY:
         raise ToolFailed("Pyodide gave more than any program of the build should.")

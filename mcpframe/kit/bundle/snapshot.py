@@ -1,10 +1,10 @@
 """Takes a snapshot of Python's memory, once everything that serving needs is imported, for pages to start from.
 
 A headless Chromium opens the very page that will be published, served from this process on a loopback address, with a
-script of the build in it (static/maker.js, in_pyodide/making.py). What a snapshot holds is published, so nothing may
-get into it that is secret or belongs to this machine: the page has no clock, no chance and no environment of its own,
-and where the author's module asks for any of these, or holds something that memory alone does not keep, the snapshot is
-taken before that module is imported. Each is tried out before it is used.
+script of the build in it (static/build/snapshot-maker.js, in_pyodide/prepare_snapshot.py). What a snapshot holds is
+published, so nothing may get into it that is secret or belongs to this machine: the page has no clock, no chance and
+no environment of its own, and where the author's module asks for any of these, or holds something that memory alone
+does not keep, the snapshot is taken before that module is imported. Each is tried out before it is used.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcpframe.kit.base.cache import write_file
-from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.bundle.assets import Asset
 from mcpframe.kit.bundle.compile import cache_key, cached
 from mcpframe.kit.bundle.memory import sparse, whole
 from mcpframe.kit.bundle.pyodide_job import program_text
-from mcpframe.kit.bundle.scripts import MAKER
+from mcpframe.kit.bundle.scripts import snapshot_maker_source
 from mcpframe.kit.bundle.snapshot_page import Chromium, NoBrowser, NoOutcome, OpenedBundle
 
 AUTHOR = "author"
@@ -165,7 +164,7 @@ def _layer(browser: OpenedBundle, server: Server, layer: str) -> tuple[Snapshot 
     program = program_text("prepare_snapshot")
     path = cached(
         "snapshots",
-        cache_key(_FORMAT, layer, browser.chromium.identity, program, _maker(), *identity)[:32]
+        cache_key(_FORMAT, layer, browser.chromium.identity, program, snapshot_maker_source(), *identity)[:32]
         + cache_key(*(part for name in kept for part in (name, bundle[name])))[:32],
     )
     if not path.is_file():
@@ -219,7 +218,10 @@ def _start(browser: OpenedBundle, *, own: bool) -> tuple[dict[str, Any], bytes]:
 
     From the cache where this browser has started with this runtime and these libraries before.
     """
-    path = cached("starts", cache_key(_FORMAT, browser.chromium.identity, _maker(), *browser.before_python(own=own)))
+    path = cached(
+        "starts",
+        cache_key(_FORMAT, browser.chromium.identity, snapshot_maker_source(), *browser.before_python(own=own)),
+    )
     if not path.is_file():
         outcome, sent = browser.run({"step": "start"}, own=own)
         if "failure" in outcome:
@@ -227,10 +229,6 @@ def _start(browser: OpenedBundle, *, own: bool) -> tuple[dict[str, Any], bytes]:
         write_file(path, _pack((outcome, sent["start"])))
     outcome, memory = _unpack(path.read_bytes())
     return outcome, whole(memory)
-
-
-def _maker() -> bytes:
-    return (static_dir() / MAKER).read_bytes()
 
 
 def _failure(outcome: Mapping[str, Any], page: str = "the page for it") -> str:

@@ -1,4 +1,4 @@
-"""What static/maker.js says, checked: it is published, and the author's modules run in the page that says it.
+"""Checks what static/build/snapshot-maker.js says: it is published, and the author's modules run in the same page.
 
 What does not have this shape was made up by one of them, or the page is broken.
 """

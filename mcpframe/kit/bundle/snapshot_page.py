@@ -16,12 +16,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.base.errors import ChromiumMissing
 from mcpframe.kit.browser.chromium import find_chromium, launch_options
 from mcpframe.kit.bundle.assets import integrity
 from mcpframe.kit.bundle.memory import DECODER
-from mcpframe.kit.bundle.scripts import maker_script
+from mcpframe.kit.bundle.scripts import SNAPSHOT_MAKER, snapshot_maker_script
 from mcpframe.kit.bundle.snapshot_outcome import MOST_BYTES, check_memory, checked
 from mcpframe.kit.web.serve import serve_app
 
@@ -207,7 +207,7 @@ class OpenedBundle:
     def run(
         self, job: Mapping[str, Any], *, own: bool, snapshot: tuple[bytes, Mapping[str, Any]] | None = None
     ) -> tuple[dict[str, Any], dict[str, bytes]]:
-        """Open the page, have static/maker.js do a job, and give its outcome and what it has sent of memory, by name.
+        """Have static/build/snapshot-maker.js do a job in the page; return its outcome, and the memory it sent by name.
 
         What it has sent is for `mcpframe.kit.bundle.memory.whole`.
 
@@ -285,15 +285,15 @@ class _Page:
         self.done = threading.Event()
         self._outcome = b""
         self.sent: dict[str, bytes] = {}
-        maker = self._maker(bundle)
-        files: dict[str, Any] = {"maker": _told("maker.js", maker)}
+        maker = self._snapshot_maker(bundle)
+        files: dict[str, Any] = {"snapshot_maker": _told(SNAPSHOT_MAKER, maker)}
         self._files = {f"/{path}": data for path, data in bundle.items()}
-        self._files[f"/{name}/maker.js"] = maker
+        self._files[f"/{name}/{SNAPSHOT_MAKER}"] = maker
         self._files[f"/{name}/job.json"] = json.dumps(job).encode()
         if snapshot is not None:
             data, facts = snapshot
             self._files[f"/{name}/snapshot.bin"] = data
-            decoder = (static_dir() / DECODER).read_bytes()
+            decoder = (page_dir() / DECODER).read_bytes()
             self._files[f"/{name}/{DECODER}"] = decoder
             files["snapshot"] = {**_told("snapshot.bin", data), "decoder": _told(DECODER, decoder), **facts}
         index = f"/{name}/index.html"
@@ -302,9 +302,9 @@ class _Page:
             self._files[index],
         )
 
-    def _maker(self, bundle: Mapping[str, bytes]) -> bytes:
+    def _snapshot_maker(self, bundle: Mapping[str, bytes]) -> bytes:
         loader = next(path for path in bundle if path.startswith("_mcpframe/loader."))
-        return maker_script(f"../{loader}")
+        return snapshot_maker_script(f"../{loader}")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request (ASGI)."""
@@ -341,7 +341,7 @@ class _Page:
         """What the page has said, once it is done.
 
         Raises:
-            NoOutcome: It is something else than static/maker.js says.
+            NoOutcome: It is something else than static/build/snapshot-maker.js says.
         """
         try:
             outcome = checked(json.loads(self._outcome))

@@ -30,7 +30,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.collect import author_files
 from mcpframe.kit.dev.reload_channel import DevChannel, WithChannel
 from mcpframe.kit.project.project import find_project
-from mcpframe.kit.web.host_page import HOST_MODULES
+from mcpframe.kit.web.host_page import copy_host_modules
 from mcpframe.kit.web.serve import FRAMED_HOST, Served, serve_app
 from mcpframe.kit.web.site import Site
 
@@ -236,8 +236,7 @@ def _write_page(folder: Path, server: str, channel: DevChannel) -> None:
         f"/*\n  Content-Security-Policy: {policy}\n  Referrer-Policy: no-referrer\n", "utf-8"
     )
     (folder / "config.json").write_text(json.dumps({"state": f"{STATE_PATH[1:]}?{channel.query}"}), "utf-8")
-    for module in HOST_MODULES:
-        shutil.copy2(static_dir() / module, folder)
+    copy_host_modules(folder)
     shutil.copytree(static_dir() / "dev", folder, dirs_exist_ok=True)
 
 

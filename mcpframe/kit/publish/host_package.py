@@ -1,4 +1,4 @@
-"""The npm package `@mcpframe/host`: `static/host.js` with its types, and one file with the SDK's client in it."""
+"""The npm package `@mcpframe/host`: `static/host/host.js` with its types, and one file with the SDK's client in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.node import find_node
 from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
 
-_OWN = ("package.json", "README.md", "bundled.d.ts")
+_FILES = (*HOST_MODULES, "host.d.ts", "package.json", "README.md", "bundled.d.ts")
 _LICENSE = re.compile("licen[cs]e", re.IGNORECASE)
 _PACKAGE = re.compile(r"(?:^|/)node_modules/((?:@[^/]+/)?[^/]+)/")
 
@@ -26,14 +26,12 @@ def stage_host_package(folder: Path, modules: Path) -> None:
     Raises:
         KitError: It is no checkout, or esbuild is missing or fails.
     """
-    static = static_dir()
-    for name in _OWN:
-        shutil.copyfile(static / "host" / name, folder / name)
-    for name in (*HOST_MODULES, "host.d.ts"):
-        shutil.copyfile(static / name, folder / name)
+    source = static_dir() / "host"
+    for name in _FILES:
+        shutil.copyfile(source / name, folder / name)
     shutil.copyfile(checkout_dir() / "LICENSE", folder / "LICENSE")
     record = folder / "inputs.json"
-    bundle_module(str(static / "host" / "bundled.js"), folder / "bundled.js", modules, record=record)
+    bundle_module(str(source / "bundled.js"), folder / "bundled.js", modules, record=record)
     inputs = json.loads(record.read_text("utf-8"))["inputs"]
     record.unlink()
     (folder / "bundled.licenses.txt").write_text(_licenses(list(inputs), modules), "utf-8")

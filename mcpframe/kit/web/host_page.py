@@ -14,7 +14,7 @@ from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.base.progress import Progress, silent
 
 HOST_MODULES = ("host.js", "host-messages.js", "host-json.js", "host-alive.js")
-"""The host module for JavaScript pages, in `static`."""
+"""The modules of host.js, in `static/host`."""
 
 _CLIENT = "@modelcontextprotocol/client"
 
@@ -81,6 +81,12 @@ def bundle_module(
     run_tool(command, "esbuild", cwd=modules.parent, timeout=120, environment=environment)
 
 
+def copy_host_modules(folder: Path) -> None:
+    """Copy host.js and the modules it imports, for a page in `folder`."""
+    for module in HOST_MODULES:
+        shutil.copy2(static_dir() / "host" / module, folder)
+
+
 def write_host_page(folder: Path, frame_url: str, client: Path) -> None:
     """Fill `folder` with a host page that frames the server at `frame_url`.
 
@@ -90,8 +96,7 @@ def write_host_page(folder: Path, frame_url: str, client: Path) -> None:
         client: The TypeScript client, from `bundle_client`.
     """
     shutil.copytree(static_dir() / "demo", folder, dirs_exist_ok=True)
-    for module in HOST_MODULES:
-        shutil.copy2(static_dir() / module, folder)
+    copy_host_modules(folder)
     shutil.copy2(client, folder / "mcp-client.js")
     (folder / "config.json").write_text(json.dumps({"url": frame_url}), "utf-8")
     origin = "/".join(frame_url.split("/", 3)[:3])

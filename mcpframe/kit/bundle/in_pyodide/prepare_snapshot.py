@@ -1,8 +1,8 @@
 """Brings Python to where a snapshot is taken of it: everything imported that serving needs, nothing under way.
 
-static/maker.js calls, in this order: `prepare`, `load` for the author's module, `finish`, `clean`. While the author's
-module is imported, whatever must not become part of a public file is noted with the line that asked for it: randomness
-of every kind, the clock, the visitor's locale, the browser.
+static/build/snapshot-maker.js calls, in this order: `prepare`, `load` for the author's module, `finish`, `clean`. While
+the author's module is imported, whatever must not become part of a public file is noted with the line that asked for
+it: randomness of every kind, the clock, the visitor's locale, the browser.
 """
 
 from __future__ import annotations
@@ -87,6 +87,16 @@ async def prepare() -> None:
     sdk.prepare()
     import anyio._backends._asyncio  # noqa: F401  anyio imports it when it is first used
 
+    import mcpframe.frame.author
+    import mcpframe.frame.boot
+    import mcpframe.frame.browser.dom
+    import mcpframe.frame.browser.storage
+    import mcpframe.frame.browser.window
+    import mcpframe.frame.compat.after_restore
+    import mcpframe.frame.load
+    import mcpframe.frame.page_storage
+    import mcpframe.frame.storage
+    import mcpframe.frame.ui  # noqa: F401
     from mcpframe.frame.server import FrameServer
 
     server = FrameServer("probe", allowed_origins=[HOST])

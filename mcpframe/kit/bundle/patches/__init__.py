@@ -8,8 +8,9 @@ Matching text does not prove that a patch is right for a script: only scripts th
 raise Pyodide's version (`runtime.FILES`), add the new script's hash to `SCRIPTS` and run the tests of this package:
 they say which patches apply. Whatever was not applied is one line among the build's warnings.
 
-What a page replaces of Pyodide while it runs, such as its fetches and parts of its file system, is in the page's
-scripts (static/loader.js, late.js, cold.js, ending.js); what Python code replaces is in `mcpframe.frame.compat`.
+What a page replaces of Pyodide while it runs, such as its fetches and parts of its file system, is in the scripts of
+static/page (loader.js, background-files.js, deferred-modules.js, ending.js); what Python code replaces is in
+`mcpframe.frame.compat`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """One WebAssembly module holds the trampolines of all JavaScript functions that native code has the address of.
 
 The table of functions takes WebAssembly functions only, so Emscripten compiles a module for each JavaScript function.
-Here static/linking.js compiles one for all of them; the page's loader passes it in as `asWasm`. Without it, or for a
-function that comes later, Emscripten's own way is taken.
+Here static/page/linking.js compiles one for all of them; the page's loader passes it in as `asWasm`. Without it, or for
+a function that comes later, Emscripten's own way is taken.
 
 Upstream: https://github.com/emscripten-core/emscripten/issues/9909 (closed: it uses `WebAssembly.Function`, which
 browsers do not have by default).

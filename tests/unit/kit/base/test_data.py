@@ -11,7 +11,7 @@ from mcpframe.kit.base.errors import KitError
 
 
 def test_in_a_checkout() -> None:
-    assert (data.static_dir() / "host.js").is_file()
+    assert (data.static_dir() / "host" / "host.js").is_file()
     assert data.templates_dir().parent == data.static_dir().parent == data.checkout_dir()
 
 

@@ -15,7 +15,7 @@ from mcpframe.kit.bundle.memory import sparse, whole
 
 
 def restored(data: bytes, before: bytes) -> tuple[bytes, dict[str, Any], int]:
-    """As static/restore.js does it: the memory, the JSON, and the check of what was there already."""
+    """As static/page/restore.js does it: the memory, the JSON, and the check of what was there already."""
     whole = zstandard.decompress(data)
     length = int.from_bytes(whole[:4], "little")
     meta = json.loads(whole[4 : 4 + length])

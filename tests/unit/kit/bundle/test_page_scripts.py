@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.base.data import checkout_dir, static_dir
+from mcpframe.kit.base.data import checkout_dir, page_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.bundle.csp import page_policy
-from mcpframe.kit.bundle.index_page import early_script, render_page
+from mcpframe.kit.bundle.index_page import prefetch_script, render_page
 from mcpframe.kit.bundle.memory import DECODER
-from mcpframe.kit.bundle.scripts import SCRIPTS, joined, loader_script, maker_script
+from mcpframe.kit.bundle.scripts import SCRIPTS, joined, loader_script, snapshot_maker_script
 from mcpframe.kit.project.config import CspConfig
 
 NOTHING = {"url": "x", "integrity": "x", "bytes": 1}
 
 
-def page(*, early: bool) -> str:
+def page(*, prefetch: bool) -> str:
     made = render_page(
         title="A page",
         csp="default-src 'none'",
@@ -31,24 +31,24 @@ def page(*, early: bool) -> str:
         loader=NOTHING,
         modules=[],
         preloads=[],
-        early=early,
+        prefetch=prefetch,
     )
     return made.decode()
 
 
 def test_the_script_in_the_page_is_the_one_that_its_policy_allows() -> None:
-    [text] = re.findall(r"<script>(.*?)</script>", page(early=True), re.DOTALL)
+    [text] = re.findall(r"<script>(.*?)</script>", page(prefetch=True), re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    assert f" 'sha256-{digest}';" in page_policy(CspConfig(), inline=[early_script()])
+    assert f" 'sha256-{digest}';" in page_policy(CspConfig(), inline=[prefetch_script()])
 
 
 def test_the_script_in_the_page_comes_after_what_it_reads_and_before_everything_it_would_wait_for() -> None:
-    made = page(early=True)
+    made = page(prefetch=True)
     assert made.index('id="mcpframe-boot"') < made.index("<script>") < made.index("<link")
 
 
 def test_a_page_without_a_snapshot_has_no_script_in_it() -> None:
-    assert re.findall(r"<script(?! type=)", page(early=False)) == []
+    assert re.findall(r"<script(?! type=)", page(prefetch=False)) == []
 
 
 SOURCES = {
@@ -83,7 +83,7 @@ console.log(Object.keys(one).join(), Object.keys(two).join(), await two.two());
     assert ran.stdout == "one,count two,Two 22\n"
 
 
-@pytest.mark.parametrize("script", [loader_script(), maker_script("../_mcpframe/loader.js")])
+@pytest.mark.parametrize("script", [loader_script(), snapshot_maker_script("../_mcpframe/loader.js")])
 def test_all_imports_of_a_pages_scripts_are_found_in_its_one_file(script: bytes) -> None:
     text = script.decode()
     declared = set(re.findall(r'^modules\["(.+)"\] =', loader_script().decode(), re.MULTILINE))
@@ -99,6 +99,6 @@ def test_the_decoder_is_that_of_the_locked_package() -> None:
     modules = install_locked(checkout_dir())
     script = (modules / "zstddec" / "dist" / "zstddec-stream.mjs").read_text("utf-8")
     [text] = re.findall(r'const wasm = "([^"]+)"', script)
-    assert base64.b64decode(text) == (static_dir() / DECODER).read_bytes()
-    licences = (modules / "zstddec" / "LICENSE", static_dir() / "zstd.licence.txt")
+    assert base64.b64decode(text) == (page_dir() / DECODER).read_bytes()
+    licences = (modules / "zstddec" / "LICENSE", page_dir() / "zstd.licence.txt")
     assert len({path.read_text("utf-8").strip() for path in licences}) == 1

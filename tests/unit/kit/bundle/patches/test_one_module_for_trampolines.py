@@ -1,11 +1,11 @@
-"""What static/linking.js makes of JavaScript functions: WebAssembly functions that a table takes."""
+"""What static/page/linking.js makes of JavaScript functions: WebAssembly functions that a table takes."""
 
 from __future__ import annotations
 
 import subprocess
 from pathlib import Path
 
-from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.data import page_dir
 
 
 def test_functions_of_javascript_become_ones_of_webassembly(tmp_path: Path) -> None:
@@ -20,7 +20,7 @@ for (const one of found.values()) table.set(0, one);  // throws where one is not
 console.log(found.size, found.get(functions[399])(1), found.get(none)(), found.get(large)(41n), found.get(two)(1, 2));
 console.log(asWasm([]).size);
 """
-    (tmp_path / "linking.mjs").write_text((static_dir() / "linking.js").read_text("utf-8"))
+    (tmp_path / "linking.mjs").write_text((page_dir() / "linking.js").read_text("utf-8"))
     (tmp_path / "script.mjs").write_text(many)
     ran = subprocess.run(["node", tmp_path / "script.mjs"], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines() == ["403 400 undefined 42n 3", "0"]

@@ -1,9 +1,9 @@
 // Boots Python in this page: fetches everything at once, checks it, unpacks it, and hands over to mcpframe.frame.boot.
 // It knows nothing of MCP. What a person sees until the server runs, and when it cannot, is in page.js.
-import { Cold } from "./cold.js";
+import { textOrReason } from "../host/host-json.js";
+import { BackgroundFiles } from "./background-files.js";
+import { DeferredModules } from "./deferred-modules.js";
 import { Ending } from "./ending.js";
-import { textOrReason } from "./host-json.js";
-import { Late } from "./late.js";
 import { asWasm, emptyModule, headOf } from "./linking.js";
 import { page } from "./page.js";
 import { Snapshot, fetchForNextTime, isChosen, unused, verify } from "./restore.js";
@@ -120,11 +120,11 @@ async function bytesLater(file) {
 async function compile(file) {
   await requireWebAssembly();
   const unchecked = { ...file, integrity: null };
-  const early = compiling[file.url]; // by early.js
+  const prefetched = compiling[file.url]; // by prefetch.js
   delete compiling[file.url];
-  const response = await get(unchecked, early?.response);
+  const response = await get(unchecked, prefetched?.response);
   try {
-    return await (early?.module ?? WebAssembly.compileStreaming(response));
+    return await (prefetched?.module ?? WebAssembly.compileStreaming(response));
   } catch (error) {
     const module = await bytes(unchecked).then((data) => WebAssembly.compile(data)).catch(() => null);
     if (module) {
@@ -239,16 +239,16 @@ class Arrivals {
 /** Starts Python without a snapshot: from the files of its library. */
 async function startPython(arrivals, more, begun, isBuild = false) {
   page.progress("Loading");
-  page.expect([...files.archives, ...(files.cold.early ? [files.cold] : [])]);
+  page.expect([...files.archives, ...(files.deferred.early ? [files.deferred] : [])]);
   const archives = files.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
-  const early = files.cold.early ? arrivals.watched(bytes(files.cold)) : null;
-  const cold = new Cold(absolute(files.cold.url), files.cold);
-  if (isBuild) await Promise.all([early, ...archives.map(({ zip }) => zip)]);
+  const deferredArchive = files.deferred.early ? arrivals.watched(bytes(files.deferred)) : null;
+  const deferred = new DeferredModules(absolute(files.deferred.url), files.deferred);
+  if (isBuild) await Promise.all([deferredArchive, ...archives.map(({ zip }) => zip)]);
   const fsInit = async (FS) => {
     performance.mark("mcpframe:wasm");
-    for (const { zip, to } of archives) unpack(FS, await zip, to, cold);
+    for (const { zip, to } of archives) unpack(FS, await zip, to, deferred);
     performance.mark("mcpframe:unpacked");
-    cold.place(FS, await early);
+    deferred.place(FS, await deferredArchive);
     settle(FS, files.archives);
     performance.mark("mcpframe:files");
     page.progress("Starting Python");
@@ -272,10 +272,10 @@ async function restorePython() {
   const arrivals = new Arrivals(files.snapshot.libraries);
   page.progress("Loading");
   page.expect([files.snapshot, files.snapshot.decoder]);
-  const late = new Late(files, absolute, bytesLater);
-  const early = late.expect(files.snapshot.files, (file) => arrivals.watched(bytes(file)));
+  const background = new BackgroundFiles(files, absolute, bytesLater);
+  const first = background.expect(files.snapshot.files, (file) => arrivals.watched(bytes(file)));
   const pyodide = await arrivals.start({
-    fsInit: async (FS) => late.place(FS, await early),
+    fsInit: async (FS) => background.place(FS, await first),
     more: { _loadSnapshot: snapshot.head() },
     finish: (module) => snapshot.fill(module),
   });
@@ -287,7 +287,7 @@ async function restorePython() {
     await pyodide._api.loadDynlib(path);
   }
   page.isRestored();
-  late.comeLater();
+  background.fetchInBackground();
   performance.mark("mcpframe:libraries");
   return pyodide;
 }
@@ -335,7 +335,7 @@ async function gathered() {
   return arrivals;
 }
 
-// What the build starts Python with; no published page has a `maker`.
+// What the build starts Python with; no published page has a `snapshot_maker`.
 const builder = {
   memoryAtStart,
   startPython: async (more, begun) => startPython(await gathered(), more, begun, true),
@@ -344,7 +344,7 @@ const builder = {
 
 async function main() {
   page.start(config);
-  if (files.maker) return (await script(files.maker)).make(builder);
+  if (files.snapshot_maker) return (await script(files.snapshot_maker)).make(builder);
   const pyodide = await start();
   const boot = pyodide.pyimport("mcpframe.frame.boot");
   const serving = boot.main(JSON.stringify(config), page);

@@ -18,14 +18,14 @@ function* stored(zip) {
   }
 }
 
-const COLD_INDEX = "cold-index.json"; // where the files of the cold archive are in it: see cold.js
+const DEFERRED_INDEX = "deferred-index.json"; // where the files of the deferred archive are in it: see deferred-modules.js
 
 /** Puts the files of a zip into the folder `to`, and the index that is in one of them where it belongs. */
-export function unpack(FS, zip, to, cold) {
+export function unpack(FS, zip, to, deferred) {
   const known = new Set();
   for (const [name, content] of stored(zip)) {
-    if (name === COLD_INDEX) {
-      cold.index = JSON.parse(new TextDecoder().decode(content));
+    if (name === DEFERRED_INDEX) {
+      deferred.index = JSON.parse(new TextDecoder().decode(content));
       continue;
     }
     const path = `${to}/${name}`;

@@ -1,16 +1,16 @@
 // The files of Python's library and of the server, where Python was restored from a snapshot: what serves is in memory
 // already, so they are fetched once the page has answered. Where one of them is wanted before, all are fetched at once;
 // Python reads in the middle of an import and cannot wait, so that fetch is a synchronous one.
-import { Cold } from "./cold.js";
+import { DeferredModules } from "./deferred-modules.js";
 import { fetchNow } from "./fetch-now.js";
 import { whenQuiet } from "./restore.js";
 import { settle, unpack } from "./unzip.js";
 
-export class Late {
+export class BackgroundFiles {
   #hooked = [];
   #there = new Set();
   #filled = false;
-  #cold = [];
+  #deferred = [];
 
   /**
    * @param files those of the boot config
@@ -30,14 +30,14 @@ export class Late {
    */
   async expect(which, fetchBytes) {
     const wanted = this.files.archives.map((file) => (which === "all" || (which === "own" && file.own) ? fetchBytes(file) : null));
-    const cold = which === "all" && this.files.cold.early ? fetchBytes(this.files.cold) : null;
-    return { archives: await Promise.all(wanted), cold: await cold };
+    const deferred = which === "all" && this.files.deferred.early ? fetchBytes(this.files.deferred) : null;
+    return { archives: await Promise.all(wanted), deferred: await deferred };
   }
 
   /** Places what is here. The folders of everything else fill themselves when something in them is looked for. */
-  place(FS, { archives, cold }) {
+  place(FS, { archives, deferred }) {
     this.FS = FS;
-    this.#fill(archives, cold);
+    this.#fill(archives, deferred);
     const waiting = this.files.archives.filter((_, index) => !archives[index]);
     this.#filled = waiting.length === 0;
     for (const { to } of waiting) {
@@ -58,13 +58,13 @@ export class Late {
    * A host that drives the browser, as mcpframe's bridge does, may have everything come at once by `mcpframeComplete()`,
    * with what few servers read.
    */
-  comeLater() {
+  fetchInBackground() {
     if (navigator.connection?.saveData) return;
     let coming;
     const come = () => (coming ??= this.#come());
     globalThis.mcpframeComplete = async () => {
       await come();
-      await Promise.all(this.#cold.map((cold) => cold.come(this.fetchBytes)));
+      await Promise.all(this.#deferred.map((modules) => modules.come(this.fetchBytes)));
     };
     whenQuiet(come);
   }
@@ -90,16 +90,16 @@ export class Late {
     this.#fill(archives, null);
   }
 
-  #fill(archives, early) {
-    const cold = new Cold(this.absolute(this.files.cold.url), this.files.cold);
+  #fill(archives, deferredArchive) {
+    const deferred = new DeferredModules(this.absolute(this.files.deferred.url), this.files.deferred);
     this.files.archives.forEach((file, index) => {
       this.FS.mkdirTree(file.to);
       if (!archives[index]) return;
       this.#there.add(file);
-      unpack(this.FS, archives[index], file.to, cold);
+      unpack(this.FS, archives[index], file.to, deferred);
     });
-    cold.place(this.FS, early);
-    this.#cold.push(cold);
+    deferred.place(this.FS, deferredArchive);
+    this.#deferred.push(deferred);
     settle(this.FS, this.files.archives);
   }
 }

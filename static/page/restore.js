@@ -1,5 +1,5 @@
 // Starts Python from a snapshot: its memory as the build has found it once everything was imported. What memory does not
-// hold is put back elsewhere: native libraries by Pyodide, files by late.js, the visitor's surroundings by waking.py.
+// hold is put back elsewhere: native libraries by Pyodide, files by background-files.js, the visitor's surroundings by after_restore.py.
 // A snapshot fits one build of Pyodide, one set of libraries and one set of the browser's features; where anything does
 // not match, an error is thrown, and the page starts without it.
 
@@ -165,7 +165,7 @@ export class Snapshot {
     performance.mark("mcpframe:restored");
   }
 
-  /** What Python has to know of this visit: see waking.py. */
+  /** What Python has to know of this visit: see after_restore.py. */
   visitor() {
     const year = new Date().getFullYear();
     return {

@@ -3,7 +3,7 @@
 // wait, so that fetch is a synchronous one. Where the build knows that they are needed they come with everything else.
 import { fetchNow } from "./fetch-now.js";
 
-export class Cold {
+export class DeferredModules {
   /** `file`: the archive's `integrity`, `bytes`, and `to`, the folder it belongs in. */
   constructor(url, file) {
     this.url = url;

@@ -1,6 +1,6 @@
 // The build's own script, in no bundle: it has Python import the server in the very page that will be published, and
 // hands its memory to the build. See mcpframe.kit.bundle.snapshot, which opens the page.
-import { features } from "./restore.js";
+import { features } from "../page/restore.js";
 
 const EPOCH = Date.UTC(2025, 0, 1); // the time it always is here, so that the same inputs give the same memory
 
@@ -159,7 +159,7 @@ async function take(job, { startPython }) {
     drawn = own.map((at) => module.HEAPU32[at >>> 2]);
   });
   const { _module: module, FS } = pyodide;
-  pyodide.runPython(job.program, { filename: "/mcpframe/making.py" });
+  pyodide.runPython(job.program, { filename: "/mcpframe/prepare_snapshot.py" });
   const asked = pyodide.globals.get("asked");
   const before = listing(FS);
   await pyodide.runPythonAsync("await prepare()");
@@ -198,7 +198,7 @@ async function take(job, { startPython }) {
 
 async function check(job, { restorePython }) {
   const pyodide = await restorePython();
-  pyodide.runPython(job.program, { filename: "/mcpframe/checking.py" });
+  pyodide.runPython(job.program, { filename: "/mcpframe/prepare_snapshot.py" });
   return JSON.parse(await pyodide.runPythonAsync(`await check(${arguments_(job)})`));
 }
 
