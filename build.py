@@ -9,6 +9,7 @@
     python3 build.py soak [ARGUMENTS]    call the bridge 20,000 times, with clients that leave, cancel and lie
     python3 build.py docs [--check]      write the generated parts of docs/ (or only compare them), and build its site
     python3 build.py screenshots         take the README's pictures anew
+    python3 build.py scripts             bundle the scripts of static/page, after a change of one
     python3 build.py host                pack the npm package @mcpframe/host into dist/
     python3 build.py lock                renew the lock files
 
@@ -60,6 +61,7 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("screenshots", help="the README's pictures, in docs/images/")
     docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
     docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
+    verbs.add_parser("scripts", help="bundle the scripts of static/page, after a change of one")
     verbs.add_parser("host", help="pack the npm package @mcpframe/host into dist/")
     verbs.add_parser("lock", help="renew the lock files")
     # Everything after these belongs to what they run, options included.
@@ -92,6 +94,11 @@ def main(arguments: Sequence[str]) -> int:
             return docs(check=options.check)
         elif options.verb == "lock":
             lock()
+        elif options.verb == "scripts":
+            from mcpframe.kit.base.node import install_locked
+            from mcpframe.kit.publish.page_script import write_page_script
+
+            print(write_page_script(install_locked(ROOT, progress=step)).relative_to(ROOT))
         elif options.verb == "host":
             from mcpframe.kit.base.node import install_locked
             from mcpframe.kit.publish.host_package import pack_host_package
@@ -207,8 +214,11 @@ def soak(arguments: Sequence[str]) -> int:
 
 def check() -> int:
     """Run every check, also after one has failed; return 1 if any has."""
+    from mcpframe.kit.bundle.scripts import loader_script
+
     commands = (["ruff", "check"], ["ruff", "format", "--check"], ["mypy"])
     statuses = [subprocess.call([sys.executable, "-m", *command], cwd=ROOT) for command in commands]
+    loader_script()  # raises if it does not fit its sources
     return int(any(statuses))
 
 

@@ -1,6 +1,5 @@
 // The build's own script, in no bundle: it has Python import the server in the very page that will be published, and
 // hands its memory to the build. See mcpframe.kit.bundle.snapshot, which opens the page.
-import { features } from "../page/restore.js";
 
 const EPOCH = Date.UTC(2025, 0, 1); // the time it always is here, so that the same inputs give the same memory
 
@@ -148,7 +147,7 @@ function arguments_({ entry, kind, settings }) {
   return `${entry ? JSON.stringify(entry) : "None"}, ${JSON.stringify(kind)}, ${JSON.stringify(settings)}`;
 }
 
-async function take(job, { startPython }) {
+async function take(job, { startPython, features }) {
   isolate();
   let own, drawn;
   const settings = { _makeSnapshot: true, jsglobals: watchedGlobals(), env: job.env };

@@ -6,7 +6,7 @@ import { DeferredModules } from "./deferred-modules.js";
 import { Ending } from "./ending.js";
 import { asWasm, emptyModule, headOf } from "./linking.js";
 import { page } from "./page.js";
-import { Snapshot, fetchForNextTime, isChosen, unused, verify } from "./restore.js";
+import { Snapshot, features, fetchForNextTime, isChosen, unused, verify } from "./restore.js";
 import { settle, unpack } from "./unzip.js";
 
 globalThis.mcpframeText = textOrReason; // mcpframe.frame.browser.window reads messages with it
@@ -337,6 +337,7 @@ async function gathered() {
 
 // What the build starts Python with; no published page has a `snapshot_maker`.
 const builder = {
+  features,
   memoryAtStart,
   startPython: async (more, begun) => startPython(await gathered(), more, begun, true),
   restorePython,

@@ -1,78 +1,73 @@
-"""The page's scripts as one file, as each request delays the start. The source tree has them as several modules."""
+"""The scripts of a framed page, from `static`: each is one file when a page loads it, as each request delays the start.
+
+`static/page/loader.js` and the modules it imports are bundled by esbuild into `static/page/bundled/loader.js`, which is
+in the repository: neither a build nor an installed mcpframe needs esbuild. Its first line is a comment with the sources
+it was bundled from and their hash, so that nothing is built with a bundled script that is older than its sources.
+`mcpframe.kit.publish.page_script` writes it.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Iterable
 from pathlib import Path
 
-from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.data import page_dir, static_dir
+from mcpframe.kit.base.errors import KitError
 
-SCRIPTS = (
-    "sha256.js",
-    "fetch-now.js",
-    "unzip.js",
-    "zstd.js",
-    "deferred-modules.js",
-    "restore.js",
-    "background-files.js",
-    "linking.js",
-    "ending.js",
-    "page.js",
-    "host-json.js",
-    "loader.js",
-)
-"""The page's scripts: each after those it imports."""
-
+BUNDLED = "bundled/loader.js"
+"""The page's bundled script, in `static/page`."""
+LOADER = "page/loader.js"
+"""The module that it is bundled from, in `static`."""
 SNAPSHOT_MAKER = "snapshot-maker.js"
-"""The script of the page in which a build takes a snapshot; it imports some of them."""
-
-_IMPORT = re.compile(r'^import (\{[^}]*\}) from "[\w./-]*/([\w-]+\.js)";$', re.MULTILINE)
-_EXPORT = re.compile(r"^export ((?:async )?(?:function\*?|class|const|let) (\w+))", re.MULTILINE)
+"""The script of the page in which a build takes a snapshot, in `static/build`."""
 
 
 def source_files() -> list[Path]:
     """Return every static file that decides what a build writes."""
-    folders = (static_dir() / "page", static_dir() / "build")
-    return [*(path for folder in folders for path in sorted(folder.iterdir())), _source("host-json.js")]
+    folders = (page_dir(), page_dir() / "bundled", static_dir() / "build")
+    return [path for folder in folders for path in sorted(folder.iterdir()) if path.is_file()]
 
 
 def loader_script() -> bytes:
-    """Return all of the page's scripts in one."""
-    return joined({name: _source(name).read_text("utf-8") for name in SCRIPTS}).encode()
+    """Return the page's script.
+
+    Raises:
+        KitError: It is missing, or its sources have changed since it was bundled.
+    """
+    path = page_dir() / BUNDLED
+    try:
+        first, _, script = path.read_text("utf-8").partition("\n")
+        record = json.loads(first.removeprefix("//"))
+        current = sources_hash(record["sources"])
+    except (OSError, ValueError, LookupError, TypeError):
+        current, record = "", {}
+    if current != record.get("sha256"):
+        raise KitError(
+            f"{path} does not fit the scripts beside it: run `python3 build.py scripts`, which bundles them."
+        )
+    return script.encode()
 
 
-def snapshot_maker_source() -> bytes:
-    """Return the script that takes a snapshot as it is in the source tree."""
-    return _source(SNAPSHOT_MAKER).read_bytes()
-
-
-def snapshot_maker_script(loader: str) -> bytes:
-    """Return the script that takes a snapshot, for a page whose scripts are at the URL `loader`."""
-    text = _source(SNAPSHOT_MAKER).read_text("utf-8")
-    return f'import {{ modules }} from "{loader}";\n{_linked(text)}'.encode()
-
-
-def joined(sources: Mapping[str, str]) -> str:
-    """JavaScript modules as one, which exports them as `modules`, by name.
+def with_record(script: str, sources: Iterable[str]) -> str:
+    """Return the text of the bundled file.
 
     Args:
-        sources: By name, each after those it imports. They import each other by lines like
-            `import { one, another } from "./name.js";`, and export what they declare.
+        script: What esbuild has made.
+        sources: The files it was made of, relative to `static`.
     """
-    parts = ["const modules = {};"]
-    for name, text in sources.items():
-        exported = ", ".join(found[2] for found in _EXPORT.finditer(text))
-        body = _EXPORT.sub(r"\1", _linked(text))
-        parts.append(f'modules["{name}"] = (() => {{\n{body}\nreturn {{ {exported} }};\n}})();')
-    return "\n\n".join([*parts, "export { modules };\n"])
+    names = sorted(sources)
+    record = json.dumps({"sources": names, "sha256": sources_hash(names)})
+    return f"// {record}\n{script}"
 
 
-def _source(name: str) -> Path:
-    # The reader of messages belongs to host.js, whose npm package is self-contained; the page imports it from there.
-    folder = {"host-json.js": "host", SNAPSHOT_MAKER: "build"}.get(name, "page")
-    return static_dir() / folder / name
+def sources_hash(names: Iterable[str]) -> str:
+    """Return one hash of files in `static`, the same whatever ends their lines."""
+    texts = [(static_dir() / name).read_text("utf-8") for name in names]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
-def _linked(text: str) -> str:
-    return _IMPORT.sub(r'const \1 = modules["\2"];', text)
+def snapshot_maker_script() -> bytes:
+    """Return the script that takes a snapshot. It imports nothing."""
+    return (static_dir() / "build" / SNAPSHOT_MAKER).read_bytes()

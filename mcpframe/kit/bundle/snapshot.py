@@ -22,7 +22,7 @@ from mcpframe.kit.bundle.assets import Asset
 from mcpframe.kit.bundle.compile import cache_key, cached
 from mcpframe.kit.bundle.memory import sparse, whole
 from mcpframe.kit.bundle.pyodide_job import program_text
-from mcpframe.kit.bundle.scripts import snapshot_maker_source
+from mcpframe.kit.bundle.scripts import snapshot_maker_script
 from mcpframe.kit.bundle.snapshot_page import Chromium, NoBrowser, NoOutcome, OpenedBundle
 
 AUTHOR = "author"
@@ -164,7 +164,7 @@ def _layer(browser: OpenedBundle, server: Server, layer: str) -> tuple[Snapshot 
     program = program_text("prepare_snapshot")
     path = cached(
         "snapshots",
-        cache_key(_FORMAT, layer, browser.chromium.identity, program, snapshot_maker_source(), *identity)[:32]
+        cache_key(_FORMAT, layer, browser.chromium.identity, program, snapshot_maker_script(), *identity)[:32]
         + cache_key(*(part for name in kept for part in (name, bundle[name])))[:32],
     )
     if not path.is_file():
@@ -220,7 +220,7 @@ def _start(browser: OpenedBundle, *, own: bool) -> tuple[dict[str, Any], bytes]:
     """
     path = cached(
         "starts",
-        cache_key(_FORMAT, browser.chromium.identity, snapshot_maker_source(), *browser.before_python(own=own)),
+        cache_key(_FORMAT, browser.chromium.identity, snapshot_maker_script(), *browser.before_python(own=own)),
     )
     if not path.is_file():
         outcome, sent = browser.run({"step": "start"}, own=own)

@@ -285,7 +285,7 @@ class _Page:
         self.done = threading.Event()
         self._outcome = b""
         self.sent: dict[str, bytes] = {}
-        maker = self._snapshot_maker(bundle)
+        maker = snapshot_maker_script()
         files: dict[str, Any] = {"snapshot_maker": _told(SNAPSHOT_MAKER, maker)}
         self._files = {f"/{path}": data for path, data in bundle.items()}
         self._files[f"/{name}/{SNAPSHOT_MAKER}"] = maker
@@ -301,10 +301,6 @@ class _Page:
             lambda match: match[1] + _changed(match[2], files, own=own, checks=snapshot is not None) + match[3],
             self._files[index],
         )
-
-    def _snapshot_maker(self, bundle: Mapping[str, bytes]) -> bytes:
-        loader = next(path for path in bundle if path.startswith("_mcpframe/loader."))
-        return snapshot_maker_script(f"../{loader}")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request (ASGI)."""

@@ -49,7 +49,13 @@ def bundle_client(modules: Path, *, progress: Progress = silent) -> Path:
 
 
 def bundle_module(
-    entry: str, target: Path, modules: Path, *, external: Sequence[str] = (), record: Path | None = None
+    entry: str,
+    target: Path,
+    modules: Path,
+    *,
+    external: Sequence[str] = (),
+    record: Path | None = None,
+    minify: bool = True,
 ) -> None:
     """Make one ES module of a module and everything that it imports.
 
@@ -59,6 +65,7 @@ def bundle_module(
         modules: A `node_modules` folder with esbuild.
         external: What is imported as it is written.
         record: A file for esbuild's account of what went into the module.
+        minify: Whether to make it as short as possible; otherwise only comments are left out.
 
     Raises:
         ToolMissing: esbuild has no program for this machine in `modules`.
@@ -72,7 +79,8 @@ def bundle_module(
         raise ToolMissing(
             f"esbuild has no program for this machine in {modules}: run `npm ci` there without --omit=optional."
         )
-    options = ["--bundle", "--format=esm", "--platform=browser", "--target=es2022", "--minify", "--log-level=warning"]
+    options = ["--bundle", "--format=esm", "--platform=browser", "--target=es2022", "--log-level=warning"]
+    options.append("--minify" if minify else "--charset=utf8")
     options += [f"--external:{name}" for name in external]
     options += [f"--metafile={record}"] if record else []
     # Modules of this package are found from wherever they are.

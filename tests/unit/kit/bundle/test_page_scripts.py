@@ -5,18 +5,23 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from mcpframe.kit.base.data import checkout_dir, page_dir
+from mcpframe.kit.base.errors import KitError
 from mcpframe.kit.base.node import install_locked
+from mcpframe.kit.bundle import scripts
 from mcpframe.kit.bundle.csp import page_policy
 from mcpframe.kit.bundle.index_page import prefetch_script, render_page
 from mcpframe.kit.bundle.memory import DECODER
-from mcpframe.kit.bundle.scripts import SCRIPTS, joined, loader_script, snapshot_maker_script
+from mcpframe.kit.bundle.scripts import BUNDLED, loader_script, snapshot_maker_script
 from mcpframe.kit.project.config import CspConfig
+from mcpframe.kit.publish.page_script import bundled_page_script
+from mcpframe.kit.web.host_page import bundle_module
 
 NOTHING = {"url": "x", "integrity": "x", "bytes": 1}
 
@@ -68,31 +73,76 @@ export async function two() {
 }
 export class Two {}
 """,
+    "both.js": """\
+import * as one from "./one.js";
+import * as two from "./two.js";
+
+console.log(Object.keys(one).sort().join(), Object.keys(two).sort().join(), await two.two());
+""",
 }
 
 
 def test_scripts_are_joined_without_getting_into_each_others_way(tmp_path: Path) -> None:
-    (tmp_path / "joined.mjs").write_text(joined(SOURCES))
-    told = """\
-import { modules } from "./joined.mjs";
-const [one, two] = [modules["one.js"], modules["two.js"]];
-console.log(Object.keys(one).join(), Object.keys(two).join(), await two.two());
-"""
-    (tmp_path / "script.mjs").write_text(told)
-    ran = subprocess.run(["node", tmp_path / "script.mjs"], capture_output=True, text=True, check=True)
-    assert ran.stdout == "one,count two,Two 22\n"
+    for name, text in SOURCES.items():
+        (tmp_path / name).write_text(text)
+    script = tmp_path / "script.mjs"
+    bundle_module(str(tmp_path / "both.js"), script, install_locked(checkout_dir()), minify=False)
+    ran = subprocess.run(["node", script], capture_output=True, text=True, check=True)
+    assert ran.stdout == "count,one Two,two 22\n"
 
 
-@pytest.mark.parametrize("script", [loader_script(), snapshot_maker_script("../_mcpframe/loader.js")])
-def test_all_imports_of_a_pages_scripts_are_found_in_its_one_file(script: bytes) -> None:
-    text = script.decode()
-    declared = set(re.findall(r'^modules\["(.+)"\] =', loader_script().decode(), re.MULTILINE))
-    assert declared == set(SCRIPTS)
-    assert set(re.findall(r' = modules\["(.+)"\];', text)) <= declared
-    assert re.findall(r"^(?:import|export) .*", text, re.MULTILINE) in (
-        ["export { modules };"],
-        ['import { modules } from "../_mcpframe/loader.js";', "export async function make(starts) {"],
-    )
+@pytest.mark.parametrize(
+    ("script", "left"),
+    [(loader_script(), []), (snapshot_maker_script(), ["export async function make(starts) {"])],
+    ids=["loader", "snapshot maker"],
+)
+def test_all_imports_of_a_pages_scripts_are_found_in_its_one_file(script: bytes, left: list[str]) -> None:
+    assert re.findall(r"^(?:import|export) .*", script.decode(), re.MULTILINE) == left
+
+
+def test_the_script_holds_every_module_of_the_page_except_those_that_are_inline() -> None:
+    inside = set(re.findall(r"^// static/(.+\.js)$", loader_script().decode(), re.MULTILINE))
+    modules = {f"page/{path.name}" for path in page_dir().glob("*.js")}
+    assert inside == {*modules, "host/host-json.js"} - {"page/prefetch.js"}
+
+
+def test_the_bundled_script_in_the_repository_is_what_its_sources_make() -> None:
+    assert (page_dir() / BUNDLED).read_text("utf-8") == bundled_page_script(install_locked(checkout_dir()))
+
+
+@pytest.fixture
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of `static`, in place of the checkout's."""
+    static = tmp_path / "static"
+    shutil.copytree(page_dir(), static / "page")
+    shutil.copytree(page_dir().parent / "host", static / "host")
+    monkeypatch.setattr(scripts, "static_dir", lambda: static)
+    monkeypatch.setattr(scripts, "page_dir", lambda: static / "page")
+    return static
+
+
+@pytest.mark.parametrize("name", ["page/loader.js", "page/sha256.js", "host/host-json.js"])
+def test_a_changed_source_is_noticed(copied: Path, name: str) -> None:
+    assert loader_script()
+    path = copied / name
+    path.write_text(path.read_text("utf-8").replace("return", "return ", 1), "utf-8")
+    with pytest.raises(KitError, match=r"python3 build\.py scripts"):
+        loader_script()
+
+
+@pytest.mark.parametrize("damaged", [None, "", "// {}\n", "// nonsense\n", "const x = 1;\n"])
+def test_a_bundled_script_without_its_record_is_noticed(copied: Path, damaged: str | None) -> None:
+    path = copied / "page" / BUNDLED
+    path.unlink() if damaged is None else path.write_text(damaged, "utf-8")
+    with pytest.raises(KitError, match=r"python3 build\.py scripts"):
+        loader_script()
+
+
+def test_the_ends_of_lines_make_no_difference(copied: Path) -> None:
+    before = loader_script()
+    for path in [*copied.rglob("*.js")]:
+        path.write_text(path.read_text("utf-8"), "utf-8", newline="\r\n")
+    assert loader_script() == before
 
 
 def test_the_decoder_is_that_of_the_locked_package() -> None:

@@ -1,0 +1,1178 @@
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "c34f672c42679029427a765730729d327d38589c39c927e1821bda952d886ed5"}
+// static/host/host-json.js
+var FREE_GROWTH = 1024 * 1024;
+var MOST_GROWTH = 16;
+var BRACKETS = 1;
+var MOST_NESTING = 1e3;
+var LONGEST_TEXT = 4096;
+var Unwritable = class extends Error {
+  constructor(name2, message) {
+    super(message);
+    this.name = name2;
+  }
+};
+function jsonOf(data, { maxMessageBytes = Infinity, maxNesting = MOST_NESTING } = {}) {
+  measure(data, maxMessageBytes, maxNesting);
+  const text = JSON.stringify(data);
+  checkBytes(text, maxMessageBytes);
+  return text;
+}
+function outlineOf(data) {
+  const type = member(data, "type");
+  const payload = isRecord(data) ? data.payload : void 0;
+  const [id, method] = [member(payload, "id"), member(payload, "method")];
+  const answers = member(payload, "result") !== void 0 || member(payload, "error") !== void 0;
+  const kind = method !== void 0 ? id !== void 0 ? "request" : "other" : answers ? "response" : "other";
+  return {
+    type: typeof type === "string" ? type : void 0,
+    kind,
+    id: typeof id === "object" || typeof id === "number" && !Number.isFinite(id) ? null : id,
+    method
+  };
+}
+function outlineText(data) {
+  const { type, kind, id, method } = outlineOf(data);
+  const isShort = (value) => typeof value !== "string" || value.length <= LONGEST_TEXT;
+  const body = kind === "other" ? {} : { jsonrpc: "2.0", id: typeof id === "bigint" || !isShort(id) ? null : id };
+  if (kind === "request") body.method = typeof method === "string" && isShort(method) ? method : "";
+  if (kind === "response") body.result = {};
+  return JSON.stringify({ type: isShort(type) ? type : void 0, payload: body });
+}
+function textOrReason(data, limits = {}) {
+  try {
+    return jsonOf(data, limits) ?? null;
+  } catch (error) {
+    return [error.name, error.message, outlineText(data)];
+  }
+}
+var isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+function member(value, name2) {
+  if (!isRecord(value) || !Object.hasOwn(value, name2)) return void 0;
+  const inner = value[name2];
+  return isBoxed(inner) ? inner.valueOf() : inner;
+}
+var isBoxed = (value) => value instanceof String || value instanceof Number || value instanceof Boolean;
+var isIndex = (key) => String(key >>> 0) === key && key !== "4294967295";
+function measure(root, maxBytes, maxNesting) {
+  if (!new Measure(maxBytes, maxNesting).isTree(root)) new Measure(maxBytes, maxNesting).checkGrowth(root);
+}
+var Measure = class {
+  /** Of what was posted, every object once. */
+  #real = 0;
+  /** Objects that were met: all at first, then each with its size as JSON and its levels, or null while it is measured. */
+  #met = /* @__PURE__ */ new Set();
+  #known = /* @__PURE__ */ new Map();
+  #levels = 0;
+  constructor(maxBytes, maxNesting) {
+    this.maxBytes = maxBytes;
+    this.maxNesting = maxNesting;
+  }
+  /** Whether nothing in it stands in several places, and no array has holes: it is as large as JSON as it was posted. */
+  isTree(value, depth = 1) {
+    const leaf = this.#leaf(value);
+    if (leaf) return this.#add(leaf);
+    if (this.#met.has(value)) return false;
+    this.#met.add(value);
+    if (depth > this.maxNesting) throw this.#tooDeep();
+    this.#add(BRACKETS);
+    if (ArrayBuffer.isView(value)) return this.#add((value.length ?? 0) * 6);
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++) {
+        const item = value[index];
+        if (item === void 0 && !Object.hasOwn(value, index)) return false;
+        if (!this.isTree(item, depth + 1)) return false;
+        this.#real += 1;
+      }
+      return true;
+    }
+    for (const key in value) {
+      const item = value[key];
+      if (item === void 0) continue;
+      this.#add(key.length + 4);
+      if (!this.isTree(item, depth + 1)) return false;
+    }
+    return true;
+  }
+  /** Throw where the text would be out of proportion, or deeper than it looks at first. */
+  checkGrowth(root) {
+    const size = this.#sizeOf(root, 1);
+    if (size > this.maxBytes) throw tooLarge(this.maxBytes);
+    if (size <= FREE_GROWTH + this.#real * MOST_GROWTH) return;
+    throw new Unwritable(
+      "MessageTooLarge",
+      "The message is much larger as JSON than it was posted: it has holes, or parts that stand in many places."
+    );
+  }
+  /** The size of a value as JSON; `#levels` is how deep it is, afterwards. */
+  #sizeOf(value, depth) {
+    this.#levels = 0;
+    const leaf = this.#leaf(value);
+    if (leaf) return this.#add(leaf) && leaf;
+    let found = this.#known.get(value);
+    if (found === null) throw new Unwritable("MalformedMessage", "The message holds itself, which JSON cannot carry.");
+    if (depth > this.maxNesting || found && depth + found.levels - 1 > this.maxNesting) throw this.#tooDeep();
+    if (!found) {
+      this.#known.set(value, null);
+      this.#add(BRACKETS);
+      const size = BRACKETS + this.#insideOf(value, depth + 1);
+      found = { size, levels: this.#levels + 1 };
+      this.#known.set(value, found);
+    }
+    this.#levels = found.levels;
+    return found.size;
+  }
+  #insideOf(value, depth) {
+    if (ArrayBuffer.isView(value)) {
+      const size2 = (value.length ?? 0) * 6;
+      this.#add(size2);
+      return size2;
+    }
+    const isArray = Array.isArray(value);
+    let [size, deepest, items] = [0, 0, 0];
+    const keys = isArray && isDense(value) ? value.keys() : Object.keys(value);
+    for (const key of keys) {
+      if (isArray && typeof key === "string" && !isIndex(key)) continue;
+      const item = value[key];
+      if (!isArray) {
+        if (item === void 0) continue;
+        this.#add(key.length + 4);
+        size += key.length + 4;
+      }
+      size += 1 + this.#sizeOf(item, depth);
+      items += 1;
+      deepest = Math.max(deepest, this.#levels);
+    }
+    this.#levels = deepest;
+    return isArray ? size + (value.length - items) * 5 : size;
+  }
+  /** The size of what holds nothing; 0 for what may. */
+  #leaf(value) {
+    if (typeof value === "string") return value.length + 2;
+    if (typeof value === "bigint") throw new Unwritable("MalformedMessage", "A BigInt is not JSON data.");
+    if (typeof value !== "object" || value === null) return 1;
+    if (value instanceof String) return value.length + 2;
+    return isBoxed(value) || value instanceof Date ? 1 : 0;
+  }
+  #add(bytes2) {
+    this.#real += bytes2;
+    if (this.#real > this.maxBytes) throw tooLarge(this.maxBytes);
+    return true;
+  }
+  #tooDeep() {
+    return new Unwritable("MessageTooDeep", `The message is nested deeper than ${this.maxNesting} levels (maxNesting).`);
+  }
+};
+function isDense(list) {
+  for (let index = 0; index < list.length; index++) {
+    if (list[index] === void 0 && !Object.hasOwn(list, index)) return false;
+  }
+  return true;
+}
+function checkBytes(text, maxBytes) {
+  const length = text?.length ?? 0;
+  if (length > maxBytes || length * 3 > maxBytes && new TextEncoder().encode(text).length > maxBytes) {
+    throw tooLarge(maxBytes);
+  }
+}
+var tooLarge = (limit) => new Unwritable("MessageTooLarge", `The message has more than ${limit} bytes (maxMessageBytes).`);
+
+// static/page/sha256.js
+var fraction = (value) => (value - Math.floor(value)) * 2 ** 32 | 0;
+var PRIMES = Array.from({ length: 311 }, (_, i) => i + 2).filter((n) => {
+  for (let d = 2; d * d <= n; d += 1) if (n % d === 0) return false;
+  return true;
+});
+var K = PRIMES.slice(0, 64).map((prime) => fraction(Math.cbrt(prime)));
+var START = PRIMES.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)));
+function sha256(bytes2) {
+  const state = Int32Array.from(START);
+  const words = new Int32Array(64);
+  const whole = bytes2.length - bytes2.length % 64;
+  const view = new DataView(bytes2.buffer, bytes2.byteOffset, bytes2.byteLength);
+  for (let at = 0; at < whole; at += 64) block(state, words, view, at);
+  const tail = new Uint8Array(bytes2.length % 64 < 56 ? 64 : 128);
+  tail.set(bytes2.subarray(whole));
+  tail[bytes2.length % 64] = 128;
+  const end = new DataView(tail.buffer);
+  end.setUint32(tail.length - 8, Math.floor(bytes2.length / 2 ** 29));
+  end.setUint32(tail.length - 4, bytes2.length << 3 >>> 0);
+  for (let at = 0; at < tail.length; at += 64) block(state, words, end, at);
+  const hash = new DataView(new ArrayBuffer(32));
+  state.forEach((word, i) => hash.setInt32(i * 4, word));
+  return new Uint8Array(hash.buffer);
+}
+function block(state, w, view, at) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getInt32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = (x >>> 7 | x << 25) ^ (x >>> 18 | x << 14) ^ x >>> 3;
+    const s1 = (y >>> 17 | y << 15) ^ (y >>> 19 | y << 13) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1 | 0;
+  }
+  let [a, b, c, d, e, f, g, h] = state;
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + K[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  [a, b, c, d, e, f, g, h].forEach((word, i) => state[i] = state[i] + word | 0);
+}
+
+// static/page/fetch-now.js
+function fetchNow(url, file, FS) {
+  const request = new XMLHttpRequest();
+  let problem = "could not be fetched: check the network.";
+  try {
+    request.open("GET", url, false);
+    request.overrideMimeType("text/plain; charset=x-user-defined");
+    request.send();
+    if (request.status === 200) {
+      const text = request.responseText;
+      const data = new Uint8Array(text.length);
+      for (let at = 0; at < text.length; at += 1) data[at] = text.charCodeAt(at);
+      if (`sha256-${btoa(String.fromCharCode(...sha256(data)))}` === file.integrity) return data;
+      problem = "is not the file that was built (its hash is wrong): upload the whole folder again.";
+    } else {
+      problem = `is missing (the web server answers ${request.status}): upload the whole folder that was built.`;
+    }
+  } catch (error) {
+    console.error(error);
+  }
+  console.error(`${url} ${problem}`);
+  throw new FS.ErrnoError(29);
+}
+
+// static/page/deferred-modules.js
+var DeferredModules = class {
+  /** `file`: the archive's `integrity`, `bytes`, and `to`, the folder it belongs in. */
+  constructor(url, file) {
+    this.url = url;
+    this.file = file;
+    this.index = [];
+    this.nodes = [];
+  }
+  /** Puts all files into their folders, with their content where the archive is here already. */
+  place(FS, archive = null) {
+    const folders = /* @__PURE__ */ new Map();
+    for (const [path, offset, size] of this.index) {
+      const cut = path.lastIndexOf("/");
+      const folder = `${this.file.to}/${path.slice(0, cut)}`;
+      if (!folders.has(folder)) {
+        FS.mkdirTree(folder);
+        folders.set(folder, FS.lookupPath(folder).node);
+      }
+      const node = FS.mknod(`${folder}/${path.slice(cut + 1)}`, 33188, 0);
+      node.usedBytes = size;
+      if (archive) node.contents = archive.subarray(offset, offset + size);
+      else this.#later(FS, node, offset, size);
+    }
+  }
+  #later(FS, node, offset, size) {
+    this.nodes.push([node, offset, size]);
+    Object.defineProperty(node, "contents", {
+      configurable: true,
+      enumerable: true,
+      get: () => (this.#fill(FS), node.contents),
+      set: (value) => Object.defineProperty(node, "contents", { value, configurable: true, enumerable: true, writable: true })
+    });
+  }
+  /** Fetches the content without anybody waiting for it. */
+  async come(fetchBytes) {
+    if (this.nodes.length) this.#put(await fetchBytes(this.file));
+  }
+  #fill(FS) {
+    this.#put(fetchNow(this.url, this.file, FS));
+  }
+  #put(archive) {
+    for (const [node, offset, size] of this.nodes) {
+      const value = archive.subarray(offset, offset + size);
+      if (Object.getOwnPropertyDescriptor(node, "contents").get) {
+        Object.defineProperty(node, "contents", { value, configurable: true, enumerable: true, writable: true });
+      }
+    }
+    this.nodes = [];
+  }
+};
+
+// static/page/zstd.js
+var BUFFER = 12;
+var DAMAGED = "it is damaged, or not as long as it was";
+async function decompress(decoder, arriving, length, size) {
+  const { exports } = await WebAssembly.instantiate(decoder, { env: { emscripten_notify_memory_growth: () => {
+  } } });
+  const [context, from, to, buffers] = [exports.ZSTD_createDCtx(), ...[length, size, 2 * BUFFER].map(exports.malloc)];
+  if (!context || !from || !to || !buffers) throw new Error("there is too little memory to unpack it");
+  const [input, output] = [buffers, buffers + BUFFER];
+  const words = (at) => new Uint32Array(exports.memory.buffer, at, BUFFER / 4);
+  words(input).set([from, 0, 0]);
+  words(output).set([to, size, 0]);
+  let left = 1;
+  const reader = arriving.getReader();
+  for (let arrived = 0; ; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    if (arrived + value.length > length) throw new Error(DAMAGED);
+    new Uint8Array(exports.memory.buffer, from).set(value, arrived);
+    arrived += value.length;
+    words(input)[1] = arrived;
+    left = exports.ZSTD_decompressStream(context, output, input);
+    if (left < 0) throw new Error(DAMAGED);
+  }
+  if (left !== 0 || words(input)[2] !== length || words(output)[2] !== size) throw new Error(DAMAGED);
+  return {
+    packed: new Uint8Array(exports.memory.buffer, from, length),
+    unpacked: new Uint8Array(exports.memory.buffer, to, size)
+  };
+}
+
+// static/page/restore.js
+var MAGIC = 1886286592;
+var HEADER = 48;
+var features = () => ({
+  jspi: "Suspending" in WebAssembly,
+  functions: typeof WebAssembly.Function === "function"
+});
+function misfit(snapshot) {
+  const found = features();
+  return Object.keys(found).find((name2) => found[name2] !== snapshot.features[name2]);
+}
+function isChosen({ snapshot }) {
+  if (!snapshot) return false;
+  const other = misfit(snapshot);
+  if (other) {
+    console.warn(unused(`it is for browsers with other features: ${other}`));
+    return false;
+  }
+  return !isSlow() || isRemembered(snapshot);
+}
+var unused = (reason) => `The snapshot of this page is not used (${reason}); it starts without it.`;
+function isSlow() {
+  const line = navigator.connection;
+  return Boolean(line?.saveData || ["slow-2g", "2g", "3g"].includes(line?.effectiveType));
+}
+var KEY = "mcpframe snapshot ";
+function isRemembered({ integrity }) {
+  try {
+    return localStorage.getItem(KEY + location.pathname) === integrity;
+  } catch {
+    return false;
+  }
+}
+function remember({ integrity }) {
+  try {
+    if (!isRemembered({ integrity })) localStorage.setItem(KEY + location.pathname, integrity);
+  } catch {
+    return;
+  }
+}
+function fetchForNextTime({ snapshot }, fetchBytes) {
+  if (!snapshot || navigator.connection?.saveData || misfit(snapshot)) return;
+  whenQuiet(async () => {
+    await Promise.all([fetchBytes(snapshot), fetchBytes(snapshot.decoder)]);
+    remember(snapshot);
+  });
+}
+var QUIET = 2e3;
+var AT_LAST = { timeout: 3e3 };
+function whenQuiet(act) {
+  const idle = globalThis.requestIdleCallback ?? ((run) => run());
+  setTimeout(() => idle(() => act().catch((error) => console.debug(error)), AT_LAST), QUIET);
+}
+async function verify(data, integrity) {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
+  if (integrity !== `sha256-${btoa(String.fromCharCode(...digest))}`) throw new Error("its hash is wrong");
+}
+var Snapshot = class {
+  #meta = null;
+  #parts = null;
+  /**
+   * @param file the snapshot's entry in the boot config
+   * @param get fetches and checks a file
+   * @param compile fetches and compiles one
+   */
+  constructor(file, get2, compile2) {
+    this.file = file;
+    this.arrived = this.#read(get2, compile2);
+    this.arrived.catch(() => {
+    });
+  }
+  async #read(get2, compile2) {
+    const decoder = compile2(this.file.decoder);
+    decoder.catch(() => {
+    });
+    const response = await get2(crypto.subtle ? { ...this.file, integrity: null } : this.file);
+    let bytes2;
+    try {
+      const found = await decompress(await decoder, response.body, this.file.bytes, this.file.unpacked);
+      const isRight = crypto.subtle ? verify(found.packed, this.file.integrity) : Promise.resolve();
+      this.checked = isRight.then(() => remember(this.file));
+      this.checked.catch(() => {
+      });
+      bytes2 = found.unpacked;
+    } catch (error) {
+      await get2(this.file);
+      throw error;
+    }
+    performance.mark("mcpframe:unpacked");
+    const start2 = 4 + new DataView(bytes2.buffer, bytes2.byteOffset).getUint32(0, true);
+    this.#meta = JSON.parse(new TextDecoder().decode(bytes2.subarray(4, start2)));
+    this.#parts = bytes2.subarray(start2);
+  }
+  /** A snapshot in Pyodide's own format, without memory: that is put in place by `fill`, once it has arrived. */
+  head() {
+    const text = new TextEncoder().encode(JSON.stringify(this.file.references));
+    const head = new Uint8Array(Math.ceil((HEADER + text.length) / 16) * 16);
+    const words = new Uint32Array(head.buffer);
+    words.set([MAGIC, head.length, text.length, 0]);
+    for (let word = 0; word < 8; word += 1) {
+      words[4 + word] = parseInt(this.file.build.slice(word * 8, word * 8 + 8), 16);
+    }
+    head.set(text, HEADER);
+    return head;
+  }
+  /** Puts memory in its place, where it is not there already. */
+  async fill(module) {
+    await this.arrived;
+    const { memory, table, runs, check } = this.#meta;
+    if (module.wasmTable.length !== table) throw new Error(`its table has ${table} entries, not ${module.wasmTable.length}`);
+    const used = module.HEAPU8.length;
+    if (used < memory) module.growMemory(memory);
+    if (module.HEAPU8.length !== memory) throw new Error("it is of another size of memory");
+    const { HEAPU8: heap, HEAPU32: words } = module;
+    let at = 0;
+    let placed = 0;
+    let found = 0;
+    for (let index = 0; index < runs.length; index += 4) {
+      const [same, own, zeros, part] = runs.slice(index, index + 4);
+      for (let word = at >>> 2; word < at + same >>> 2; word += 1) found = Math.imul(found ^ words[word], 16777619);
+      at += same + own;
+      if (at < used) heap.fill(0, at, Math.min(at + zeros, used));
+      at += zeros;
+      heap.set(this.#parts.subarray(placed, placed + part), at);
+      placed += part;
+      at += part;
+    }
+    await this.checked;
+    if (found >>> 0 !== check) throw new Error("memory begins otherwise in this browser");
+    this.#parts = null;
+    const names = module._tzname >>> 2;
+    module.__tzset_js(module._timezone, module._daylight, module.HEAPU32[names], module.HEAPU32[names + 1]);
+    performance.mark("mcpframe:restored");
+  }
+  /** What Python has to know of this visit: see after_restore.py. */
+  visitor() {
+    const year = (/* @__PURE__ */ new Date()).getFullYear();
+    return {
+      language: `${(navigator.language ?? "C").replace("-", "_")}.UTF-8`,
+      agent: navigator.userAgent,
+      zones: [new Date(year, 0, 1), new Date(year, 6, 1)].map((date) => date.getTimezoneOffset()),
+      paths: this.file.paths
+    };
+  }
+};
+
+// static/page/unzip.js
+function* stored(zip) {
+  const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength);
+  const text = new TextDecoder();
+  let end = zip.length - 22;
+  while (end >= 0 && view.getUint32(end, true) !== 101010256) end -= 1;
+  if (end < 0) throw new Error("An archive of this page is damaged: upload the whole folder that was built.");
+  let at = view.getUint32(end + 16, true);
+  for (let count = view.getUint16(end + 10, true); count > 0; count -= 1) {
+    const size = view.getUint32(at + 24, true);
+    const nameLength = view.getUint16(at + 28, true);
+    const header = view.getUint32(at + 42, true);
+    const start2 = header + 30 + view.getUint16(header + 26, true) + view.getUint16(header + 28, true);
+    yield [text.decode(zip.subarray(at + 46, at + 46 + nameLength)), zip.subarray(start2, start2 + size)];
+    at += 46 + nameLength + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
+  }
+}
+var DEFERRED_INDEX = "deferred-index.json";
+function unpack(FS, zip, to, deferred) {
+  const known = /* @__PURE__ */ new Set();
+  for (const [name2, content] of stored(zip)) {
+    if (name2 === DEFERRED_INDEX) {
+      deferred.index = JSON.parse(new TextDecoder().decode(content));
+      continue;
+    }
+    const path = `${to}/${name2}`;
+    const folder = path.slice(0, path.lastIndexOf("/"));
+    if (!known.has(folder)) {
+      FS.mkdirTree(folder);
+      known.add(folder);
+    }
+    FS.writeFile(path, content, { canOwn: true });
+  }
+}
+function settle(FS, archives) {
+  for (const { to } of archives) FS.utime(to, 0, 0);
+}
+
+// static/page/background-files.js
+var BackgroundFiles = class {
+  #hooked = [];
+  #there = /* @__PURE__ */ new Set();
+  #filled = false;
+  #deferred = [];
+  /**
+   * @param files those of the boot config
+   * @param absolute makes a URL absolute
+   * @param fetchBytes fetches and checks a file
+   */
+  constructor(files2, absolute2, fetchBytes) {
+    this.files = files2;
+    this.absolute = absolute2;
+    this.fetchBytes = fetchBytes;
+  }
+  /**
+   * Begins to fetch what is needed before the server's module can be imported.
+   * @param which "none" of the archives, the server's "own", or "all" with what was put aside
+   * @param fetchBytes fetches and checks a file
+   */
+  async expect(which, fetchBytes) {
+    const wanted = this.files.archives.map((file) => which === "all" || which === "own" && file.own ? fetchBytes(file) : null);
+    const deferred = which === "all" && this.files.deferred.early ? fetchBytes(this.files.deferred) : null;
+    return { archives: await Promise.all(wanted), deferred: await deferred };
+  }
+  /** Places what is here. The folders of everything else fill themselves when something in them is looked for. */
+  place(FS, { archives, deferred }) {
+    this.FS = FS;
+    this.#fill(archives, deferred);
+    const waiting = this.files.archives.filter((_, index) => !archives[index]);
+    this.#filled = waiting.length === 0;
+    for (const { to } of waiting) {
+      const { node } = FS.lookupPath(to);
+      const original = node.node_ops;
+      const filled = (name2) => (...args) => (this.fillNow(name2), original[name2](...args));
+      const hooked = Object.fromEntries(
+        ["mknod", "rename", "unlink", "rmdir", "readdir", "symlink"].map((name2) => [name2, filled(name2)])
+      );
+      hooked.lookup = (parent2, name2) => (this.fillNow(name2), FS.lookupNode(parent2, name2));
+      node.node_ops = { ...original, ...hooked };
+      this.#hooked.push([node, original]);
+    }
+  }
+  /**
+   * Fetches and places them once the page is quiet; not for people who save data: for them when they are wanted.
+   * A host that drives the browser, as mcpframe's bridge does, may have everything come at once by `mcpframeComplete()`,
+   * with what few servers read.
+   */
+  fetchInBackground() {
+    if (navigator.connection?.saveData) return;
+    let coming;
+    const come = () => coming ??= this.#come();
+    globalThis.mcpframeComplete = async () => {
+      await come();
+      await Promise.all(this.#deferred.map((modules) => modules.come(this.fetchBytes)));
+    };
+    whenQuiet(come);
+  }
+  async #come() {
+    if (this.#filled) return;
+    const fetched = (file) => this.#there.has(file) ? null : this.fetchBytes(file);
+    this.#finish(await Promise.all(this.files.archives.map(fetched)));
+  }
+  /** Fetches and places them while Python waits. */
+  fillNow(wanted = "a folder") {
+    if (this.#filled) return;
+    performance.mark(`mcpframe:files for ${wanted}`);
+    const fetched = (file) => this.#there.has(file) ? null : fetchNow(this.absolute(file.url), file, this.FS);
+    this.#finish(this.files.archives.map(fetched));
+  }
+  #finish(archives) {
+    if (this.#filled) return;
+    this.#filled = true;
+    for (const [node, original] of this.#hooked) node.node_ops = original;
+    this.#fill(archives, null);
+  }
+  #fill(archives, deferredArchive) {
+    const deferred = new DeferredModules(this.absolute(this.files.deferred.url), this.files.deferred);
+    this.files.archives.forEach((file, index) => {
+      this.FS.mkdirTree(file.to);
+      if (!archives[index]) return;
+      this.#there.add(file);
+      unpack(this.FS, archives[index], file.to, deferred);
+    });
+    deferred.place(this.FS, deferredArchive);
+    this.#deferred.push(deferred);
+    settle(this.FS, this.files.archives);
+  }
+};
+
+// static/page/ending.js
+var TURNS = 10;
+var TURN = 500;
+var Ending = class {
+  #ended;
+  #over = false;
+  #asking = false;
+  /** @param ended is called with a sentence that says why, and details */
+  constructor(ended) {
+    this.#ended = ended;
+  }
+  /** Watches Pyodide; called once its code is there. */
+  watch(api) {
+    const fatal = api.fatal_error;
+    api.fatal_error = (error) => {
+      try {
+        return fatal(error);
+      } catch (thrown) {
+        if (thrown?.pyodide_fatal_error) this.#end(reasonOf(thrown), thrown.status === void 0 ? thrown.stack : "");
+        throw thrown;
+      }
+    };
+  }
+  /**
+   * Watches for errors that nobody has caught.
+   * @param serving settled when Python has nothing more to do here
+   * @param ask asks Python whether it serves; a promise of true where it does
+   */
+  watchErrors(serving, ask) {
+    let served = false;
+    const over = () => served = true;
+    serving.then(over, over);
+    const look = async () => {
+      if (this.#asking || this.#over || served) return;
+      this.#asking = true;
+      const serves = await Promise.race([Promise.resolve().then(ask).catch(() => false), silence()]);
+      this.#asking = false;
+      if (!serves && !served) this.#end("it does not answer any more", "");
+    };
+    addEventListener("error", look);
+    addEventListener("unhandledrejection", look);
+  }
+  #end(reason, detail) {
+    if (this.#over) return;
+    this.#over = true;
+    addEventListener("message", (event) => event.stopImmediatePropagation(), true);
+    this.#ended(`Python has ended (${reason}): restart this page.`, detail);
+  }
+};
+async function silence() {
+  for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setTimeout(resolve, TURN));
+  return false;
+}
+function reasonOf({ message, status }) {
+  if (status !== void 0) return `exit status ${status}`;
+  if (message === "unreachable") return "it was aborted";
+  return message || "a fatal error";
+}
+
+// static/page/linking.js
+var EMPTY_MODULE = [0, 97, 115, 109, 1, 0, 0, 0];
+var TYPES = { i: 127, p: 127, j: 126, f: 125, d: 124, e: 111 };
+var [FUNCTION_TYPE, CUSTOM, TYPE, IMPORT, EXPORT] = [96, 0, 1, 2, 7];
+function number(value) {
+  const bytes2 = [];
+  for (let rest = value; rest || !bytes2.length; rest >>>= 7) bytes2.push(rest & 127 | (rest > 127 ? 128 : 0));
+  return bytes2;
+}
+var vector = (items) => [...number(items.length), ...items.flat()];
+var name = (text) => vector([...new TextEncoder().encode(text)]);
+var section = (id, content) => [id, ...vector(content)];
+var emptyModule = () => Uint8Array.from(EMPTY_MODULE);
+function headOf(library) {
+  const content = new Uint8Array(WebAssembly.Module.customSections(library, "dylink.0")[0]);
+  return Uint8Array.from([...EMPTY_MODULE, ...section(CUSTOM, [...name("dylink.0"), ...content])]);
+}
+function asWasm(functions) {
+  const all = [...new Set(functions)];
+  const types = [...new Set(all.map(({ sig }) => sig))];
+  const valueTypes = (letters) => vector([...letters].map((letter) => TYPES[letter]));
+  const typed = ([result, ...parameters]) => [FUNCTION_TYPE, ...valueTypes(parameters), ...valueTypes(result === "v" ? "" : result)];
+  const bytes2 = Uint8Array.from([
+    ...EMPTY_MODULE,
+    ...section(TYPE, vector(types.map(typed))),
+    ...section(IMPORT, vector(all.map(({ sig }, at) => [...name(""), ...name(String(at)), 0, ...number(types.indexOf(sig))]))),
+    ...section(EXPORT, vector(all.map((_, at) => [...name(String(at)), 0, ...number(at)])))
+  ]);
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes2), { "": { ...all } });
+  return new Map(all.map((one, at) => [one, exports[at]]));
+}
+
+// static/page/page.js
+var element = (id) => document.getElementById(`mcpframe-${id}`);
+var sizes = /* @__PURE__ */ new Map();
+var config = null;
+var deadline = 0;
+var finished = false;
+var failed = false;
+var stopped = false;
+var restored = false;
+var lastWords = null;
+function settle2() {
+  clearTimeout(deadline);
+  finished = true;
+  element("progress").hidden = true;
+}
+function show(state) {
+  element("page").dataset.state = state;
+  giveWay();
+}
+function giveWay() {
+  element("page").hidden = element("app").hasChildNodes() && finished && !failed;
+}
+function showError(title, detail) {
+  failed = true;
+  element("page").hidden = false;
+  element("error").hidden = false;
+  element("error-title").textContent = title;
+  element("error-detail").textContent = detail || "";
+  element("error-more").hidden = !detail;
+  console.error(detail ? `${title}
+${detail}` : title);
+}
+function sayLastWords() {
+  if (!lastWords) return;
+  const [message, target] = lastWords;
+  lastWords = null;
+  (parent === self ? opener : parent)?.postMessage(message, target);
+}
+function offerRestart() {
+  const error = element("error");
+  if (error.querySelector("button")) return;
+  add(error, "button", "Restart", { type: "button" }).addEventListener("click", () => location.reload());
+}
+var STATES = {
+  waiting: () => "Running. It waits for the page around it.",
+  connected: (origin) => `Running. Its tools are used by ${origin}.`,
+  "setting up": (origin) => `Being set up for ${origin}.`,
+  "set up": (origin) => `Set up for ${origin}. This page can be closed.`,
+  running: () => "Running."
+};
+var MARKS = {
+  loader: "Loading",
+  wasm: "wasm",
+  unpacked: "unpacked",
+  restored: "restored",
+  files: "files",
+  python: "python",
+  libraries: "libraries",
+  sdk: "Starting the server",
+  ready: "ready"
+};
+function add(parent2, tag, text, attributes = {}) {
+  const made = document.createElement(tag);
+  if (text) made.textContent = text;
+  for (const [name2, value] of Object.entries(attributes)) made.setAttribute(name2, value);
+  parent2.append(made);
+  return made;
+}
+function embedding(url) {
+  return `<iframe src="${url}" title="${config.title.replaceAll('"', "&quot;")}"></iframe>`;
+}
+var blocked = [];
+document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI, timeStamp }) => {
+  if (effectiveDirective === "connect-src") blocked.push({ url: blockedURI, at: timeStamp });
+  if (blocked.length > 20) blocked.shift();
+});
+globalThis.mcpframeBlocked = (milliseconds) => blocked.filter(({ at }) => at > performance.now() - milliseconds).map(({ url }) => url);
+var page = {
+  /** Begins to watch the time; called once. */
+  start(bootConfig) {
+    config = bootConfig;
+    element("stalled").hidden = true;
+    show("booting");
+    new MutationObserver(giveWay).observe(element("app"), { childList: true });
+    deadline = setTimeout(() => {
+      if (!finished) {
+        page.fail(
+          `The server did not start within ${config.boot_timeout} seconds: check the network and reload the page, or raise boot_timeout in [tool.mcpframe].`,
+          `It was at: ${element("status").textContent}`
+        );
+      }
+    }, config.boot_timeout * 1e3);
+  },
+  /** The files that progress is counted in. */
+  expect(files2) {
+    for (const file of files2) sizes.set(file.url, { bytes: file.bytes, loaded: 0 });
+  },
+  /** One of them has arrived. */
+  loaded(file) {
+    const entry = sizes.get(file.url);
+    if (!entry || finished) return;
+    entry.loaded = entry.bytes;
+    const all = [...sizes.values()];
+    const part = (key) => all.reduce((sum, item) => sum + item[key], 0);
+    element("progress").value = part("loaded") / part("bytes");
+  },
+  progress(text) {
+    performance.mark(`mcpframe:${text}`);
+    element("status").textContent = `${text} …`;
+  },
+  ready(info) {
+    settle2();
+    performance.mark("mcpframe:ready");
+    const { state, origin } = JSON.parse(info);
+    failed = stopped = false;
+    element("error").hidden = true;
+    show("ready");
+    element("status").textContent = STATES[state](origin);
+  },
+  /** What the host is told where this page stops: JSON, a message and its target origin, or null. */
+  at_end(info) {
+    lastWords = JSON.parse(info);
+  },
+  /** Python was started from a snapshot. */
+  isRestored() {
+    restored = true;
+  },
+  /** How this page came to be ready, for its host: JSON with milliseconds since it began to load. */
+  timing() {
+    const marks = {};
+    for (const [name2, mark] of Object.entries(MARKS)) {
+      const at = performance.getEntriesByName(`mcpframe:${mark}`, "mark")[0]?.startTime;
+      if (at !== void 0) marks[name2] = Math.round(at * 10) / 10;
+    }
+    return JSON.stringify({ start: restored ? "snapshot" : "plain", marks });
+  },
+  fail(title, detail) {
+    settle2();
+    if (stopped) return;
+    stopped = true;
+    sayLastWords();
+    element("status").textContent = "Stopped";
+    offerRestart();
+    showError(title, detail);
+    show("failed");
+  },
+  /** An error that the server survives. */
+  problem(title, detail) {
+    showError(title, detail);
+  },
+  /** Imports a JavaScript module of the author's, as only JavaScript can. */
+  import_module: (url) => import(new URL(url, document.baseURI).href),
+  async standalone() {
+    settle2();
+    show("standalone");
+    element("status").textContent = "This page is an MCP server: it serves the page that embeds it.";
+    const about = element("about");
+    about.hidden = false;
+    add(about, "h2", "Embed it");
+    add(about, "p", "An MCP host adds it by its address, or a page frames it:");
+    add(add(about, "pre", ""), "code", embedding(location.href.split("#")[0]));
+    const origins = config.allowed_origins;
+    add(
+      about,
+      "p",
+      origins.includes("*") ? "Any page may embed it." : `These pages may embed it: ${origins.join(", ")}.`
+    );
+    const response = await fetch("manifest.json", { credentials: "omit" }).catch(() => null);
+    const { tools } = response?.ok ? await response.json() : {};
+    if (!tools?.length) return;
+    add(about, "h2", tools.length === 1 ? "Its tool" : `Its ${tools.length} tools`);
+    const list = add(about, "dl", "");
+    for (const tool of tools) {
+      add(add(list, "dt", ""), "code", tool.name);
+      add(list, "dd", tool.description ?? tool.title ?? "");
+    }
+  }
+};
+
+// static/page/loader.js
+globalThis.mcpframeText = textOrReason;
+var config2 = JSON.parse(document.getElementById("mcpframe-boot").textContent);
+var files = config2.files;
+var fetchFile = globalThis.fetch.bind(globalThis);
+var ending = new Ending((title, detail) => page.fail(title, detail));
+var compiling = globalThis.mcpframeCompiling ?? {};
+var absolute = (url) => new URL(url, document.baseURI).href;
+var BootError = class extends Error {
+  constructor(title, detail = "") {
+    super(title);
+    this.detail = detail;
+  }
+};
+var EMPTY_ZIP = new Uint8Array([80, 75, 5, 6, ...new Array(18).fill(0)]);
+async function requireWebAssembly() {
+  if (typeof WebAssembly !== "object") {
+    throw new BootError(
+      "This browser has no WebAssembly, which the server needs: use a current browser, or switch WebAssembly on (some browsers switch it off in their strictest security mode)."
+    );
+  }
+  try {
+    await WebAssembly.compile(emptyModule());
+  } catch (error) {
+    throw new BootError(
+      "WebAssembly is blocked by this page's Content Security Policy: its script-src needs 'wasm-unsafe-eval'. Send the headers that were built with the page (_headers, .htaccess, …), or none of your own.",
+      String(error)
+    );
+  }
+}
+async function get(file, asked = null) {
+  const url = absolute(file.url);
+  const options = { credentials: "same-origin" };
+  let response;
+  try {
+    response = await (asked ?? fetchFile(url, { ...options, integrity: file.integrity ?? "" }));
+  } catch (error) {
+    throw await unreachable(file, url, options, error);
+  }
+  if (!response.ok) {
+    throw new BootError(
+      `${file.url} is missing (the web server answers ${response.status}): upload the whole folder that was built.`
+    );
+  }
+  page.loaded(file);
+  return response;
+}
+async function unreachable(file, url, options, error) {
+  const again = await fetchFile(url, { ...options, method: "HEAD", cache: "no-store" }).catch(() => null);
+  if (again?.ok) {
+    return new BootError(
+      `${file.url} is not the file that was built (its hash is wrong): upload the whole folder again, unchanged.`,
+      String(error)
+    );
+  }
+  return new BootError(
+    again ? `${file.url} is missing (the web server answers ${again.status}): upload the whole folder that was built.` : `${file.url} could not be fetched: check the network, and that the web server sends Access-Control-Allow-Origin: * where the frame is sandboxed.`,
+    String(error)
+  );
+}
+async function script(file) {
+  try {
+    return await import(absolute(file.url));
+  } catch (error) {
+    throw new BootError(
+      `${file.url} is missing or is not the file that was built: upload the whole folder again, unchanged.`,
+      String(error)
+    );
+  }
+}
+var bytes = async (file) => new Uint8Array(await (await get(file)).arrayBuffer());
+async function bytesLater(file) {
+  if (!crypto.subtle) return bytes(file);
+  const data = await bytes({ ...file, integrity: null });
+  await verify(data, file.integrity);
+  return data;
+}
+async function compile(file) {
+  await requireWebAssembly();
+  const unchecked = { ...file, integrity: null };
+  const prefetched = compiling[file.url];
+  delete compiling[file.url];
+  const response = await get(unchecked, prefetched?.response);
+  try {
+    return await (prefetched?.module ?? WebAssembly.compileStreaming(response));
+  } catch (error) {
+    const module = await bytes(unchecked).then((data) => WebAssembly.compile(data)).catch(() => null);
+    if (module) {
+      console.warn(`${file.url} is not sent as application/wasm, which makes this page start slower.`);
+      return module;
+    }
+    await get(file);
+    throw new BootError("This browser cannot run the server's WebAssembly: use a current browser.", String(error));
+  }
+}
+async function withLoaded(responses, module, libraries, start2) {
+  const { fetch: originalFetch } = globalThis;
+  const { instantiate, instantiateStreaming } = WebAssembly;
+  globalThis.fetch = (resource, options) => {
+    const url = typeof resource === "string" || resource instanceof URL ? new URL(resource, document.baseURI).href : "";
+    return responses.get(url)?.() ?? originalFetch(resource, options);
+  };
+  WebAssembly.instantiateStreaming = async (source, imports) => {
+    if (source !== module) return instantiateStreaming.call(WebAssembly, source, imports);
+    return { module: await module, instance: await instantiate.call(WebAssembly, await module, imports) };
+  };
+  WebAssembly.instantiate = async (source, imports) => {
+    const library = libraries.get(source?.buffer);
+    if (!library) return instantiate.call(WebAssembly, source, imports);
+    return { module: library, instance: await instantiate.call(WebAssembly, library, imports) };
+  };
+  try {
+    return await start2();
+  } finally {
+    globalThis.fetch = originalFetch;
+    Object.assign(WebAssembly, { instantiate, instantiateStreaming });
+  }
+}
+var Arrivals = class {
+  /** `linked`: how many of the libraries are linked before Python runs. */
+  constructor(linked = files.libraries.length) {
+    page.expect([files.wasm, ...files.libraries]);
+    this.failed = withResolvers();
+    this.wasm = this.watched(compile(files.wasm));
+    const compiled = (file) => ({ ...file, library: this.watched(compile(file)) });
+    this.linked = files.libraries.slice(0, linked).map(compiled);
+    this.others = files.libraries.slice(linked).map((file) => ({ ...file, data: this.watched(bytes(file)) }));
+    this.scripts = this.watched(Promise.all([script(files.pyodide), script(files.asm)]));
+  }
+  // Pyodide swallows some failures of its own fetches: ours are watched beside it.
+  watched(promise) {
+    promise.catch(this.failed.reject);
+    return promise;
+  }
+  /**
+   * Starts Pyodide. The libraries are given to it before it runs: so each lies at the same place in memory every time,
+   * which is what makes a snapshot fit.
+   * @param fsInit what puts files into Python's file system
+   * @param more further settings
+   * @param begun is called with Pyodide's module once its code is there, and before Python runs
+   * @param finish is called with it where Python need not run, as its memory is that of a snapshot
+   */
+  async start({ fsInit, more = {}, begun = () => {
+  }, finish = () => {
+  } }) {
+    const [{ loadPyodide }, { default: createPyodideModule }] = await this.scripts;
+    const noStdlib = absolute("no-stdlib.zip");
+    const libraries = /* @__PURE__ */ new Map();
+    const linking = async ({ library }) => {
+      const { buffer } = headOf(await library);
+      libraries.set(buffer, await library);
+      return { ok: true, arrayBuffer: async () => buffer };
+    };
+    const responses = new Map([
+      [absolute(files.wasm.url), () => this.wasm],
+      [noStdlib, () => Promise.resolve(new Response(EMPTY_ZIP))],
+      ...this.linked.map((file) => [absolute(file.url), () => linking(file)])
+    ]);
+    const urls = new Map(this.linked.map(({ path, url }) => [path, absolute(url)]));
+    const settings = {
+      createPyodideModule: async (options) => {
+        const { locateFile } = options;
+        options.dynamicLibraries = [...urls.keys()];
+        options.asWasm = asWasm;
+        options.onRuntimeInitialized = () => {
+          performance.mark("mcpframe:linked");
+          begun(options);
+        };
+        options.locateFile = (path) => urls.get(path) ?? locateFile(path);
+        const module = await createPyodideModule(options);
+        ending.watch(module.API);
+        await finish(module);
+        return module;
+      },
+      indexURL: absolute(files.pyodide.url).replace(/[^/]*$/, ""),
+      stdLibURL: noStdlib,
+      packageBaseUrl: document.baseURI,
+      lockFileContents: files.lock,
+      stdin: () => null,
+      // input() in a frame: there is nobody to ask
+      fsInit,
+      ...more,
+      env: { ...files.env, ...more.env }
+    };
+    return Promise.race([withLoaded(responses, this.wasm, libraries, () => loadPyodide(settings)), this.failed.promise]);
+  }
+};
+async function startPython(arrivals, more, begun, isBuild = false) {
+  page.progress("Loading");
+  page.expect([...files.archives, ...files.deferred.early ? [files.deferred] : []]);
+  const archives = files.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
+  const deferredArchive = files.deferred.early ? arrivals.watched(bytes(files.deferred)) : null;
+  const deferred = new DeferredModules(absolute(files.deferred.url), files.deferred);
+  if (isBuild) await Promise.all([deferredArchive, ...archives.map(({ zip }) => zip)]);
+  const fsInit = async (FS) => {
+    performance.mark("mcpframe:wasm");
+    for (const { zip, to } of archives) unpack(FS, await zip, to, deferred);
+    performance.mark("mcpframe:unpacked");
+    deferred.place(FS, await deferredArchive);
+    settle(FS, files.archives);
+    performance.mark("mcpframe:files");
+    page.progress("Starting Python");
+  };
+  const pyodide = await arrivals.start({ fsInit, more, begun });
+  performance.mark("mcpframe:python");
+  const path = pyodide.pyimport("sys").path;
+  path.remove(files.stdlib_zip);
+  path.insert(0, files.server_path);
+  for (const folder of files.paths) path.append(folder);
+  path.destroy();
+  pyodide.FS.mkdirTree(files.server_path);
+  pyodide.FS.chdir(files.server_path);
+  performance.mark("mcpframe:libraries");
+  return pyodide;
+}
+async function restorePython() {
+  const snapshot = new Snapshot(files.snapshot, get, compile);
+  const arrivals = new Arrivals(files.snapshot.libraries);
+  page.progress("Loading");
+  page.expect([files.snapshot, files.snapshot.decoder]);
+  const background = new BackgroundFiles(files, absolute, bytesLater);
+  const first = background.expect(files.snapshot.files, (file) => arrivals.watched(bytes(file)));
+  const pyodide = await arrivals.start({
+    fsInit: async (FS) => background.place(FS, await first),
+    more: { _loadSnapshot: snapshot.head() },
+    finish: (module) => snapshot.fill(module)
+  });
+  performance.mark("mcpframe:python");
+  pyodide.FS.chdir(files.server_path);
+  pyodide.pyimport("mcpframe.frame.compat.after_restore").wake(JSON.stringify(snapshot.visitor()));
+  for (const { path, data } of arrivals.others) {
+    pyodide.FS.writeFile(path, await data);
+    await pyodide._api.loadDynlib(path);
+  }
+  page.isRestored();
+  background.fetchInBackground();
+  performance.mark("mcpframe:libraries");
+  return pyodide;
+}
+function withResolvers() {
+  let resolve, reject;
+  const promise = new Promise((good, bad) => [resolve, reject] = [good, bad]);
+  return { promise, resolve, reject };
+}
+async function start() {
+  if (isChosen(files)) {
+    try {
+      return await restorePython();
+    } catch (error) {
+      console.warn(unused(error?.message ?? error));
+      return startPython(new Arrivals());
+    }
+  }
+  const pyodide = await startPython(new Arrivals());
+  fetchForNextTime(files, bytesLater);
+  return pyodide;
+}
+async function memoryAtStart(env) {
+  const enough = new Error("This is as far as it is to start.");
+  let memory;
+  const finish = (module) => {
+    memory = module.HEAPU8.slice();
+    throw enough;
+  };
+  const arrivals = await gathered();
+  const more = { env, _loadSnapshot: new Uint8Array(1) };
+  await arrivals.start({ fsInit: () => {
+  }, more, finish }).catch((error) => {
+    if (error !== enough) throw error;
+  });
+  return memory;
+}
+async function gathered() {
+  const arrivals = new Arrivals();
+  await Promise.all([arrivals.wasm, arrivals.scripts, ...arrivals.linked.map(({ library }) => library)]);
+  return arrivals;
+}
+var builder = {
+  features,
+  memoryAtStart,
+  startPython: async (more, begun) => startPython(await gathered(), more, begun, true),
+  restorePython
+};
+async function main() {
+  page.start(config2);
+  if (files.snapshot_maker) return (await script(files.snapshot_maker)).make(builder);
+  const pyodide = await start();
+  const boot = pyodide.pyimport("mcpframe.frame.boot");
+  const serving = boot.main(JSON.stringify(config2), page);
+  ending.watchErrors(serving, () => boot.serves());
+  await serving;
+}
+main().catch((error) => {
+  if (error instanceof BootError) page.fail(error.message, error.detail);
+  else page.fail(`The server did not start: ${error?.message?.split("\n").at(-1) || error}`, String(error?.stack ?? error));
+});
