@@ -28,7 +28,7 @@ _STAR = re.compile(r"(?m)^from ([\w.]+) import \*")
 _DECORATORS = frozenset(
     [
         *("list_tools", "call_tool", "list_prompts", "get_prompt", "list_resources", "read_resource"),
-        *("list_resource_templates", "subscribe_resource", "set_logging_level", "completion"),
+        *("list_resource_templates", "subscribe_resource", "set_logging_level"),
     ]
 )
 

@@ -49,6 +49,7 @@ def test_what_shows_that_code_is_written_for_mcp_1(source: str, found: str) -> N
         "def f():\n    from mcp.server.fastmcp import FastMCP",
         "from .mcp import anything",
         "from mcpframe import FrameServer",
+        "from mcp.server import MCPServer\ns = MCPServer('a')\n@s.completion()\nasync def f(): ...",
         "mcp = (",
     ],
 )
