@@ -35,7 +35,7 @@ REPOSITORY = HERE.parent.parent
 REQUIREMENTS = ("pytest==9.1.1", "tblib")
 SHIPPED = (
     *("mcpframe/__init__.py", "mcpframe/frame", "templates"),
-    *("tests/__init__.py", "tests/support", "tests/unit/frame", "tests/in_pyodide/inside"),
+    *("tests/__init__.py", "tests/support", "tests/unit/frame", "tests/vectors", "tests/in_pyodide/inside"),
 )
 collect_ignore = ["inside"]
 PATIENCE = 120

@@ -18,6 +18,7 @@ SUITES = {
     "tests/unit/frame/test_session.py": 10,
     "tests/unit/frame/test_server.py": 15,
     "tests/unit/frame/test_load.py": 10,
+    "tests/unit/frame/test_vectors.py": 200,
 }
 """How many tests each has at the least: a suite that is not collected proves nothing."""
 

@@ -1,21 +1,25 @@
-"""One rule each for both implementations: the cases of `tests/vectors`, through the Python roles and host.js.
+"""The vectors on the Python roles: what each does with each message, as `tests/vectors` says.
 
-`tests/vectors/README.md` says what a case is. `tests/browser/test_vectors.py` plays the same on host.js in Chromium.
+`tests/in_pyodide` runs this in Pyodide, too; `test_vectors_host_js.py` and `tests/browser/test_vectors.py` play the
+same cases on host.js.
 """
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-from tests.support.host_js import host_folder, texts_of, through_host_js
-from tests.vectors.cases import Case, cases, cases_in, comparable, files, is_generated
+from tests.vectors.cases import Case, cases_in, comparable, files, is_generated
 from tests.vectors.python_driver import play
 
 BY_HAND = [case for path in files("sep") if not is_generated(path) for case in cases_in(path)]
-GENERATED = [path for path in files("sep") if is_generated(path)]
+GENERATED = {
+    path.stem: table
+    for path in files("sep")
+    if is_generated(path) and (table := {case["name"]: case for case in cases_in(path) if "make" not in case})
+}
+"""Without the cases that are made in JavaScript: those are in `test_vectors_host_js.py`."""
 
 
 @pytest.mark.parametrize("case", BY_HAND, ids=lambda case: case["name"])
@@ -23,24 +27,11 @@ def test_the_python_roles(case: Case) -> None:
     assert comparable(play(case)) == comparable(case)
 
 
-@pytest.mark.parametrize("path", GENERATED, ids=lambda path: path.stem)
-def test_the_python_roles_with_generated_cases(path: Path, tmp_path: Path) -> None:
-    table = {case["name"]: case for case in cases_in(path)}
-    makes = [case["make"] for case in table.values() if "make" in case]
-    texts = dict(zip(makes, texts_of(host_folder(tmp_path), makes), strict=True)) if makes else {}
-    assert {name: comparable(play(case, text=texts.get(case.get("make", "")))) for name, case in table.items()} == {
+@pytest.mark.parametrize("table", GENERATED.values(), ids=GENERATED)
+def test_the_python_roles_with_generated_cases(table: dict[str, Case]) -> None:
+    assert {name: comparable(play(case)) for name, case in table.items()} == {
         name: comparable(case) for name, case in table.items()
     }
-
-
-def test_host_js(tmp_path: Path) -> None:
-    table = cases("sep")
-    results = zip(table, through_host_js(host_folder(tmp_path), table), strict=True)
-    played = [(case, result) for case, result in results if result is not None]
-    assert {case["name"]: comparable(result) for case, result in played} == {
-        case["name"]: comparable(case) for case, _ in played
-    }
-    assert {case["role"] for case, _ in played} == {"outer setup", "outer transport"}
 
 
 def test_a_driver_that_is_wrong_would_be_noticed() -> None:
