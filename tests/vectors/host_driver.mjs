@@ -9,11 +9,14 @@
  *     say({data, from})            the framed page posts; settled when host.js has heard it. `from` as in a case
  *     posted()                     what was posted to the framed page since the last time: [{message, to}], to "peer" or "*"
  *     clock()                      optional: the processor time so far, in milliseconds
+ *     happenings                   optional: by its name in a case, what makes happen what is no message: `() => void`
  */
 
 const SESSION_ERRORS = ["HandshakeTimeout", "VersionMismatch", "PeerGone", "PopupBlocked", "PermissionsDenied"];
-/** The local calls that a host page has. */
+/** What a host page does. */
 const CALLS = ["start", "close", "send"];
+/** Options in milliseconds, which are seconds in a case. */
+const TIMEOUTS = { handshake_timeout: "handshake", accept_timeout: "accept", setup_timeout: "setup" };
 
 const settled = async () => {
   for (let turn = 0; turn < 20; turn++) await null;
@@ -21,8 +24,9 @@ const settled = async () => {
 const camel = (name) => name.replaceAll(/_(\w)/g, (_, letter) => letter.toUpperCase());
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-/** Whether this driver can play a case: host.js is an outer frame, and its page has few local calls. */
-export const plays = ({ role, do: call }) => role.startsWith("outer") && (call === undefined || CALLS.includes(call));
+/** Whether a case can be played on a stage: host.js is an outer frame, and it does less than a page of Python. */
+export const plays = ({ role, do: call }, { happenings = {} }) =>
+  role.startsWith("outer") && (call === undefined || CALLS.includes(call) || call in happenings);
 
 /**
  * @param {Function} FrameTransport of host.js
@@ -62,11 +66,13 @@ class Played {
     this.#stage = stage;
     this.#session = about.session;
     this.#isSetup = one.role === "outer setup";
+    const options = Object.entries(one.options ?? {});
+    const timeouts = options.filter(([name]) => name in TIMEOUTS).map(([name, value]) => [TIMEOUTS[name], value * 1000]);
     this.transport = new FrameTransport({
       iframe: stage.iframe,
       url: stage.origin === "null" ? location.origin : `${stage.origin}/`,
-      limits: Object.fromEntries(Object.entries(one.options ?? {}).map(([name, value]) => [camel(name), value])),
-      timeout: { handshake: Infinity, accept: Infinity },
+      limits: Object.fromEntries(options.map(([name, value]) => [camel(name), value])),
+      timeout: Object.fromEntries(timeouts),
       sessionId: one.opaque ? undefined : about.session,
       permissions: one.granted ?? [],
       opaque: Boolean(one.opaque),
@@ -103,6 +109,7 @@ class Played {
     const { message, text, make, do: call, from, payload } = this.#case;
     if (call === "start") await this.#start();
     else if (call === "close") await this.transport.close();
+    else if (call in (this.#stage.happenings ?? {})) this.#stage.happenings[call]();
     else if (call === "send") await this.#send(payload ?? { jsonrpc: "2.0", method: "notifications/initialized" });
     else await this.#stage.say({ data: text ? JSON.parse(text) : this.#named(message), make, from });
     await this.look();

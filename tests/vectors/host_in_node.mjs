@@ -12,10 +12,22 @@ globalThis.window = {
   removeEventListener: (_, listener) => listeners.delete(listener),
 };
 globalThis.document = { baseURI: "https://chat.example/" };
+const observers = new Set();
 globalThis.MutationObserver = class {
-  observe() {}
-  disconnect() {}
+  constructor(look) {
+    this.look = look;
+  }
+  observe() {
+    observers.add(this);
+  }
+  disconnect() {
+    observers.delete(this);
+  }
 };
+// Time passes only where a case says so.
+let timers = new Map();
+globalThis.setTimeout = (call, milliseconds) => timers.set(timers.size + 1, { call, milliseconds }).size;
+globalThis.clearTimeout = (timer) => timers.get(timer)?.call && (timers.get(timer).call = null);
 globalThis.reportError = (error) => {
   throw error;
 };
@@ -24,6 +36,16 @@ const { FrameTransport } = await import(hostJs);
 
 class NodeStage {
   #posted = [];
+  #loads = [];
+  /** What is no message, by its name in a case. */
+  happenings = {
+    "deadline has passed": () => [...timers.values()].forEach(({ call }) => call?.()),
+    "peer's document replaced": () => [1, 2].forEach(() => this.#loads.forEach((loaded) => loaded())), // after its own
+    "peer's window removed": () => {
+      this.iframe.contentWindow = null;
+      for (const { look } of [...observers]) look();
+    },
+  };
 
   constructor({ opaque }) {
     this.origin = opaque ? "null" : ORIGIN;
@@ -42,8 +64,8 @@ class NodeStage {
       hasAttribute: (name) => attributes.has(name),
       setAttribute: (name, value) => attributes.set(name, value),
       removeAttribute: (name) => attributes.delete(name),
-      addEventListener() {},
-      removeEventListener() {},
+      addEventListener: (_, listener) => this.#loads.push(listener),
+      removeEventListener: (_, listener) => (this.#loads = this.#loads.filter((one) => one !== listener)),
       getRootNode: () => ({}),
     };
   }
@@ -68,7 +90,9 @@ class NodeStage {
 const about = JSON.parse(readFileSync(rolesFile, "utf8"));
 const results = [];
 for (const one of JSON.parse(readFileSync(casesFile, "utf8"))) {
-  results.push(plays(one) ? await play(FrameTransport, new NodeStage(one), about, one) : null);
+  timers = new Map();
+  const stage = new NodeStage(one);
+  results.push(plays(one, stage) ? await play(FrameTransport, stage, about, one) : null);
 }
 writeFileSync(resultsFile, JSON.stringify(results));
 process.exit(0); // what waits for ever in a case waits no longer

@@ -117,7 +117,7 @@ globalThis.playAll = async ({ peer: origin, stranger }) => {
   const results = [];
   for (const one of cases) {
     const stage = new FrameStage(Boolean(one.opaque), one.opaque ? opaque : usual, { sibling, stranger, origin });
-    results.push(plays(one) ? await play(FrameTransport, stage, about, one) : null);
+    results.push(plays(one, stage) ? await play(FrameTransport, stage, about, one) : null);
   }
   const astray = await sibling.heard();
   if (astray.length) throw new Error(`A frame that is not the peer heard ${JSON.stringify(astray)}`);
