@@ -21,6 +21,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -65,6 +66,7 @@ def in_pyodide() -> bool:
     return sys.platform == "emscripten"
 
 
+@cache  # a page that restores a snapshot has no files at first, and would fetch them all for an answer
 def major() -> int:
     """Return the major version of the official SDK that is there: 1 or 2. Nothing is imported for it."""
     spec = find_spec("mcp")
