@@ -1,6 +1,6 @@
 """Play a case on a Python role: bring a connection into the state, let it hear the message, describe its outputs.
 
-This is the one file of the vectors that knows the API of `Connection`.
+This is the one file of the vectors that knows the API of `Connection`; `python_dialect.py` has what differs by dialect.
 """
 
 from __future__ import annotations
@@ -12,17 +12,13 @@ from typing import Any
 
 from mcpframe.frame.core.connection import Candidate, Connection, Options, parse_allowed_origins
 from mcpframe.frame.core.errors import StateError
-from mcpframe.frame.core.events import Closed, Inbound, Opened, Output, Received, Refused, Send, Unreadable
+from mcpframe.frame.core.events import Closed, Inbound, Output, Received, Refused, Send, Unreadable
 from mcpframe.frame.core.origins import ANY
-from mcpframe.frame.core.roles import Role
-from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.dialects.sep.offers import HostOffer
-from mcpframe.frame.setup_phase import SetupCompleted, SetupRequired, SetupStarted
-from tests.support.sep import do
 from tests.vectors.cases import Case, Result, roles
+from tests.vectors.python_dialect import PythonDialect
+from tests.vectors.python_sep import SEP
 
-ROLES: dict[str, dict[str, Role]] = {"sep": {f"{role.side} {role.phase}": role for role in sep.ROLES}}
-"""The roles by dialect and name."""
+DIALECTS: dict[str, PythonDialect] = {"sep": SEP}
 
 STRANGER = "https://stranger.example"
 
@@ -41,10 +37,11 @@ def play(case: Case, dialect: str = "sep", *, text: Any = None) -> Result:
     table = _roles(dialect)
     about = table["roles"][case["role"]]
     peer = "null" if case.get("opaque") else about["peer"]
-    connection = _connection(case, dialect, table["session"], peer)
+    spoken = DIALECTS[dialect]
+    connection = _connection(case, spoken, table["session"], peer)
     for step in [*about["states"][case["state"]], *case.get("before", ())]:
         if isinstance(step, str):
-            do(connection, step)
+            spoken.do(connection, step)
         else:
             _hear(connection, _text(step), peer)
     assert connection.state == case["state"], (connection.state, case["name"])
@@ -52,27 +49,25 @@ def play(case: Case, dialect: str = "sep", *, text: Any = None) -> Result:
         request = {"jsonrpc": "2.0", "id": id_, "method": "ask"}
         connection.send(json.dumps(request), request, 0.0)
     try:
-        outputs = _read(connection, text, peer) if "make" in case else _act(connection, case, peer)
+        outputs = _read(connection, text, peer) if "make" in case else _act(connection, case, spoken, peer)
     except StateError:
         return {"outcome": [{"raises": "StateError"}], "next": str(connection.state)}
-    heard = case.get("message")
-    described = [_described(output, heard, peer) for output in outputs]
-    return {"outcome": [each for each in described if each], "next": str(connection.state)}
+    heard = spoken.json_rpc(case.get("message"))
+    return {"outcome": [_described(output, spoken, heard, peer) for output in outputs], "next": str(connection.state)}
 
 
-def _connection(case: Case, dialect: str, session: str, peer: str) -> Connection:
-    role = ROLES[dialect][case["role"]]
+def _connection(case: Case, spoken: PythonDialect, session: str, peer: str) -> Connection:
+    role = spoken.roles[case["role"]]
     allowed = parse_allowed_origins([], opaque=True) if case.get("opaque") else parse_allowed_origins([peer])
-    granted = frozenset(case.get("granted", ()))
-    offer = HostOffer(session_id=session, granted=granted) if role.side == "outer" else None
-    return Connection([Candidate(role, allowed, offer)], options=Options(**case.get("options", {})))
+    candidate = Candidate(role, allowed, spoken.offer(role, case, session))
+    return Connection([candidate], options=Options(**case.get("options", {})))
 
 
-def _act(connection: Connection, case: Case, peer: str) -> list[Output]:
+def _act(connection: Connection, case: Case, spoken: PythonDialect, peer: str) -> list[Output]:
     if case.get("do") == "send" and "payload" in case:
         return connection.send(_text(case["payload"]), case["payload"], 0.0)
     if "do" in case:
-        return do(connection, case["do"])
+        return spoken.do(connection, case["do"])
     text = case["text"] if "text" in case else _text(case["message"])
     match case.get("from", "peer"):
         case "another window":
@@ -112,50 +107,27 @@ def _in_javascript(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e21 else value
 
 
-def _described(output: Output, heard: Any, peer: str) -> dict[str, Any] | None:
+def _described(output: Output, spoken: PythonDialect, heard: Any, peer: str) -> dict[str, Any]:
     match output:
         case Refused():
             return {"refused": type(output.error).__name__}
         case Received(payload=payload):
             error = payload.get("error")
-            answered = isinstance(heard, dict) and heard.get("payload") == payload
-            if error and not answered and error["code"] in (-32603, -32000):
+            if error and payload != heard and error["code"] in (-32603, -32000):
                 return {"fails": payload["id"], "code": error["code"]}
             return {"received": payload}
-        case SetupStarted():
-            return {"setup started": {"visible": output.requires_visible}}
-        case SetupRequired():
-            about = {"reason": output.reason, "message": output.message, "canContinue": output.can_continue}
-            return {"setup required": about}
-        case SetupCompleted():
-            return {"set up": _set_up(output)}
-        case Opened():
-            return {"opened": output.session_id}
         case Closed():
             return {"closed": type(output.error).__name__ if output.error else None}
         case Send():
-            return _posted(output, peer)
-    raise AssertionError(output)
+            return _posted(output, spoken, peer)
+    return spoken.described(output)
 
 
-def _posted(output: Send, peer: str) -> dict[str, Any]:
-    assert output.target_origin == (ANY if peer == "null" else peer) or output.target_origin == ANY
+def _posted(output: Send, spoken: PythonDialect, peer: str) -> dict[str, Any]:
+    assert output.target_origin in (ANY, peer)
     to = "*" if output.target_origin == ANY else "peer"
     message = json.loads(output.text)
-    payload = message.get("payload", {})
+    payload = spoken.json_rpc(message) or {}
     if "error" in payload:
         return {"answers": payload["id"], "code": payload["error"]["code"], "to": to}
-    message.get("error", {}).pop("message", None)  # in our own words
-    return {"posts": message, "to": to}
-
-
-def _set_up(output: SetupCompleted) -> dict[str, Any]:
-    result = output.result
-    described: dict[str, Any] = {"title": result.title, "visibility": result.visibility}
-    optional = {"visibilityMessage": result.visibility_message, "ephemeralMessage": result.ephemeral_message}
-    described |= {name: value for name, value in optional.items() if value}
-    if result.error_code:
-        described["error"] = {"code": result.error_code, "message": result.error_message}
-        if "cannot be read" in (result.error_message or ""):
-            del described["error"]["message"]  # in our own words
-    return described
+    return {"posts": spoken.without_prose(message), "to": to}

@@ -21,9 +21,9 @@ from mcpframe.frame.core.roles import Role
 from tests.vectors import generate
 from tests.vectors.cases import VECTORS, Case, cases, cases_in, dialects, files, roles
 from tests.vectors.generate.__main__ import main
-from tests.vectors.python_driver import ROLES
+from tests.vectors.python_driver import DIALECTS
 
-SEP = ROLES["sep"]
+SEP = DIALECTS["sep"].roles
 PROTOCOL = (DOCS / "protocol.md").read_text("utf-8")
 OUTCOMES = {
     "SetupStarted": "setup started",
@@ -111,7 +111,7 @@ def test_the_generator_imports_nothing_of_mcpframe() -> None:
 def test_each_state_of_each_role_has_its_way_in(dialect: str) -> None:
     ways = roles(dialect)["roles"]
     assert {name: set(ways[name]["states"]) for name in ways} == {
-        name: states_of(role) for name, role in ROLES[dialect].items()
+        name: states_of(role) for name, role in DIALECTS[dialect].roles.items()
     }
 
 

@@ -1,0 +1,68 @@
+"""The SEP for the Python driver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcpframe.frame.core.events import Opened, Output
+from mcpframe.frame.core.roles import Role
+from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.offers import HostOffer
+from mcpframe.frame.setup_phase import SetupCompleted, SetupRequired, SetupStarted
+from tests.support.sep import do
+from tests.vectors.cases import Case
+from tests.vectors.python_dialect import PythonDialect
+
+
+def _offer(role: Role, case: Case, session: str) -> HostOffer | None:
+    if role.side == "inner":
+        return None
+    return HostOffer(session_id=session, granted=frozenset(case.get("granted", ())))
+
+
+def _described(event: Output) -> dict[str, Any]:
+    match event:
+        case SetupStarted():
+            return {"setup started": {"visible": event.requires_visible}}
+        case SetupRequired():
+            about = {"reason": event.reason, "message": event.message, "canContinue": event.can_continue}
+            return {"setup required": about}
+        case SetupCompleted():
+            return {"set up": _set_up(event)}
+        case Opened():
+            return {"opened": event.session_id}
+    raise AssertionError(event)
+
+
+def _set_up(event: SetupCompleted) -> dict[str, Any]:
+    result = event.result
+    described: dict[str, Any] = {"title": result.title, "visibility": result.visibility}
+    optional = {"visibilityMessage": result.visibility_message, "ephemeralMessage": result.ephemeral_message}
+    described |= {name: value for name, value in optional.items() if value}
+    if result.error_code:
+        described["error"] = {"code": result.error_code, "message": result.error_message}
+        if "cannot be read" in (result.error_message or ""):
+            del described["error"]["message"]  # in our own words
+    return described
+
+
+def _json_rpc(message: Any) -> Mapping[str, Any] | None:
+    is_envelope = isinstance(message, dict) and message.get("type") == "MCP_MESSAGE"
+    payload = message.get("payload") if is_envelope else None
+    return payload if isinstance(payload, dict) else None
+
+
+def _without_prose(message: dict[str, Any]) -> dict[str, Any]:
+    message.get("error", {}).pop("message", None)
+    return message
+
+
+SEP = PythonDialect(
+    roles={f"{role.side} {role.phase}": role for role in sep.ROLES},
+    offer=_offer,
+    do=do,
+    described=_described,
+    json_rpc=_json_rpc,
+    without_prose=_without_prose,
+)
