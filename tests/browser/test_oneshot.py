@@ -144,7 +144,7 @@ def test_check(run: Run, folder: Path, tmp_path: Path) -> None:
     assert code == 1
     assert "It is not the file that was built" in out
     assert "error: handshake" in out
-    assert "mend it: Upload the folder again" in out
+    assert "mend it: Upload the whole folder again" in out
 
 
 def test_a_page_that_never_speaks(run: Run, tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""A Chromium to drive, and windows into it."""
+"""Driving Chromium: finding and launching it, and windows into its pages."""

@@ -1,4 +1,4 @@
-"""A Chromium to drive: found, installed when asked, and the way to launch it."""
+"""Find a Chromium to drive, install one on request, and the options to launch it."""
 
 from __future__ import annotations
 
@@ -48,21 +48,20 @@ with sync_playwright() as playwright:
 """
 
 _OFF = (
-    # What Chromium switches on in some browsers by chance, to learn who takes and frees memory. It looks for callers
-    # beyond the end of the stack where WebAssembly has one of its own (JSPI, which Python runs coroutines on): the page
-    # crashes.
+    # Chromium enables these memory diagnostics at random in some browsers. They walk the stack beyond its end where
+    # WebAssembly has a stack of its own (JSPI, on which Python runs coroutines), and the page crashes.
     "GwpAsanMalloc",
     "GwpAsanPartitionAlloc",
     "LightweightUafDetector",
     "ExtremeLightweightUAFDetector",
     "HeapProfilerReporting",
-    # The address bar's popups are pages: Chromium loads them for every new window, which takes two cores a second.
+    # The address bar's popups are pages that Chromium loads for every new window: a second on two cores.
     "WebUIOmniboxPopup",
     "WebUIOmniboxAimPopup",
     "WebUIOmniboxFullPopup",
 )
 
-# Of this option a browser takes only the last one.
+# A browser honours only the last `--disable-features`, so Playwright's own are repeated.
 _OFF_BY_PLAYWRIGHT = (
     "AvoidUnnecessaryBeforeUnloadCheckSync",
     "DestroyProfileOnBrowserClose",
@@ -86,7 +85,7 @@ _HOW = "install Chromium or Chrome, or set MCPFRAME_CHROMIUM to its program"
 
 
 class LaunchOptions(TypedDict):
-    """What Playwright's `chromium.launch(**options)` takes."""
+    """The arguments of Playwright's `chromium.launch(**options)`."""
 
     executable_path: str
     args: list[str]
@@ -97,29 +96,29 @@ def find_chromium() -> Path | None:
     """Find a Chromium: `$MCPFRAME_CHROMIUM`, then Playwright's own, then the system's (Chromium, Chrome, Edge).
 
     Returns:
-        The program, or None when there is none.
+        The program; None if there is none.
 
     Raises:
-        ChromiumMissing: `$MCPFRAME_CHROMIUM` names something that is not a program.
+        ChromiumMissing: `$MCPFRAME_CHROMIUM` is not a program.
     """
     chosen = os.environ.get("MCPFRAME_CHROMIUM")
     if chosen:
         program = shutil.which(chosen)
         if program is None:
             raise ChromiumMissing(
-                f"MCPFRAME_CHROMIUM is {chosen!r}, which is not a program that can be run: correct it or unset it."
+                f"MCPFRAME_CHROMIUM is {chosen!r}, which is not an executable program: correct it or unset it."
             )
         return Path(program)
     return _playwright_chromium() or _system_chromium()
 
 
 def ensure_chromium(*, install: bool = False, progress: Progress = silent) -> Path:
-    """Return a Chromium, installing one when there is none and `install` is set.
+    """Return the program of a Chromium; install one if there is none and `install` is set.
 
-    It is installed with apt when this is root on Debian or Ubuntu, else with `playwright install chromium`.
+    As root on Debian or Ubuntu it is installed with apt, else with `playwright install chromium`.
 
     Raises:
-        ChromiumMissing: There is none, and it may not or could not be installed.
+        ChromiumMissing: There is none, and `install` is not set or the installation failed.
     """
     found = find_chromium()
     if found is not None:
@@ -142,14 +141,13 @@ def ensure_chromium(*, install: bool = False, progress: Progress = silent) -> Pa
 
 
 def launch_options(executable: Path, *, off: Sequence[str] = _OFF_BY_PLAYWRIGHT) -> LaunchOptions:
-    """The options to launch `executable` with through Playwright: quiet, and sandboxed wherever the sandbox works.
+    """Return the options to launch `executable` through Playwright: no background work, and sandboxed if possible.
 
-    Chromium refuses to start its sandbox as root; `MCPFRAME_NO_SANDBOX=1` turns it off elsewhere, for containers that
-    do not allow it.
+    Chromium's sandbox does not run as root. `MCPFRAME_NO_SANDBOX=1` disables it, for containers that do not allow it.
 
     Args:
         executable: The program.
-        off: Chromium's features to switch off; by default those that Playwright does.
+        off: The features to disable; by default those that Playwright disables.
     """
     return {
         "executable_path": str(executable),
@@ -173,7 +171,7 @@ def _is_root() -> bool:
 def _playwright_chromium() -> Path | None:
     default = _PLAYWRIGHT_CACHES.get(sys.platform, "~/.cache/ms-playwright")
     cache = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or default).expanduser()
-    # Starting Playwright to ask takes half a second: only worth it when it has installed something.
+    # Starting Playwright to ask takes half a second, so only if it has installed a browser.
     if not any(cache.glob("chromium-*")):
         return None
     try:

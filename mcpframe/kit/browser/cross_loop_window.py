@@ -1,7 +1,7 @@
-"""A `Window` whose browser is driven from another event loop: a test's loop is short-lived, the browser's is not.
+"""A `Window` of a browser that another event loop drives: a test's loop is short-lived, the browser's is not.
 
-`DistantPlace` makes its windows in the loop that Playwright runs in. Everything that crosses is a plain value, handed
-over with `call_soon_threadsafe`, so the order of messages is kept in both directions.
+`DistantPlace` creates its windows in the loop that Playwright runs in. Only plain values are passed between the loops,
+with `call_soon_threadsafe`, which keeps the order of messages in both directions.
 """
 
 from __future__ import annotations
@@ -19,60 +19,60 @@ T = TypeVar("T")
 
 
 async def ask(there: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in another loop, which runs in another thread, and wait for it here."""
+    """Run a coroutine in another thread's loop, and wait for it in this one."""
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, there))
 
 
 class DistantPlace:
-    """A place of another event loop, as a place of this one."""
+    """A `Place` of another event loop, for use in this one."""
 
     def __init__(self, place: Place, there: asyncio.AbstractEventLoop) -> None:
-        """Say which.
+        """Wrap a place.
 
         Args:
-            place: The place over there.
+            place: The place in the other loop.
             there: Its loop, which runs in another thread.
         """
         self._place = place
         self._there = there
 
     def __call__(self, framing: Framing) -> DistantWindow:
-        """Make the window for one phase."""
+        """Return the window for one phase."""
         return DistantWindow(lambda: self._place(framing), self._there)
 
 
 class DistantWindow:
-    """A window of another event loop."""
+    """A window of another event loop, for use in this one."""
 
     def __init__(self, make: Callable[[], FramedWindow], there: asyncio.AbstractEventLoop) -> None:
-        """Made by `DistantPlace`."""
+        """Created by `DistantPlace`."""
         self._make = make
         self._there = there
         self._window: FramedWindow | None = None
         self._listening = False
 
     async def __aenter__(self) -> Self:
-        """Make the window over there. Raises what that raises."""
+        """Create and enter the window in its loop. Raises what that raises."""
         self._window = await ask(self._there, self._enter())
         return self
 
     async def __aexit__(
         self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> None:
-        """Leave the window over there."""
+        """Leave the window in its loop."""
         self._listening = False
         await asyncio.shield(ask(self._there, self._inside().__aexit__(None, None, None)))
 
     def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
-        """As for every window; what is heard comes in this loop. Raises `StateError` the second time."""
+        """Listen as every window does; callbacks run in this loop. Raises `StateError` the second time."""
         if self._listening:
-            raise StateError("A DistantWindow listens once: make a new one for a new session.")
+            raise StateError("A DistantWindow listens once: create another one for another session.")
         window = self._inside()
         here = asyncio.get_running_loop()
         self._listening = True
 
         def hand_over(callback: Callable[..., None], item: object) -> None:
-            if self._listening:  # while that is so, this loop is open
+            if self._listening:  # only then this loop is certainly open
                 here.call_soon_threadsafe(hand_on, callback, item)
 
         def hand_on(callback: Callable[..., None], item: object) -> None:
@@ -86,11 +86,11 @@ class DistantWindow:
         return self._stop
 
     def post(self, text: str, target_origin: str) -> None:
-        """Post one message, in order."""
+        """Post one message; the order is kept."""
         self._there.call_soon_threadsafe(self._inside().post, text, target_origin)
 
     def show(self, visible: bool) -> None:
-        """Show the framed page or hide it, in order with what is posted."""
+        """Show or hide the framed page; the order with posted messages is kept."""
         self._there.call_soon_threadsafe(self._inside().show, visible)
 
     async def _enter(self) -> FramedWindow:

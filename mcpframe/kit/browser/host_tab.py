@@ -1,7 +1,7 @@
-"""A browser tab that is an empty host page of any origin, without a web server there.
+"""A browser tab with an empty host page of any origin, without a web server there.
 
-The page is answered by the browser itself (CDP's `Fetch` domain), and only it: interception ends before anything is
-framed, since Playwright's own routes would turn the HTTP cache off.
+The browser itself answers the request for the page (CDP's `Fetch` domain). Interception ends before anything is framed;
+Playwright's routes would disable the HTTP cache.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 from playwright.async_api import BrowserContext, ConsoleMessage, Error, Frame, Page
 
 _PAGE = '<!doctype html><meta charset="utf-8"><title>Host</title><link rel="icon" href="data:,"><body></body>'
-# An async handler's complaint comes some turns of the page's event loop after the click, and Python's turns are timers
-# and messages: the page is asked to take as many of both.
+# An async handler logs its error some turns of the page's event loop after the click. Python's turns are timers and
+# messages, so the page runs a few of both.
 _TAKE_TURNS = """async () => {
   for (let turn = 0; turn < 8; turn++) {
     await new Promise(resolve => setTimeout(resolve));
@@ -27,9 +27,8 @@ _TAKE_TURNS = """async () => {
 }"""
 _STORED = "cookies,file_systems,indexeddb,local_storage,service_workers,cache_storage"
 
-# Frames of this machine may be framed by a page that claims to be from elsewhere.
 OFF = ("LocalNetworkAccessChecks",)
-"""What `chromium.launch_options` is to switch off."""
+"""Features for `chromium.launch_options` to disable, so that a host page of any origin may frame a local page."""
 
 
 class HostTab:
@@ -38,11 +37,11 @@ class HostTab:
     Attributes:
         page: The page.
         origin: Its origin.
-        complaints: What the console has at level error, and uncaught errors, of the page and of what it frames.
+        complaints: Console messages of level error, and uncaught errors, of the page and its frames.
     """
 
     def __init__(self, page: Page, origin: str) -> None:
-        """Made by `host_tab`."""
+        """Created by `host_tab`."""
         self.page = page
         self.origin = origin
         self.complaints: list[str] = []
@@ -51,18 +50,18 @@ class HostTab:
         page.on("pageerror", self._on_error)
 
     async def note_storage(self, frame: Frame) -> None:
-        """Note where the browser keeps what a framed page stores: apart from the same page's in other hosts."""
+        """Note the storage key of a framed page, for `forget`; browsers partition its storage by host page."""
         try:
             devtools = await self.page.context.new_cdp_session(frame)
         except Error:
-            return  # a frame of the host's own site, which has no storage of its own
+            return  # a frame of the host's own site: its storage is not partitioned
         frame_id = (await devtools.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
         found = await devtools.send("Storage.getStorageKey", {"frameId": frame_id})
         self._storage_keys.add(found["storageKey"])
         await devtools.detach()
 
     async def forget(self, framed: str) -> None:
-        """Remove what this page, and pages of the origin `framed` in it, have stored; the HTTP cache stays."""
+        """Clear the storage of this page and of pages of the origin `framed` in it, but not the HTTP cache."""
         context = self.page.context
         devtools = await context.new_cdp_session(self.page)
         for origin in (self.origin, framed):
@@ -73,12 +72,12 @@ class HostTab:
         await context.clear_cookies()
 
     async def settled(self) -> None:
-        """Wait until everything that the pages complain about, of what has been done so far, is in `complaints`."""
+        """Wait until the errors caused by everything done so far are in `complaints`."""
         for frame in self.page.frames:
             try:
-                await frame.evaluate(_TAKE_TURNS)  # answered after the events before it
+                await frame.evaluate(_TAKE_TURNS)  # its reply comes after earlier events
             except Error:
-                continue  # it is gone
+                continue  # the frame is gone
 
     def _on_console(self, message: ConsoleMessage) -> None:
         if message.type == "error":
@@ -92,12 +91,12 @@ class HostTab:
 
 @asynccontextmanager
 async def host_tab(context: BrowserContext, origin: str, path: str = "/") -> AsyncIterator[HostTab]:
-    """Open an empty page of an origin; close it at the end.
+    """Open an empty page of an origin, and close it when the block ends.
 
     Args:
-        context: The profile it belongs to.
-        origin: Its origin, of http or https.
-        path: Its path there.
+        context: The browser context to open it in.
+        origin: Its origin, with http or https.
+        path: Its path.
     """
     page = await context.new_page()
     try:

@@ -1,15 +1,15 @@
-"""A `Window` from CPython into a real browser: an iframe that Playwright puts into a page, or a popup.
+"""A `Window` from CPython into a real browser: an iframe or a popup that Playwright opens.
 
-With it an `OuterFrame` in CPython frames a page in a real browser, so that the official Python client talks to a server
-there:
+With it an `OuterFrame` in CPython frames a page in a real browser, and the official Python client talks to a server
+in that page:
 
     outer = OuterFrame("https://tools.example/pi/")
     async with Client(outer.connect(PlaywrightPlace(page))) as client:
         ...
 
-The page's half is `static/browser/playwright-window.js`, with `static/host/host-json.js`. CPython asks it for the
-messages that have arrived, rather than exposing a function to the page: Playwright's bindings are visible in every
-frame, and so to the framed page, which could then forge message events.
+The page's half is `static/browser/playwright-window.js`, with `static/host/host-json.js`. CPython polls it for message
+events and does not expose a function to the page: Playwright's bindings are visible in every frame, so the framed page
+could forge events.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from mcpframe.kit.base.data import static_dir
 logger = logging.getLogger(__name__)
 
 MOST_BYTES = 128 * 1024 * 1024
-"""The longest message of a framed page, in bytes. Playwright ends for all pages at a message of its own of 512 MB."""
+"""The longest message of a framed page, in bytes. A Playwright message of 512 MB would end Playwright for all pages."""
 
 _GOODBYE_SECONDS = 5.0
-"""How long leaving may take where the browser doesn't answer."""
+"""How long leaving may take if the browser does not answer."""
 
 
 class PlaywrightPlace:
-    """Where an `OuterFrame` puts its page: an element of a page that Playwright has open, or a popup of it.
+    """The place of an `OuterFrame`'s page: an element of a page that Playwright has open, or a popup of it.
 
     Attributes:
-        window: the window of the phase under way, or of the last one; None before.
+        window: the window of the current or the last phase; None before the first.
     """
 
     def __init__(self, page: Page, within: str = "body", *, popup: bool = False) -> None:
-        """Say where.
+        """Choose a place.
 
         Args:
             page: an open page at the host's origin.
-            within: a selector: the element that the iframe becomes the last child of.
+            within: a selector of the element that the iframe is appended to.
             popup: open a popup instead.
         """
         self.window: PlaywrightWindow | None = None
@@ -58,7 +58,7 @@ class PlaywrightPlace:
         self._popup = popup
 
     def __call__(self, framing: Framing) -> PlaywrightWindow:
-        """Make the window for one phase."""
+        """Return the window for one phase."""
         self.window = PlaywrightWindow(
             self._page,
             framing.url,
@@ -74,11 +74,11 @@ class PlaywrightPlace:
 
 
 class PlaywrightWindow:
-    """An iframe in a page, or a popup of it, as the `Window` of a connection in the role of the outer frame.
+    """An iframe in a page, or a popup of it, as the outer frame's `Window`.
 
-    The outer page is the one that Playwright has open: its origin is the host's. Entering makes the iframe or the
+    The outer page is the one that Playwright has open; its origin is the host's. Entering creates the iframe or the
     popup, listening loads the framed page into it, and leaving removes it. A message of more than `MOST_BYTES` is
-    refused, whatever the connection's limit is.
+    rejected, whatever the connection's limit is.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class PlaywrightWindow:
         popup: bool = False,
         visible: bool = True,
     ) -> None:
-        """Say what to frame.
+        """Configure the window; nothing is opened yet.
 
         Args:
             page: an open page at the host's origin.
@@ -104,8 +104,8 @@ class PlaywrightWindow:
             name: the window's name.
             title: the iframe's title.
             within: a selector for the element to put the iframe into.
-            popup: open a popup rather than make an iframe.
-            visible: whether the iframe is shown from the beginning.
+            popup: open a popup instead of an iframe.
+            visible: whether the iframe is visible from the beginning.
         """
         self._page = page
         self._options = {
@@ -128,8 +128,8 @@ class PlaywrightWindow:
         """Put the empty iframe into the page, or open the empty popup.
 
         Raises:
-            PopupBlocked: where the browser opens no popup.
-            StateError: where there is no such element to put the iframe into.
+            PopupBlocked: the browser opens no popup.
+            StateError: the element for the iframe does not exist.
         """
         script = _script()
         if self._options["iframe"] is None:
@@ -148,7 +148,7 @@ class PlaywrightWindow:
     async def __aexit__(
         self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> None:
-        """Post what is still to be posted, and remove the iframe or close the popup. Takes a few seconds at most."""
+        """Post the remaining messages, then remove the iframe or close the popup, within a few seconds."""
         self._listening = False
         with anyio.move_on_after(_GOODBYE_SECONDS, shield=True):
             if self._writer:
@@ -165,39 +165,39 @@ class PlaywrightWindow:
 
         Args:
             deliver: called for every message event of the outer page, in order.
-            gone: called when the framed page was reloaded or navigated away, or the iframe or the outer page is gone.
+            gone: called when the framed page is reloaded or navigated away, or the iframe or the outer page is gone.
 
         Returns:
             A function that stops listening.
 
         Raises:
-            StateError: where it has listened before, or was not entered.
+            StateError: it has listened before, or was not entered.
         """
         if self._reader:
-            raise StateError("A PlaywrightWindow listens once: make a new one for a new session.")
+            raise StateError("A PlaywrightWindow listens once: create another one for another session.")
         adapter = self._inside()
         self._listening = True
         self._reader = asyncio.get_running_loop().create_task(self._read(adapter, deliver, gone))
         return self._stop
 
     def post(self, text: str, target_origin: str) -> None:
-        """Post one message to the framed page, in order. It is lost where that page is gone.
+        """Post one message to the framed page; the order is kept. It is lost if that page is gone.
 
         Args:
             text: JSON text of the message.
-            target_origin: the origin the framed page must have to get it.
+            target_origin: the origin that the framed page must have to receive it.
         """
         self._tell((text, target_origin))
 
     def show(self, visible: bool) -> None:
-        """Show the iframe or hide it, in order with what is posted; bring a popup to the front."""
+        """Show or hide the iframe, or bring a popup to the front; the order with posted messages is kept."""
         self._tell(visible)
 
     async def frame(self) -> Frame:
-        """Return Playwright's view of the framed page, to look into it or to navigate it.
+        """Return Playwright's `Frame` of the framed page, to inspect or to navigate it.
 
         Raises:
-            StateError: where the iframe is gone, or was not made yet.
+            StateError: the iframe is gone, or was not created yet.
         """
         if self._popup:
             return (await self._popup).main_frame
@@ -228,7 +228,7 @@ class PlaywrightWindow:
     async def _read(
         self, adapter: JSHandle, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]
     ) -> None:
-        # As in a browser, each event is its own callback: one that fails doesn't keep the next from being heard.
+        # As in a browser, each event has its own callback: one that fails does not stop the next one.
         call_soon = asyncio.get_running_loop().call_soon
         try:
             await adapter.evaluate("adapter => adapter.start()")
@@ -240,8 +240,8 @@ class PlaywrightWindow:
                     call_soon(self._hand_on, item, deliver, gone)
         except Error as error:
             if self._listening:
-                # The session ends, and says so; why is for whoever looks into it.
-                logger.info("The outer page does not answer, so the framed one counts as gone: %s", error.message)
+                # The session reports its end; the log has the reason.
+                logger.info("The outer page does not answer, so the framed page counts as gone: %s", error.message)
             call_soon(self._hand_on, {"gone": Departure.REMOVED}, deliver, gone)
 
     def _hand_on(
@@ -264,7 +264,7 @@ class PlaywrightWindow:
 
 
 def _script() -> str:
-    """Return the page's half, with what it reads messages by."""
+    """Return the page's half, together with the functions it reads messages with."""
     reading, window = (
         (static_dir() / name).read_text("utf-8") for name in ("host/host-json.js", "browser/playwright-window.js")
     )

@@ -1,4 +1,4 @@
-"""Does a person's part of a server's visible setup: fills its form, and presses its buttons."""
+"""Answer a server's visible setup in place of a person: fill in its form and press its buttons."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
     from playwright.async_api import Frame, Locator
 
 Answers: TypeAlias = "Mapping[str, Any] | Callable[[Frame], Awaitable[Any]]"
-"""By field what to enter, in order; or an async function that is given the framed page."""
+"""Values by field, in order; or an async function that takes the framed page."""
 
-# What a command line has for True and False, and the kinds of fields that take it.
+# How a command line writes True and False, and the types of `input` elements that accept it.
 _CHECKS = {"true": True, "false": False}
 _CHECKED = ("checkbox", "radio")
 _SELECTOR_STARTS = ("#", ".", "[", "css=", "xpath=", "text=", "role=", "id=", "data-testid=")
 
 
 async def answer_setup(frame: Frame, answers: Answers) -> None:
-    """Fill a setup's form.
+    """Fill in a setup's form.
 
     Args:
         frame: The framed page.
-        answers: By field the value to enter. A field is named by its label, or by a selector of Playwright's. A text or
-            number is filled in or chosen from a list, True and False check and uncheck, a path is chosen as a file, a
-            list chooses several. None clicks: then the key is a button's name, or a selector.
+        answers: Values by field: its label, or a Playwright selector. A text or number is filled in or selected from a
+            list, True and False check and uncheck, a path is chosen as a file, a list selects several. None clicks
+            instead; the key is then a button's name, or a selector.
 
     Raises:
         playwright.async_api.Error: There is no such field or button.

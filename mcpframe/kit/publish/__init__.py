@@ -1,1 +1,1 @@
-"""What is looked at and added before a bundle is published."""
+"""Publishing: the checks of `mcpframe check`, and the npm package for hosts."""

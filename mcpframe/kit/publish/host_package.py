@@ -1,4 +1,4 @@
-"""The npm package `@mcpframe/host`: `static/host/host.js` with its types, and one file with the SDK's client in it."""
+"""The npm package `@mcpframe/host`: `static/host/host.js` with its types, and a version bundled with the SDK's client."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def stage_host_package(folder: Path, modules: Path) -> None:
 
     Args:
         folder: The folder.
-        modules: A `node_modules` folder with the SDK's client and esbuild, as `node.install_locked` makes it.
+        modules: A `node_modules` folder with the SDK's client and esbuild, as `node.install_locked` creates it.
 
     Raises:
-        KitError: It is no checkout, or esbuild is missing or fails.
+        KitError: mcpframe does not run from a checkout, or esbuild is missing or fails.
     """
     source = static_dir() / "host"
     for name in _FILES:
@@ -41,14 +41,14 @@ def pack_host_package(target: Path, modules: Path) -> Path:
     """Pack the package as `npm publish` would.
 
     Args:
-        target: The folder to put the archive into; it is made if it is not there.
+        target: The folder for the archive; it is created if necessary.
         modules: As for `stage_host_package`.
 
     Returns:
         The archive.
 
     Raises:
-        KitError: It is no checkout, or esbuild or npm is missing or fails.
+        KitError: mcpframe does not run from a checkout, or esbuild or npm is missing or fails.
     """
     target.mkdir(parents=True, exist_ok=True)
     staged = target / ".host-package"
@@ -66,7 +66,7 @@ def pack_host_package(target: Path, modules: Path) -> Path:
 
 
 def _licenses(inputs: list[str], modules: Path) -> str:
-    """Return the licenses of the packages that are part of a bundle."""
+    """Return the license texts of the packages that esbuild put into the bundled file."""
     names = sorted({found[1] for path in inputs if (found := _PACKAGE.search(path))})
     parts = []
     for name in names:

@@ -1,4 +1,4 @@
-"""The lint of a bundle or of a deployed URL, one module for each thing that is looked at."""
+"""The checks of a bundle or of a deployed URL, one module per subject."""
 
 from mcpframe.kit.publish.checks.findings import Finding as Finding
 from mcpframe.kit.publish.checks.run import Report as Report

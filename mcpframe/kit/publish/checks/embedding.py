@@ -1,4 +1,4 @@
-"""The page itself: its address, its headers, its Content Security Policy, and who may frame it. Pure."""
+"""Checks of the page: its address, headers, Content Security Policy, and who may frame it. No I/O."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _HOUR = 3600
 
 
 def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]) -> Iterator[Finding]:
-    """Look at the answer for a bundle's page.
+    """Check the response for a bundle's page.
 
     Args:
         url: Its address.
         headers: Its headers, by lower-case name.
-        manifest: What its manifest says.
+        manifest: The bundle's manifest.
     """
     yield from _address(url)
     kind = headers.get("content-type", "")
@@ -34,7 +34,7 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
         yield error(
             "X-Frame-Options",
             f"The header {headers['x-frame-options']!r} keeps hosts from framing the page.",
-            "Remove it: frame-ancestors of the Content-Security-Policy says who may.",
+            "Remove it: frame-ancestors of the Content-Security-Policy lists who may frame the page.",
         )
     if headers.get("x-content-type-options", "").lower() != "nosniff":
         yield warning("X-Content-Type-Options", "The header is missing.", f"Set it to nosniff: {_HEADERS}.")
@@ -43,7 +43,7 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
     if age and int(age[1]) > _HOUR and "no-cache" not in headers["cache-control"]:
         yield warning(
             "Cache-Control",
-            f"Browsers keep the page for {int(age[1]) // _HOUR} hours, so that an update does not reach them.",
+            f"Browsers keep the page for {int(age[1]) // _HOUR} hours, and get an update only then.",
             f"Send the page with no-cache: {_HEADERS}.",
         )
     yield from check_origins(manifest["allowed_origins"], published=not _is_local(url))
@@ -52,16 +52,16 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
         yield warning(
             "size",
             f"A first visit fetches {first / 1e6:.1f} MB.",
-            "Move large requirements into tool.mcpframe.lazy, and load them when they are needed.",
+            "Move large requirements into tool.mcpframe.lazy, and load them when they are used.",
         )
 
 
 def check_origins(allowed: Sequence[str], *, published: bool) -> Iterator[Finding]:
-    """Look at who may embed the server.
+    """Check who may embed the server.
 
     Args:
         allowed: The allowed origins.
-        published: Whether the server is where others reach it.
+        published: Whether the server is on a public address.
     """
     subject, where = "allowed_origins", "in tool.mcpframe.allowed_origins"
     if ANY in allowed:
@@ -78,18 +78,18 @@ def check_origins(allowed: Sequence[str], *, published: bool) -> Iterator[Findin
             if published or len(allowed) == 1:
                 yield warning(
                     subject,
-                    f"{origin} is a page of the user's own machine, for development.",
+                    f"{origin} is on the user's own machine, for development.",
                     f"Put the origin of the real host {where} before you publish.",
                 )
         elif origin.startswith("http:"):
-            yield warning(subject, f"{origin} is not protected on its way.", "Use the https origin of that host.")
+            yield warning(subject, f"{origin} is not encrypted.", "Use the https origin of that host.")
 
 
 def _address(url: str) -> Iterator[Finding]:
     if url.startswith("http:") and not _is_local(url):
         yield error(
             "address",
-            "The page is served over http: browsers do not put it into hosts of https.",
+            "The page is served over http: browsers block it in https hosts.",
             "Serve it over https.",
         )
 
@@ -99,8 +99,8 @@ def _policy(policy: str | None, allowed: Sequence[str]) -> Iterator[Finding]:
     if policy is None:
         yield warning(
             subject,
-            "The header is missing; the page's own policy cannot say who may frame it.",
-            f"Send the header that the manifest has under csp: {_HEADERS}.",
+            "The header is missing; the policy in the page cannot restrict who may frame it.",
+            f"Send the policy in the manifest's csp: {_HEADERS}.",
         )
         return
     directives = {part.split()[0].lower(): part.split()[1:] for part in policy.split(";") if part.strip()}
@@ -108,19 +108,19 @@ def _policy(policy: str | None, allowed: Sequence[str]) -> Iterator[Finding]:
     if scripts is not None and not {"'wasm-unsafe-eval'", "'unsafe-eval'"} & set(scripts):
         yield error(
             subject,
-            "Its script-src does not allow WebAssembly, so that Python does not start.",
+            "Its script-src does not allow WebAssembly, so Python cannot start.",
             f"Add 'wasm-unsafe-eval' to it: {_HEADERS}.",
         )
     ancestors = directives.get("frame-ancestors")
     if ancestors is None:
-        yield warning(subject, "It does not say who may frame the page.", f"Add frame-ancestors: {_HEADERS}.")
+        yield warning(subject, "It does not restrict who may frame the page.", f"Add frame-ancestors: {_HEADERS}.")
     elif ANY not in ancestors:
         for origin in allowed:
             if origin not in (ANY, OPAQUE) and origin not in ancestors:
                 yield error(
                     subject,
-                    f"Its frame-ancestors keep {origin} from framing the page, which allowed_origins has.",
-                    f"Send the policy that the manifest has under csp: {_HEADERS}.",
+                    f"Its frame-ancestors keep {origin} from framing the page, although allowed_origins has it.",
+                    f"Send the policy in the manifest's csp: {_HEADERS}.",
                 )
 
 

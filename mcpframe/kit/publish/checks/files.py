@@ -1,4 +1,4 @@
-"""The files of a bundle as a web server sends them: there, whole, of the right type, compressed and cached."""
+"""Checks of a bundle's files as a web server sends them: complete, unchanged, with type, compression and caching."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TYPES = {
     "html": ("text/html",),
 }
 _GZIP = 16 + zlib.MAX_WBITS
-_WORTH = 100_000  # bytes that compression should save
+_WORTH = 100_000  # bytes: less saved by compression is not worth a warning
 _HASHED = re.compile(r"[.-][0-9a-f]{8,}([./]|$)")
 _AT_ONCE = 6
 _LIMIT = 512 * 1024 * 1024
@@ -29,11 +29,11 @@ _HEADERS = "upload the header file that the build wrote for your host (_headers,
 
 
 def check_files(url: str, manifest: Mapping[str, Any]) -> Iterator[Finding]:
-    """Get every file that the manifest lists, and look at the answers.
+    """Fetch every file that the manifest lists, and check the responses.
 
     Args:
         url: The address of the bundle's page.
-        manifest: What its manifest says.
+        manifest: The bundle's manifest.
 
     Raises:
         NoFramedServer: The web server stops answering.
@@ -50,27 +50,31 @@ def _get(url: str) -> Fetched:
 
 
 def check_file(entry: Mapping[str, Any], answer: Fetched) -> Iterator[Finding]:
-    """Look at the answer for one file.
+    """Check the response for one file.
 
     Args:
-        entry: What the manifest says of it.
-        answer: The answer, to a request that accepts gzip.
+        entry: The file's entry in the manifest.
+        answer: The response to a request that accepts gzip.
     """
     path, headers = entry["path"], answer.headers
     if answer.status != 200:
-        yield error(path, f"It is answered with status {answer.status}.", "Upload the whole folder that was built.")
+        yield error(
+            path, f"The web server answers with status {answer.status}.", "Upload the whole folder that was built."
+        )
         return
     encoding = headers.get("content-encoding", "")
     try:
         body = zlib.decompress(answer.body, _GZIP) if encoding == "gzip" else answer.body
     except zlib.error:
-        yield error(path, "It is said to be compressed with gzip, and is not.", "Serve the .gz files as gzip, or none.")
+        yield error(
+            path, "Its Content-Encoding is gzip, but it is not compressed.", "Send that header with the .gz files only."
+        )
         return
     if hashlib.sha256(body).hexdigest() != entry["sha256"]:
         yield error(
             path,
             f"It is not the file that was built ({len(body):,} bytes, {entry['bytes']:,} were built).",
-            "Upload the folder again, all of it, and keep the web server from changing files.",
+            "Upload the whole folder again, and keep the web server from changing files.",
         )
     yield from _type(path, headers.get("content-type", "").partition(";")[0].strip().lower())
     if headers.get("access-control-allow-origin") != "*":
@@ -101,7 +105,7 @@ def _type(path: str, kind: str) -> Iterator[Finding]:
         return
     message = f"It is sent as {kind or 'nothing'}, not as {wanted[0]}."
     remedy = f"Set the Content-Type of .{ending} files to {wanted[0]}."
-    if ending == "wasm":  # the loader has a slower way
+    if ending == "wasm":  # the loader falls back to a slower way
         yield warning(path, message, remedy)
     else:
         yield error(path, message, remedy)

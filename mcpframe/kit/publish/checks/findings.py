@@ -1,4 +1,4 @@
-"""What a check finds, and how to mend it."""
+"""What a check finds, and how to fix it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, or could be better.
+    """One problem, or one possible improvement.
 
     Attributes:
-        severity: `error` where hosts or users are kept from the server, else `warning`.
-        subject: What it is about: a file, a header, a tool.
-        message: What is found, a sentence.
-        remedy: What to do, a sentence.
+        severity: `error` if it keeps hosts or users from the server, else `warning`.
+        subject: The file, header or tool that it is about.
+        message: The problem, as a sentence.
+        remedy: What to do, as a sentence.
     """
 
     severity: Severity
@@ -26,10 +26,10 @@ class Finding:
 
 
 def error(subject: str, message: str, remedy: str) -> Finding:
-    """Make a finding that keeps the server from working."""
+    """Return a finding that keeps the server from working."""
     return Finding("error", subject, message, remedy)
 
 
 def warning(subject: str, message: str, remedy: str) -> Finding:
-    """Make a finding that could be better."""
+    """Return a finding that does not keep the server from working."""
     return Finding("warning", subject, message, remedy)

@@ -1,4 +1,4 @@
-"""All checks of one page, and the ways to get at a page: a URL, a built folder, a project."""
+"""All checks of one page, and what can be checked: a URL, a built folder, a project."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from mcpframe.kit.web.serve import serve_app
 
 @dataclass(frozen=True)
 class Report:
-    """What was found at one address.
+    """The findings at one address.
 
     Attributes:
         url: The address.
-        findings: What was found, errors first.
+        findings: The findings, errors first.
     """
 
     url: str
@@ -38,33 +38,33 @@ class Report:
 
     @property
     def errors(self) -> int:
-        """How many of them are errors."""
+        """The number of errors."""
         return sum(finding.severity == "error" for finding in self.findings)
 
 
 def check_url(url: str, *, origin: str | None = None, timeout: float = 30.0, progress: Progress = silent) -> Report:
-    """Look at the bundle at a URL: its files as they are sent, its tools, and a session with it.
+    """Check the bundle at a URL: its files as they are sent, its tools, and a session with it.
 
     Args:
         url: The address of its page.
         origin: The origin of the page that frames it; by default the first that it allows.
-        timeout: Seconds until the page has to have begun to speak.
-        progress: Told about each step.
+        timeout: Seconds to wait for the page's first message.
+        progress: Called with a description of each step.
 
     Raises:
-        NoFramedServer: Nobody answers, or it is no bundle.
+        NoFramedServer: No web server answers, or the page is not a bundle's.
     """
     page = fetch(url)
     if page.status != 200:
-        raise NoFramedServer(f"{url} answers with status {page.status}: give the address of a server's page.")
+        raise NoFramedServer(f"{url} answers with status {page.status}: pass the address of a server's page.")
     manifest = read_manifest(page.url)
     if manifest is None:
         raise NoFramedServer(
             f"{url} is not the page of an mcpframe bundle: there is no {MANIFEST} beside it. "
-            "Give the address of the bundle's folder, with a slash at the end, and upload the whole folder."
+            "Pass the address of the bundle's folder, with a slash at the end, and upload the whole folder."
         )
     findings = [*check_page(page.url, page.headers, manifest)]
-    with progress("Looking at the files"):
+    with progress("Checking the files"):
         findings += check_files(page.url, manifest)
     if manifest.get("kind") != "page":
         with progress("Opening a session in headless Chromium"):
@@ -77,7 +77,7 @@ def _session(url: str, manifest: dict[str, Any], origin: str, timeout: float) ->
         tools = asyncio.run(_tools(url, origin, timeout))
     except NoFramedServer as problem:
         first, _, details = str(problem).partition("\n")
-        remedy = f"Open it in a browser and look at its console. {details}".strip()
+        remedy = f"Open the page in a browser and read its console. {details}".strip()
         yield error("handshake", first, remedy)
         yield from check_tools(manifest["tools"] or [])
         return
@@ -86,7 +86,7 @@ def _session(url: str, manifest: dict[str, Any], origin: str, timeout: float) ->
     if listed is not None and [tool["name"] for tool in listed] != [tool["name"] for tool in tools]:
         yield warning(
             "tools",
-            "The manifest lists other tools than a session does.",
+            "The tools in the manifest differ from those of a session.",
             "Register tools when the module is imported, or build again.",
         )
 
@@ -98,17 +98,17 @@ async def _tools(url: str, origin: str, patience: float) -> list[dict[str, Any]]
 
 @contextmanager
 def served_bundles(path: Path, *, progress: Progress = silent) -> Iterator[list[str]]:
-    """Serve what is at a path for as long as the block lasts, and give the addresses of its bundles.
+    """Serve the bundles at a path during the block, and return their addresses.
 
-    Each bundle is served alone, on an origin of its own: it is somebody's code that runs in a browser here, and has no
-    business with what lies beside it.
+    Each bundle is served alone, on its own origin: it is foreign code that runs in a browser on this machine, and must
+    not reach the files beside it.
 
     Args:
         path: A bundle's folder, a folder with bundles, or a project, which is built into the cache.
-        progress: Told about long steps.
+        progress: Called with a description of each long step.
 
     Raises:
-        ConfigError: It is none of them.
+        ConfigError: The path is none of these.
         KitError: The project cannot be built.
     """
     if path.is_dir() and (path / MANIFEST).is_file():
@@ -126,6 +126,6 @@ def _built(path: Path, progress: Progress) -> tuple[Path, list[str]]:
     from mcpframe.kit.testing.shared_browser import build_for_tests
 
     if path.is_file() and path.name == MANIFEST:
-        raise ConfigError(f"{path} is a file of a bundle: give the bundle's folder.")
+        raise ConfigError(f"{path} is a file of a bundle: pass the bundle's folder.")
     built, folder = build_for_tests(path, progress=progress)
     return folder, [built.name]

@@ -1,4 +1,4 @@
-"""Tools as a model sees them: names, descriptions and schemas. Pure."""
+"""Checks of tools as a model sees them: names, descriptions and schemas. No I/O."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _LONG = 2000
 
 
 def check_tools(tools: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """Look at tools as `tools/list` gives them."""
+    """Check tools, as `tools/list` returns them."""
     if not tools:
-        yield warning("tools", "The server has no tool.", "Register one with @server.tool(), unless that is meant.")
+        yield warning("tools", "The server has no tool.", "Register one with @server.tool(), unless that is intended.")
     names = [tool["name"] for tool in tools]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield error(f"tool {name}", "Two tools have this name.", "Rename one of them.")
@@ -26,25 +26,25 @@ def check_tools(tools: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
 
 
 def check_tool(tool: Mapping[str, Any]) -> Iterator[Finding]:
-    """Look at one tool."""
+    """Check one tool."""
     subject = f"tool {tool['name']}"
     if not _NAME.match(tool["name"]):
         yield warning(
             subject,
-            "Its name is not made of up to 128 letters, digits, '_', '-' and '.', so that clients may refuse it.",
-            "Rename it, or give a name with @server.tool(name=...).",
+            "Its name does not consist of up to 128 letters, digits, '_', '-' and '.', so clients may reject it.",
+            "Rename it, or set a name with @server.tool(name=...).",
         )
     description = (tool.get("description") or "").strip()
     if not description:
         yield warning(
             subject,
-            "It has no description, so that a model has to guess what it does.",
-            "Write a docstring, or @server.tool(description=...).",
+            "It has no description, so a model has to guess what it does.",
+            "Write a docstring, or set @server.tool(description=...).",
         )
     elif len(description) > _LONG:
         yield warning(
             subject,
-            f"Its description has {len(description):,} characters, which every conversation pays for.",
+            f"Its description has {len(description):,} characters, which every conversation includes.",
             "Shorten it; move the rest into the arguments' descriptions or a resource.",
         )
     for kind, title in (("inputSchema", "arguments"), ("outputSchema", "result")):
@@ -64,7 +64,7 @@ def _schema(subject: str, schema: dict[str, Any], title: str) -> Iterator[Findin
     try:
         jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator).check_schema(schema)
     except jsonschema.SchemaError as problem:
-        yield error(subject, f"The schema of its {title} is not one: {problem.message}.", "Correct the schema.")
+        yield error(subject, f"The schema of its {title} is invalid: {problem.message}.", "Correct the schema.")
         return
     if title == "arguments" and schema.get("type") != "object":
-        yield error(subject, "The schema of its arguments is not of type object.", "Take arguments by name.")
+        yield error(subject, "The schema of its arguments is not of type object.", "Use named arguments.")

@@ -42,9 +42,9 @@ def test_a_good_answer_has_no_finding() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"status": 404}, "error: It is answered with status 404"),
+        ({"status": 404}, "error: The web server answers with status 404"),
         ({"body": gzip.compress(BODY + b" ")}, "error: It is not the file that was built"),
-        ({"body": b"no gzip"}, "error: It is said to be compressed"),
+        ({"body": b"no gzip"}, "error: Its Content-Encoding is gzip, but it is not compressed"),
         ({"content_type": "text/plain"}, "error: It is sent as text/plain, not as text/javascript"),
         ({"access_control_allow_origin": ""}, "warning: It cannot be read from a sandboxed page"),
         ({"content_encoding": "", "body": BODY}, "warning: It is sent uncompressed"),
