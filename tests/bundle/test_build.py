@@ -342,7 +342,7 @@ def test_requirements_are_packed_and_lazy_ones_kept_beside(tmp_path: Path) -> No
 
 def test_a_requirement_without_a_wheel_for_browsers_is_named(tmp_path: Path) -> None:
     project = write_project(tmp_path / "project", dependencies='["psutil"]')
-    with pytest.raises(BuildError, match=r"psutil .* has no wheel that runs in Pyodide.*the server itself wants it"):
+    with pytest.raises(BuildError, match=r"psutil .* has no wheel that runs in Pyodide.*the server itself requires it"):
         build(project, tmp_path / "out")
     assert not (project / "mcpframe.lock").exists()
 

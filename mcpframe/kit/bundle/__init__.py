@@ -1,4 +1,4 @@
-"""Builds an author's server into static files: one module per step, `pipeline` runs them in order."""
+"""Build an author's server into static files: one module per step; `pipeline` runs them in order."""
 
 from mcpframe.kit.bundle.pipeline import build
 from mcpframe.kit.bundle.write import BuildResult

@@ -1,4 +1,4 @@
-"""Archives as bundles carry them: stored zips with fixed dates, the same bytes for the same files."""
+"""The archives of a bundle: stored zips with fixed dates, so the same files give the same bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from mcpframe.kit.base.errors import BuildError
 
 Files = Mapping[str, bytes]
-"""Files of an archive by their path, with `/` between folders."""
+"""Files by their path in an archive, with `/` between folders."""
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first date a zip can hold
 
@@ -30,13 +30,13 @@ def source_date() -> tuple[int, int, int, int, int, int]:
         moment = time.gmtime(int(text))
     except (ValueError, OverflowError, OSError):
         raise BuildError(
-            f"SOURCE_DATE_EPOCH is {text!r}: give seconds since 1970 as a number, or leave it out."
+            f"SOURCE_DATE_EPOCH is {text!r}: set it to a number of seconds since 1970, or unset it."
         ) from None
     return max(_EARLIEST, (moment[0], moment[1], moment[2], moment[3], moment[4], moment[5] // 2 * 2))
 
 
 def pack(files: Files) -> bytes:
-    """Write a zip that stores its files uncompressed: it is unpacked faster, and compresses better over HTTP."""
+    """Return a zip that stores its files uncompressed: it unpacks faster, and compresses better over HTTP."""
     buffer = io.BytesIO()
     date = source_date()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
@@ -49,10 +49,10 @@ def pack(files: Files) -> bytes:
 
 
 def unpack(archive: Path | bytes) -> dict[str, bytes]:
-    """Read the files of a zip.
+    """Return the files of a zip.
 
     Raises:
-        BuildError: It is damaged, or holds a path that leads out of it.
+        BuildError: It is damaged, or has a path that leads out of it.
     """
     source = io.BytesIO(archive) if isinstance(archive, bytes) else archive
     name = "An archive" if isinstance(archive, bytes) else archive.name
@@ -63,5 +63,5 @@ def unpack(archive: Path | bytes) -> dict[str, bytes]:
         raise BuildError(f"{name} is damaged ({error}); delete it and build again.") from error
     for path in files:
         if path.startswith("/") or "\\" in path or ".." in path.split("/"):
-            raise BuildError(f"{name} holds the path {path!r}, which leads out of it; it is not used.")
+            raise BuildError(f"{name} has the path {path!r}, which leads out of it; nothing of it was used.")
     return files

@@ -1,4 +1,4 @@
-"""Files of a bundle under names that carry a hash of their content, so that they can be cached for ever."""
+"""Files of a bundle, with a hash of their content in their names, so that they can be cached for ever."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.bundle.compile import cache_key, cached
 
 _HASH_LENGTH = 16
-# Already compressed: a .gz beside it would gain nothing.
+# Compressed already: a .gz file would save nothing.
 _DENSE = (".whl", ".bin", ".png", ".jpg", ".webp", ".woff2", ".gz")
 _WORTH = 0.95
 
@@ -24,7 +24,7 @@ class Asset:
     Attributes:
         path: Its path below the output root.
         data: Its content.
-        packed: Its content as gzip, where that is worth it.
+        packed: Its content as gzip, if that is smaller enough; else None.
         sha256: The SHA-256 of its content, in hex.
     """
 
@@ -35,17 +35,17 @@ class Asset:
 
     @property
     def integrity(self) -> str:
-        """Its hash as browsers check it (Subresource Integrity)."""
+        """Its hash in the form that browsers check (Subresource Integrity)."""
         return _integrity(bytes.fromhex(self.sha256))
 
     @property
     def wire_bytes(self) -> int:
-        """What a first visit transfers of it."""
+        """The number of bytes that a first visit transfers."""
         return len(self.packed if self.packed is not None else self.data)
 
 
 def integrity(data: bytes) -> str:
-    """The hash of a file as browsers check it (Subresource Integrity), and as a policy names a script."""
+    """Return the hash of a file in the form of Subresource Integrity, which a policy also uses to name a script."""
     return _integrity(hashlib.sha256(data).digest())
 
 
@@ -54,19 +54,19 @@ def _integrity(digest: bytes) -> str:
 
 
 def asset(path: str, data: bytes) -> Asset:
-    """A file at a fixed path below the output root."""
+    """Return a file at a fixed path below the output root."""
     return _asset(path, data, hashlib.sha256(data).digest())
 
 
 def hashed(path: str, data: bytes) -> Asset:
-    """A file whose name is given a hash: `_mcpframe/loader.js` becomes `_mcpframe/loader.0123….js`."""
+    """Return a file with a hash in its name: `_mcpframe/loader.js` becomes `_mcpframe/loader.0123….js`."""
     stem, dot, ending = path.rpartition(".")
     digest = hashlib.sha256(data).digest()
     return _asset(f"{stem}.{_name_of(digest)}{dot}{ending}", data, digest)
 
 
 def content_hash(*parts: bytes) -> str:
-    """The hash that names carry."""
+    """Return the hash of contents, as it is used in names."""
     return _name_of(b"".join(hashlib.sha256(part).digest() for part in parts))
 
 
@@ -75,7 +75,7 @@ def _name_of(digests: bytes) -> str:
 
 
 def _asset(path: str, data: bytes, digest: bytes) -> Asset:
-    # Most of a build that has nothing to compile is hashing: each file is hashed once.
+    # A build with nothing to compile spends most of its time hashing, so each file is hashed once.
     packed = None if path.endswith(_DENSE) else _packed(data, digest)
     return Asset(path, data, packed, digest.hex())
 
@@ -86,6 +86,6 @@ def _packed(data: bytes, digest: bytes) -> bytes | None:
         packed = path.read_bytes()
     else:
         packed = gzip.compress(data, 9, mtime=0)
-        if len(data) > 65536:  # smaller ones are compressed in no time
+        if len(data) > 65536:  # smaller files compress faster than they are read from the cache
             write_file(path, packed)
     return packed if len(packed) < len(data) * _WORTH else None

@@ -1,11 +1,11 @@
-"""Which files of ours and of the author's a bundle carries: an allow-list.
+"""The files of mcpframe and of the author that a bundle contains: an allow-list.
 
-Of mcpframe: `__init__.py` and `frame/`, nothing of the tool chain. Of a project: the Python files of its source folder,
-without tests, hidden files, virtual environments and build output, and the declared assets. Of a single file: that file
-and the modules beside it that it imports.
+From mcpframe: `__init__.py` and `frame/`, nothing of the tool chain. From a project: the Python files of its source
+folder, without tests, hidden files, virtual environments and build output, and the declared assets. From a single file:
+that file and the modules beside it that it imports.
 
-Assets are for both sides of a page: Python opens them as files, JavaScript and HTML get them by URL. What only a
-browser reads (scripts, style sheets, web fonts) is not sent a second time for Python.
+Assets are for both sides of a page: Python opens them as files, JavaScript and HTML fetch them by URL. Those that only
+a browser reads (scripts, style sheets, web fonts) are not sent a second time for Python.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _PACKAGE = Path(__file__).resolve().parent.parent.parent
 _NOT_SOURCE = frozenset({"tests", "test", "build", "dist", "docs", "node_modules", "venv", "env", "__pycache__"})
 _NOT_SHIPPED = re.compile(r"(test_.*|.*_test|conftest|setup|noxfile)\.py$")
 _PRIVATE = re.compile(r"(pyproject\.toml|uv\.lock|.*mcpframe\.lock|.*\.pem|.*\.key|id_[a-z0-9]+)$")
-_COMPRESSED = (".gz", ".br", ".zst")  # what web servers look for beside a file
+_COMPRESSED = (".gz", ".br", ".zst")  # web servers look for these beside a file
 _BROWSERS_ONLY = (".js", ".mjs", ".css", ".woff", ".woff2")
 
 
 _FOR_MCP_1 = frozenset({"compat/mcp1.py", "compat/stdio.py", "lines.py", "other_server.py"})
-"""Files of `frame` that servers of mcp 2.x have no use for."""
+"""Files of `frame` that servers of mcp 2.x do not use."""
 
 
 def own_files(version: str, *, sdk: int = 2) -> dict[str, bytes]:
-    """mcpframe's files for the page, by path in site-packages, with the metadata that installers look for.
+    """Return mcpframe's files for the page, by path in site-packages, with the metadata that installers need.
 
     Args:
         version: The version of mcpframe.
@@ -48,7 +48,7 @@ def own_files(version: str, *, sdk: int = 2) -> dict[str, bytes]:
 
 
 def author_files(project: Project, out: Path) -> dict[str, bytes]:
-    """The author's files, by path relative to the source folder.
+    """Return the author's files, by path relative to the source folder.
 
     Args:
         project: The project.
@@ -56,8 +56,8 @@ def author_files(project: Project, out: Path) -> dict[str, bytes]:
 
     Raises:
         BuildError: A file cannot be read.
-        ConfigError: An asset pattern matches nothing, or something that must not be published; or a symbolic link
-            leads out of the project.
+        ConfigError: An asset pattern matches nothing, or a file that must not be published; or a symbolic link leads
+            out of the project.
     """
     paths = list(_imported(project) if project.single else _sources(project, project.source, out))
     files = {path.relative_to(project.source).as_posix(): _read(path) for path in paths}
@@ -66,7 +66,7 @@ def author_files(project: Project, out: Path) -> dict[str, bytes]:
 
 
 def page_files(project: Project, out: Path) -> dict[str, bytes]:
-    """What the page gets by URL, by path in the folder of assets: assets, style sheets, and files of npm packages.
+    """Return the files that the page fetches by URL: assets, style sheets and files of npm packages, by path.
 
     Args:
         project: The project.
@@ -74,7 +74,7 @@ def page_files(project: Project, out: Path) -> dict[str, bytes]:
 
     Raises:
         BuildError: A file cannot be read.
-        ConfigError: A pattern matches nothing, or something that must not be published.
+        ConfigError: A pattern matches nothing, or a file that must not be published.
         DownloadError: An npm package could not be fetched.
         HashMismatch: An npm package is not the one that was pinned.
     """
@@ -95,12 +95,12 @@ def page_files(project: Project, out: Path) -> dict[str, bytes]:
 
 
 def style_paths(project: Project) -> list[str]:
-    """The style sheets of the page, in their order, by path in the folder of assets."""
+    """Return the paths of the page's style sheets in the folder of assets, in their order."""
     return [_name(project, project.root / style) for style in project.config.styles]
 
 
 def _declared(project: Project, out: Path) -> dict[str, bytes]:
-    """The files that `assets` and `styles` name, by path relative to the source folder, or else to the project's."""
+    """The files matched by `assets` and `styles`, by path relative to the source folder, or else to the project's."""
     found: dict[str, bytes] = {}
     for key, patterns in (("assets", project.config.assets), ("styles", project.config.styles)):
         for pattern in patterns:
@@ -114,13 +114,13 @@ def _name(project: Project, path: Path) -> str:
 
 
 def _sources(project: Project, folder: Path, out: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
-    """The Python files of a folder. A link back to a folder that it is in is a loop, and left out.
+    """The Python files of a folder and its subfolders. Links that lead back to a parent folder are skipped.
 
     Args:
         project: The project.
         folder: The folder.
         out: The output folder.
-        above: The folders that it is in, without links.
+        above: The resolved parent folders.
     """
     above |= {folder.resolve()}
     for path in sorted(folder.iterdir()):
@@ -136,10 +136,10 @@ def _sources(project: Project, folder: Path, out: Path, above: frozenset[Path] =
 
 
 def _within(project: Project, path: Path) -> Path:
-    """A source file, unless it is published by a link only.
+    """Return a source file, after checking that it may be published.
 
     Raises:
-        ConfigError: It is outside of the project, or private in it.
+        ConfigError: It is a link to a file outside of the project, or to a private file in it.
     """
     if _is_private(project, path):
         raise ConfigError(
@@ -150,7 +150,7 @@ def _within(project: Project, path: Path) -> Path:
 
 
 def _is_private(project: Project, path: Path) -> bool:
-    """Whether a path leads to a file that is not the project's, or is its author's own."""
+    """Return whether a path leads to a file outside of the project, or to a private file such as a key."""
     target, root = path.resolve(), project.root.resolve()
     if not target.is_relative_to(root):
         return True
@@ -162,7 +162,7 @@ def _is_output(folder: Path) -> bool:
 
 
 def _imported(project: Project) -> Iterator[Path]:
-    """A script and the modules and packages beside it that it imports, and what those import."""
+    """A script, and the modules and packages beside it that it imports, directly or indirectly."""
     script = project.single
     assert script is not None
     found: set[Path] = set()

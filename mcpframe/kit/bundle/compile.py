@@ -1,7 +1,6 @@
-"""Compiles Python files to bytecode inside Pyodide: this machine's Python writes another format.
+"""Compile Python files to bytecode inside Pyodide, as this machine's Python writes another format.
 
-The result for each set of files is kept in the cache under a hash of everything that decides it, so a build compiles
-only what has changed.
+The result for each set of files is cached under a hash of its inputs, so a build compiles only what has changed.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from mcpframe.kit.bundle.runtime import PYTHON_VERSION, Runtime
 _TAG = "cpython-" + "".join(PYTHON_VERSION.split(".")[:2])
 
 Run = Callable[[Mapping[str, Path]], Outcome]
-"""Runs the program `compile` with these folders, and gives its outcome: the errors, and the files."""
+"""Runs the program `compile` with these folders, and returns its outcome: the errors and the files."""
 
 #: Modules that read their own source when they are imported: anyio's lazy importer.
 READS_ITS_SOURCE = frozenset({"anyio/__init__.py"})
@@ -30,18 +29,18 @@ READS_ITS_SOURCE = frozenset({"anyio/__init__.py"})
 def compile_libraries(
     libraries: Mapping[str, Files], runtime: Runtime, *, shown: str, stdlib: Path | None = None
 ) -> dict[str, dict[str, bytes]]:
-    """Replace the Python files of libraries by bytecode, all in one run of Pyodide.
+    """Replace the Python files of libraries by bytecode, in one run of Pyodide.
 
-    Sources are left out, and so are the columns in tracebacks, which nothing could point at without them.
+    Sources are left out, and with them the column numbers of tracebacks, which are useless without sources.
 
     Args:
         libraries: The files of each library, by its name.
         runtime: The runtime.
         shown: The folder that tracebacks show.
-        stdlib: The compiled standard library, where there is one already.
+        stdlib: The compiled standard library, if it exists already.
 
     Returns:
-        The files of each; a module that does not compile (packages carry such for other Pythons) stays as source.
+        The files of each library. A module that does not compile, as for another version of Python, stays as source.
     """
     modules = [(name, path) for name, files in libraries.items() for path in files if path.endswith(".py")]
     outcomes = _compile(
@@ -60,13 +59,13 @@ def compile_libraries(
 
 
 def compile_server(files: Files, run: Run, *, shown: str, root: Path) -> dict[str, bytes]:
-    """Put bytecode beside the author's Python files; the sources stay, so that tracebacks show lines.
+    """Add bytecode beside the author's Python files; the sources stay, so that tracebacks show lines.
 
     Args:
         files: The author's files.
-        run: What runs the program; see `compiling`.
-        shown: The folder they are in, in the page.
-        root: The folder they came from, for errors.
+        run: Runs the program; see `compiling`.
+        shown: Their folder in the page.
+        root: Their folder on this machine, for errors.
 
     Raises:
         BuildError: A file does not compile.
@@ -87,11 +86,11 @@ def _cached(path: str) -> str:
 
 
 def compiling(runtime: Runtime, stdlib: Path | None, env: Mapping[str, str] | None = None) -> Run:
-    """What runs the program in a Pyodide of its own.
+    """Return a function that runs the program `compile` in its own Pyodide.
 
     Args:
         runtime: The runtime.
-        stdlib: The compiled standard library, where there is one already: Pyodide starts in a third of the time.
+        stdlib: The compiled standard library, if it exists already: Pyodide then starts in a third of the time.
         env: Environment variables of the program.
     """
 
@@ -103,7 +102,7 @@ def compiling(runtime: Runtime, stdlib: Path | None, env: Mapping[str, str] | No
 
 
 def _compile(sources: Sequence[tuple[bytes, str]], run: Run) -> list[bytes | str]:
-    """Compile sources with the paths they show; for each its bytecode, or the text of its error."""
+    """Compile sources, each with the path that tracebacks show; return the bytecode or the error text of each."""
     if not sources:
         return []
     with scratch("compile") as given:
@@ -115,7 +114,7 @@ def _compile(sources: Sequence[tuple[bytes, str]], run: Run) -> list[bytes | str
 
 
 def cache_key(*parts: str | bytes) -> str:
-    """A hash over everything that decides a result."""
+    """Return the hash of all inputs of a result."""
     digest = hashlib.sha256()
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode()
@@ -124,5 +123,5 @@ def cache_key(*parts: str | bytes) -> str:
 
 
 def cached(kind: str, key: str) -> Path:
-    """Where a result with this key is in the cache, whether it is there or not."""
+    """Return the path of a result in the cache; it need not exist."""
     return cache_dir() / kind / key

@@ -1,4 +1,4 @@
-"""Makes the files of a bundle from its layers: archives, scripts, the page, the lazy wheels, and the manifest."""
+"""Create the files of a bundle from its layers: archives, scripts, the page, the lazy wheels, and the manifest."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from mcpframe.kit.project.project import Project
 
 _MANIFEST_FORMAT = 1
 _LICENCES = b"""\
-The licences of the packages in this folder, as they carry them.
+The licences of the packages in this folder, as distributed with them.
 """
 _PATCHED = b"""\
 mcpframe has changed pyodide.asm.mjs of Pyodide (Mozilla Public License 2.0): see mcpframe/kit/bundle/patches.
@@ -64,18 +64,18 @@ def assemble(
     *,
     snapshot: Snapshot | None = None,
 ) -> tuple[list[Asset], dict[str, Any]]:
-    """Make every file of a bundle but its manifest, and what the manifest says.
+    """Return every file of a bundle but its manifest, and the content of the manifest.
 
     Args:
         project: The author's project.
-        lock: The wheels that were decided on.
+        lock: The locked wheels.
         wheels: Their files, by package.
-        layers: What the page unpacks.
-        inspected: What the server is.
-        origins: Who may embed it.
+        layers: The archives that the page unpacks.
+        inspected: The server's name, tools and so on.
+        origins: The origins that may embed it.
         runtime: The runtime.
         page_files: The author's files for the page, by path.
-        snapshot: What the page starts from; None where there is none.
+        snapshot: The snapshot that the page starts from, if any.
     """
     name, config = project.name, project.config
     scripts = _scripts(runtime)
@@ -142,7 +142,7 @@ def assemble(
     }
     native = [item for _, item in libraries]
     starting = [image, decoder] if image else [*archives.values(), *([cold] if early else [])]
-    # Where there is a snapshot, the page decides how it starts: its prefetch script and its loader ask for the rest.
+    # With a snapshot, the page decides how it starts: its prefetch script and its loader request the rest.
     preloads = [decoder] if image else [scripts.wasm, *native, *starting]
     page = render_page(
         title=title,
@@ -200,14 +200,14 @@ def assemble(
 
 
 def _unlinked(files: Files) -> Files:
-    """Files with nothing in native libraries: those are fetched, compiled and linked before there is a file system."""
+    """Files, with native libraries emptied: those are fetched, compiled and linked before there is a file system."""
     return {path: b"" if path.endswith(".so") else data for path, data in files.items()}
 
 
 def _snapshot(
     snapshot: Snapshot | None, name: str, layers: Layers, inspected: Inspected, libraries: int
 ) -> tuple[Asset | None, dict[str, Any]]:
-    """The file of a snapshot, and what the page has to know to use it."""
+    """The file of a snapshot, and its entry in the boot config."""
     if snapshot is None:
         return None, {}
     own = snapshot.layer == AUTHOR
@@ -219,7 +219,7 @@ def _snapshot(
         "features": dict(snapshot.features),
         "build": snapshot.build,
         "references": dict(snapshot.references),
-        # In memory already: those of the layer. The others are linked once Python runs.
+        # Libraries that the snapshot has in memory; the others are linked once Python runs.
         "libraries": libraries if own else len([path for layer in layers.shared for path in layer.libraries]),
         "files": "none" if own else "all" if unknown else "own",
         "paths": [] if own else layers.paths,
@@ -237,7 +237,7 @@ def _shared(layers: Layers) -> dict[str, bytes]:
 
 
 def _author_assets(name: str, files: Mapping[str, bytes]) -> tuple[str, dict[str, Asset]]:
-    """The author's files for the page, in one folder whose name says what is in it: they refer to each other by name.
+    """The author's files for the page, in one folder with a hash in its name, as they refer to each other by name.
 
     Returns:
         The folder, relative to the page, and the files by path in it.
@@ -264,7 +264,7 @@ def _scripts(runtime: Runtime) -> _Scripts:
 def _lazy(
     project: Project, lock: Lock, wheels: Mapping[str, Path]
 ) -> tuple[list[Asset], dict[str, list[dict[str, str]]]]:
-    """The wheels of lazy requirements, and for each requirement those that are not there from the start."""
+    """The wheels of lazy requirements, and for each requirement the wheels that the page does not start with."""
     there = base_packages(lock) | {package.name for package in lock.closure(root_names(project.requirements))}
     assets: dict[str, Asset] = {}
     lazy: dict[str, list[dict[str, str]]] = {}
@@ -272,7 +272,7 @@ def _lazy(
         root = canonicalize_name(Requirement(item).name)
         needed = [package for package in lock.closure([root]) if package.name not in there]
         for package in needed:
-            # micropip reads the file's name, so that the hash which lets browsers keep it is its folder's.
+            # micropip reads the file's name, so the hash for caching is in the name of its folder.
             path = f"{project.name}/packages/{package.sha256[:16]}/{package.filename}"
             assets[package.name] = asset(path, wheels[package.name].read_bytes())
         lazy[root] = [

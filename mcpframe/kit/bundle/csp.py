@@ -1,4 +1,4 @@
-"""The Content Security Policy of a bundle's page: its own files, and what the author lists (CSP, level 3)."""
+"""The Content Security Policy of a bundle's page: its own files, and the author's sources (CSP, level 3)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from mcpframe.kit.project.config import CspConfig
 
 
 def page_policy(csp: CspConfig, *, frames: bool = False, inline: Iterable[str] = ()) -> str:
-    """The policy that the page states itself, in a meta element.
+    """Return the policy that the page contains, in a meta element.
 
     Args:
-        csp: What the author configured.
-        frames: Whether the page may frame pages of its own origin, where the author has not configured what it may.
-        inline: The scripts that are in the page itself.
+        csp: The author's configuration.
+        frames: Whether the page may frame pages of its own origin; the author's `frame_src` takes precedence.
+        inline: The inline scripts of the page.
     """
     script = ["'self'", "'wasm-unsafe-eval'", *(["'unsafe-eval'"] if csp.unsafe_eval else [])]
     script += [f"'{integrity(text.encode())}'" for text in inline]
@@ -36,15 +36,15 @@ def page_policy(csp: CspConfig, *, frames: bool = False, inline: Iterable[str] =
 
 
 def header_policy(policy: str, origins: Iterable[str], *, opaque: bool) -> str:
-    """The policy that the web server sends: the page's, and who may frame it, which only a header can say.
+    """Return the policy that the web server sends: the page's, and frame-ancestors, which only a header can set.
 
     Args:
         policy: The page's policy.
         origins: The allowed origins.
-        opaque: Whether frames of opaque origin are allowed; no source expression matches those but `*`.
+        opaque: Whether frames of opaque origin are allowed, which only the source expression `*` covers.
     """
     listed = list(origins)
     everyone = ANY in listed or OPAQUE in listed or opaque
-    # data: and file: documents have opaque origins, which "*" does not match either; what can be said is "*".
+    # data: and file: documents have opaque origins, which even "*" does not match; there is nothing wider.
     ancestors = "*" if everyone else " ".join(["'self'", *sorted(listed)])
     return f"{policy}; frame-ancestors {ancestors}"

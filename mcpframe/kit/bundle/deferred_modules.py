@@ -1,8 +1,8 @@
-"""Puts aside the modules that serving does not need, so that a first visit does not fetch them.
+"""Split off the modules that serving does not need, so that a first visit does not fetch them.
 
-Which those are is measured, not listed: a small server is run in Pyodide, and what it has imported by its first answers
-is "hot". All other modules of the standard library and the SDK are "cold": one archive that the page fetches when the
-first of them is imported. Where the author's server imports one while it starts, the page fetches it with the others.
+They are measured, not listed: a small server runs in Pyodide, and the modules that it has imported by its first answers
+are "hot". All other modules of the standard library and the SDK are "cold": one archive that the page fetches when the
+first of them is imported. If the author's server imports one while it starts, the page fetches the archive at once.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from mcpframe.kit.bundle.runtime import Runtime
 from mcpframe.kit.bundle.trim import native_libraries
 
 INDEX = "deferred-index.json"
-"""The file in an archive that says where each file is in the cold archive; the page does not unpack it."""
+"""The index of the cold archive, as a file in another archive; the page does not unpack it."""
 
 
 def hot_modules(stdlib: Files, base: Files, base_path: str, runtime: Runtime) -> frozenset[str]:
-    """The modules that a small server needs for its first answers.
+    """Return the modules that a small server needs for its first answers.
 
     Args:
         stdlib: The compiled standard library.
         base: The compiled SDK and mcpframe.
-        base_path: Where `base` is unpacked to.
+        base_path: The folder that `base` is unpacked to.
         runtime: The runtime.
 
     Raises:
@@ -50,7 +50,7 @@ def hot_modules(stdlib: Files, base: Files, base_path: str, runtime: Runtime) ->
 
 
 def module_name(path: str) -> str:
-    """The module that a compiled file holds, or that a data file lies beside."""
+    """Return the module of a compiled file, or the package of a data file."""
     parts = path.removesuffix(".py").removesuffix(".pyc").split("/")
     if "__pycache__" in parts:
         parts.remove("__pycache__")
@@ -63,8 +63,7 @@ def module_name(path: str) -> str:
 def split(files: Files, hot: Collection[str]) -> tuple[dict[str, bytes], dict[str, bytes]]:
     """Split files into hot and cold ones.
 
-    Native libraries have to be loaded before Python imports them, and metadata is looked for in all packages: both are
-    hot.
+    Native libraries must be loaded before Python imports them, and metadata is searched in all packages: both are hot.
     """
     warm: dict[str, bytes] = {}
     cold: dict[str, bytes] = {}
@@ -75,7 +74,7 @@ def split(files: Files, hot: Collection[str]) -> tuple[dict[str, bytes], dict[st
 
 
 def index_of(archive: bytes) -> bytes:
-    """Where each file of a stored zip is: JSON `[[path, offset, size], …]`."""
+    """Return the position of each file in a stored zip, as JSON: `[[path, offset, size], …]`."""
     entries = []
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
         for info in opened.infolist():
@@ -85,6 +84,6 @@ def index_of(archive: bytes) -> bytes:
 
 
 def needs_cold(modules: Collection[str], cold: Files) -> bool:
-    """Whether any of these modules, with packages as `std/…` and `site-packages/…`, is in the cold archive."""
+    """Return whether any of these modules is in the cold archive, whose paths begin with `std/` or `site-packages/`."""
     names = {module_name(path.partition("/")[2]) for path in cold}
     return bool(names & set(modules))

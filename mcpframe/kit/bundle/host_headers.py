@@ -1,4 +1,4 @@
-"""Header files for common static hosts, all from one table of rules.
+"""Header files for common static hosts, all from one set of rules.
 
 | file                        | for                                  |
 |-----------------------------|--------------------------------------|
@@ -7,10 +7,10 @@
 | `vercel.json`               | Vercel                               |
 | `firebase.json`             | Firebase Hosting                     |
 | `staticwebapp.config.json`  | Azure Static Web Apps                |
-| `nginx.conf`                | nginx: to be included in a `server`  |
+| `nginx.conf`                | nginx: include it in a `server`      |
 | `.nojekyll`                 | GitHub Pages, which sets no headers: keeps the folder `_mcpframe` |
 
-Every file may be read from other origins: in a sandboxed frame, whose origin is opaque, the page itself is one.
+Every file can be read from other origins, as the origin of a page in a sandboxed frame is opaque.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from collections.abc import Mapping
 IMMUTABLE = "public, max-age=31536000, immutable"
 FRESH = "no-cache"
 
-# What of a bundle has its hash in its name, and may be kept for good; `*` is within a folder.
+# The files of a bundle with a hash in their names, to be cached for ever; `*` stays within a folder.
 _HASHED = ("server.*", "snapshot.*", "packages/**", "assets-*/**")
 _HASHED_PREFIXES = tuple(pattern.partition("*")[0] for pattern in _HASHED)
 
@@ -42,15 +42,15 @@ _EVERYWHERE = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
-# What a page may be granted by the page that frames it stays possible; these need no frame's consent to be refused.
+# Only features that no framing page grants are denied; what it may grant stays possible.
 _PERMISSIONS = "browsing-topics=(), interest-cohort=()"
 
 
 def host_files(policies: Mapping[str, str]) -> dict[str, bytes]:
-    """The header files of an output root.
+    """Return the header files of an output root, by name.
 
     Args:
-        policies: For each bundle's folder its Content-Security-Policy, with frame-ancestors.
+        policies: The Content-Security-Policy of each bundle's folder, with frame-ancestors.
     """
     pages = {
         name: {"Content-Security-Policy": policy, "Permissions-Policy": _PERMISSIONS}
@@ -69,7 +69,7 @@ def host_files(policies: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def _hashed_of(name: str) -> str:
-    """A regular expression for the paths of a bundle that have their hash in their name."""
+    """A regular expression for the paths of a bundle with a hash in them."""
     return f"/{re.escape(name)}/({'|'.join(map(re.escape, _HASHED_PREFIXES))})"
 
 
@@ -153,12 +153,12 @@ def _azure(pages: Mapping[str, Mapping[str, str]]) -> dict[str, object]:
 
 
 def _nginx(pages: Mapping[str, Mapping[str, str]]) -> str:
-    # A location with add_header of its own inherits none: each one lists them all.
+    # A location with an add_header inherits none, so each one lists all headers.
     def location(path: str, cache: str, headers: Mapping[str, str]) -> list[str]:
         return [
             f"location {path} {{",
             *(f'    add_header {key} "{value}" always;' for key, value in {**_EVERYWHERE, **headers}.items()),
-            f'    add_header Cache-Control "{cache}";',  # not of an error: a file that is missing now comes later
+            f'    add_header Cache-Control "{cache}";',  # not for errors: a missing file may be uploaded later
             "}",
         ]
 

@@ -1,4 +1,4 @@
-"""What Python files import, and where: read from their syntax, nothing is run."""
+"""The imports in Python files, found in their syntax trees; no code is run."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Import:
     """One imported name.
 
     Attributes:
-        module: The module, absolute; of `from a import b` that is `a`.
-        name: What is taken from it; empty for `import a`.
-        file: The file that imports it.
+        module: The absolute name of the module; for `from a import b` that is `a`.
+        name: The name imported from it; empty for `import a`.
+        file: The importing file.
         line: The line.
-        optional: Whether the file can be imported without it: it is inside of a function, of `try` with
-            `except ImportError`, or of `if TYPE_CHECKING`.
+        optional: Whether the file can be imported without it, as the import is inside a function, a `try` with
+            `except ImportError`, or `if TYPE_CHECKING`.
     """
 
     module: str
@@ -36,7 +36,7 @@ class Import:
 
 
 def syntax_tree(source: bytes) -> ast.Module | None:
-    """The syntax tree of a file; None where it has none, as files for other versions of Python."""
+    """Return the syntax tree of a file; None if it has none, such as a file for another version of Python."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about escapes in other people's strings
@@ -46,14 +46,14 @@ def syntax_tree(source: bytes) -> ast.Module | None:
 
 
 def imports_of(files: Mapping[str, bytes]) -> Iterator[Import]:
-    """The imports of Python files, by path in site-packages; relative ones as absolute ones."""
+    """Return the imports of files, given by path in site-packages; relative imports become absolute."""
     for path, data in sorted(files.items()):
         if path.endswith(".py") and b"import" in data and (tree := syntax_tree(data)):
             yield from _imports(tree, path)
 
 
 def imports_named(module: str, files: Mapping[str, bytes]) -> list[Import]:
-    """The imports of a module and of what is in it; only files that have its last name are read."""
+    """Return the imports of a module and of names in it; only files that mention its last name are read."""
     last = module.rpartition(".")[2].encode()
     mentioned = {path: data for path, data in files.items() if last in data}
     return [item for item in imports_of(mentioned) if _is_within(item, module)]

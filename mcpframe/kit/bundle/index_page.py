@@ -14,17 +14,17 @@ from mcpframe.kit.bundle.assets import Asset
 
 
 def relative_url(asset: Asset, folder: str) -> str:
-    """The URL of a file as a page in the folder `folder` of the output root writes it."""
+    """Return the URL of a file relative to a page in the folder `folder` of the output root."""
     return posixpath.relpath(asset.path, folder)
 
 
 def link(asset: Asset, folder: str) -> dict[str, Any]:
-    """What the page needs to know of a file: where it is, its hash, its size."""
+    """Return the entry of a file in the boot config: its URL, hash and size."""
     return {"url": relative_url(asset, folder), "integrity": asset.integrity, "bytes": len(asset.data)}
 
 
 def prefetch_script() -> str:
-    """The script that is in the page itself, where there is a snapshot."""
+    """Return the inline script of a page with a snapshot."""
     return (page_dir() / "prefetch.js").read_text("utf-8")
 
 
@@ -45,18 +45,18 @@ def render_page(
     Args:
         title: The server's name for people.
         csp: The page's policy.
-        generator: What built it.
+        generator: The name and version of the program that built it.
         boot: The boot config.
-        styles: The style sheets, as `link` gives them.
-        loader: The script.
+        styles: The style sheets, as returned by `link`.
+        loader: The loader's script.
         modules: Scripts that the loader imports.
         preloads: Files that the loader fetches.
-        prefetch: Whether there is a snapshot, and so the script that begins before all others.
+        prefetch: Whether the page has the inline script, as it has a snapshot.
     """
     environment = Environment(
         loader=FileSystemLoader(page_dir()), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    # Inside a script element nothing but these could end it; JSON reads them the same.
+    # Only these characters could end a script element; JSON reads the escapes the same.
     text = json.dumps(boot, separators=(",", ":"), sort_keys=True).replace("<", "\\u003c").replace(">", "\\u003e")
     markup = environment.get_template("index.html.j2").render(
         title=title,
@@ -73,7 +73,7 @@ def render_page(
 
 
 class _Raw(str):
-    """Text that the template inserts as it is."""
+    """Text that the template inserts without escaping it."""
 
     def __html__(self) -> str:
         return self

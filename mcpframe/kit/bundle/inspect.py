@@ -1,4 +1,4 @@
-"""Compiles and imports the author's server in Pyodide during the build: what would fail in the page is an error now."""
+"""Compile and import the author's server in Pyodide during the build, so that errors show before the page is opened."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mcpframe.kit.bundle.pyodide_job import Mounted, Outcome, ProgramFailed, Pro
 from mcpframe.kit.bundle.runtime import Runtime
 
 _MOST = 10_000
-_MOST_LEVELS = 100  # as of a message, unless a server's options say otherwise
+_MOST_LEVELS = 100  # the default limit of a message
 _MOST_SHOWN = 2000  # characters
 
 
@@ -48,16 +48,16 @@ _Tool = Annotated[dict[str, Any], AfterValidator(_is_tool)]
 
 @dataclass(frozen=True)
 class Inspected:
-    """What the author's entry is.
+    """What the build learns from importing the author's entry.
 
     Attributes:
         name: The name that clients see.
         title: The title that clients see, if any.
         version: The server's version, if any.
-        instructions: What the server tells models, if anything.
+        instructions: The server's instructions for models, if any.
         allowed_origins: The origins passed to `FrameServer`.
-        tools: The tools as `tools/list` gives them; None when the server lists them only within a session.
-        modules: The names of all modules that are imported once the server is.
+        tools: The tools as `tools/list` returns them; None if the server lists them only within a session.
+        modules: The names of all modules that are imported together with the server.
     """
 
     name: str
@@ -80,22 +80,22 @@ def compile_and_inspect(
     timeout: float = 120.0,
     evaluates: bool = False,
 ) -> tuple[Layers, Inspected]:
-    """Compile the author's files; then import the server, or the main function of a page, and say what it is.
+    """Compile the author's files, then import and inspect the server, or the main function of a page.
 
     One Pyodide does both, as its start takes longer than either.
 
     Args:
         entry: `module:object`, or `module:factory()`.
         runtime: The runtime.
-        layers: What the page would unpack, with the author's files as they are.
-        origin: The folder the author's files came from, for tracebacks.
+        layers: The archives of the page, with the author's files uncompiled.
+        origin: The folder of the author's files on this machine, for tracebacks.
         kind: `"server"` or `"page"`.
-        settings: What the author's code finds around it: see `Project.settings`.
-        timeout: The longest the import may take, in seconds.
+        settings: The environment of the author's code; see `Project.settings`.
+        timeout: The time limit of the import, in seconds.
         evaluates: Whether the page may run JavaScript from text.
 
     Raises:
-        BuildError: A file does not compile, the module raises or does not come to an end, or the object is no server.
+        BuildError: A file does not compile, the module raises or does not return in time, or the object is no server.
             The message has the traceback.
     """
     with scratch("inspect") as folder:
@@ -123,7 +123,7 @@ def compile_and_inspect(
         inspected: list[Outcome] = []
 
         def run(folders: Mapping[str, Path]) -> Outcome:
-            # Compiled before anything is imported: an import could change what is in the cache for others.
+            # Compile before importing anything: the author's code could change results that are cached for others.
             outcome, found = start(["compile", "inspect"], folders=folders)
             inspected.append(found)
             return outcome
@@ -136,7 +136,7 @@ def compile_and_inspect(
                 raise
             raise BuildError(
                 f"The {kind} {entry!r} does not start in the page: importing it took more than {timeout:g} seconds. "
-                "A module must not run for ever when it is imported; where it only takes long, raise "
+                "A module must not run for ever when it is imported; if it only takes long, raise "
                 "tool.mcpframe.import_timeout."
             ) from error
         except ProgramFailed as error:
@@ -145,7 +145,7 @@ def compile_and_inspect(
             shown = error.output.strip()[-_MOST_SHOWN:]
             raise BuildError(
                 visible(
-                    f"The {kind} {entry!r} ends Python when it is imported, or says too much of itself: "
+                    f"The {kind} {entry!r} ends Python when it is imported, or describes itself in too many bytes: "
                     f"{str(error).rstrip('.')}." + (f"\n{shown}" if shown else "")
                 )
             ) from error
@@ -170,7 +170,7 @@ def compile_and_inspect(
 
 
 class _Found(BaseModel):
-    """What `in_pyodide/inspect.py` gives, or whatever the author's modules have put in its place."""
+    """The result of `in_pyodide/inspect.py`, or whatever the author's modules have put in its place."""
 
     model_config = ConfigDict(strict=True)
 
@@ -192,6 +192,6 @@ def _checked(result: object, entry: str, kind: str) -> _Found:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "the whole"
         raise BuildError(
-            f"The {kind} {entry!r} says something of itself that cannot be published ({place}: {first['msg']}): "
+            f"The {kind} {entry!r} describes itself in a way that cannot be published ({place}: {first['msg']}): "
             "its name, title, version, instructions and tools must be short texts and plain JSON."
         ) from error

@@ -1,6 +1,6 @@
-"""What a page unpacks, compiled: standard library, SDK with mcpframe, the author's requirements, the author's files.
+"""The compiled layers of a page: standard library, SDK with mcpframe, the author's requirements, the author's files.
 
-What is compiled is kept in the cache per wheel or set of files, so a build compiles only what is new.
+Results are cached per wheel or set of files, so a build compiles only what is new.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from mcpframe.kit.bundle.trim import native_libraries, trim_wheel
 from mcpframe.kit.project.project import Project
 
 _FORMAT = "3"
-"""Raised when the same files give another result: what is in the cache is then not used any more."""
+"""To be increased when the same files give another result: cached results of other formats are not used."""
 
 LIBRARY = f"/lib/python{PYTHON_VERSION.rpartition('.')[0]}"
 SITE_PACKAGES = f"{LIBRARY}/site-packages"
 STDLIB_ZIP = f"/lib/python{''.join(PYTHON_VERSION.split('.')[:2])}.zip"
-"""Where Pyodide puts its own standard library; the page leaves it without files."""
+"""The zip of Pyodide's own standard library, which the page leaves empty."""
 STDLIB_PATH = f"{LIBRARY}/std"
-"""Where the standard library is in the page: a folder, as files can be put into it later, unlike into a zip."""
+"""The folder of the standard library in the page. Unlike a zip, it can be filled later."""
 
 
 SERVER_PATH = "/mcpframe/server"
-"""Where the author's files are in the page."""
+"""The folder of the author's files in the page."""
 PACKAGES_PATH = "/mcpframe/packages"
-"""Where the author's requirements are: apart from the SDK, whose folder may be filled after the server's start."""
+"""The folder of the author's requirements in the page: not the SDK's, which may be filled after the server's start."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Layer:
     """One archive of a bundle.
 
     Attributes:
-        name: What its file is called.
+        name: The name of its file.
         to: The folder in Python's file system that it is unpacked to.
         files: Its files.
     """
@@ -55,7 +55,7 @@ class Layer:
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """The native libraries in it, to be loaded once Python runs."""
+        """The native libraries in it, by path."""
         return native_libraries(self.files)
 
 
@@ -66,9 +66,9 @@ class Layers:
     Attributes:
         stdlib: The whole standard library.
         base: The whole of mcpframe and the SDK.
-        archives: What a page unpacks when it starts, in this order.
-        cold: What it fetches when it is imported, by path below `LIBRARY`.
-        licences: The licence texts of what was put in.
+        archives: The archives that a page unpacks when it starts, in this order.
+        cold: The files that it fetches when one of them is imported, by path below `LIBRARY`.
+        licences: The licence texts of the packages.
     """
 
     stdlib: Files
@@ -89,13 +89,13 @@ class Layers:
 
     @property
     def author(self) -> tuple[Layer, ...]:
-        """The archives that are the author's own: requirements and files."""
+        """The archives of the author: requirements and files."""
         return tuple(layer for layer in self.archives if layer.name in ("packages", "server"))
 
 
 @dataclass(frozen=True)
 class Library:
-    """Compiled files with the licence texts that go with them.
+    """Compiled files with their licence texts.
 
     Attributes:
         files: The files by path in site-packages.
@@ -107,12 +107,12 @@ class Library:
 
 
 def root_names(requirements: Iterable[str]) -> set[str]:
-    """The normalized names of requirements."""
+    """Return the normalized names of requirements."""
     return {canonicalize_name(Requirement(item).name) for item in requirements}
 
 
 def base_packages(lock: Lock) -> set[str]:
-    """The names of the packages that every bundle has."""
+    """Return the names of the packages that every bundle has."""
     return {package.name for package in lock.closure(root_names((*BASE, *INSTALLER)))}
 
 
@@ -124,7 +124,7 @@ def build_layers(
     own: Files,
     runtime: Runtime,
 ) -> Layers:
-    """Compile everything a page unpacks but the author's files, which stay as they are: see `compiled`.
+    """Compile the layers of a page except the author's files, which `compiled` compiles.
 
     Args:
         project: The author's project.
@@ -164,18 +164,18 @@ def _compiled_own(own: Files, runtime: Runtime) -> Files:
 
 
 def is_compiled(author: Files, runtime: Runtime) -> bool:
-    """Whether the author's files were compiled before, as they are."""
+    """Return whether the author's files, as they are now, have been compiled before."""
     return cached("servers", _key(author, runtime)).is_file()
 
 
 def compiled(layers: Layers, runtime: Runtime, root: Path, run: Run | None = None) -> Layers:
-    """Compile the author's files.
+    """Return the layers with the author's files compiled.
 
     Args:
-        layers: Everything a page unpacks, with the author's files as they are.
+        layers: The layers, with the author's files uncompiled.
         runtime: The runtime.
-        root: The folder they came from, for errors.
-        run: What compiles them, where they are not in the cache; by default a Pyodide of its own.
+        root: The folder of the author's files on this machine, for errors.
+        run: Compiles them if they are not in the cache; by default in a separate Pyodide.
 
     Raises:
         BuildError: A file does not compile.
@@ -196,7 +196,7 @@ def _key(files: Files, runtime: Runtime) -> str:
 
 
 def compiled_stdlib(runtime: Runtime) -> Files:
-    """The standard library, compiled."""
+    """Return the compiled standard library."""
     return unpack(_stdlib_zip(runtime))
 
 
@@ -210,10 +210,10 @@ def _stdlib_zip(runtime: Runtime) -> Path:
 
 
 def compiled_wheels(wheels: Mapping[str, Path], runtime: Runtime) -> Library:
-    """The wheels as one library, trimmed and compiled.
+    """Return the wheels as one library, trimmed and compiled.
 
     Args:
-        wheels: Files by package name, as `fetch_wheels` gives them: each in a folder named after its hash.
+        wheels: Files by package name, as `fetch_wheels` returns them: each in a folder named after its hash.
         runtime: The runtime.
     """
     paths = {
@@ -233,7 +233,7 @@ def compiled_wheels(wheels: Mapping[str, Path], runtime: Runtime) -> Library:
 
 
 def _compile_into(paths: Mapping[str, Path], wheels: Mapping[str, Path], runtime: Runtime) -> None:
-    """Compile several wheels in one run of Pyodide, whose start takes longer than most wheels."""
+    """Compile several wheels in one run of Pyodide, as its start takes longer than most wheels."""
     trimmed = {name: trim_wheel(unpack(wheel)) for name, wheel in wheels.items()}
     files = {name: kept for name, (kept, _) in trimmed.items()}
     compiled = compile_libraries(files, runtime, shown=SITE_PACKAGES, stdlib=_stdlib_zip(runtime))

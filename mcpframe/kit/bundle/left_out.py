@@ -1,8 +1,8 @@
-"""What a bundle leaves out of the packages that servers depend on: parts that only a process with sockets can use.
+"""The packages that a bundle leaves out, although others require them: only a process with sockets can use them.
 
-A package is left out only for those who are listed with it; where anybody else wants it, it is in the bundle.
-`mcpframe.frame.compat` answers the imports that are not inside a function. An author adds to this list with
-`leave_out` of `[tool.mcpframe]`.
+A package is left out only for the packages listed with it; if another one requires it, it is in the bundle.
+`mcpframe.frame.compat` answers imports of it at module level. An author adds to this list with `leave_out` of
+`[tool.mcpframe]`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from packaging.utils import canonicalize_name
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A package that some others are served without.
+    """A package that is left out for some others.
 
     Attributes:
         name: The package.
-        of: Who wants it in vain.
+        of: The packages that require it.
         reason: What they use it for.
-        evidence: Where that can be seen: their modules that import it.
+        evidence: Their modules that import it.
     """
 
     name: str
@@ -65,12 +65,12 @@ LEFT_OUT = (
 
 
 def is_left_out(name: str, of: str, also: Iterable[str] = ()) -> bool:
-    """Return whether a package is left out for one that wants it.
+    """Return whether a package is left out for one that requires it.
 
     Args:
         name: The package, normalized.
-        of: Who wants it, normalized.
-        also: Packages that the author leaves out, whoever wants them.
+        of: The package that requires it, normalized.
+        also: Packages that the author leaves out, whatever requires them.
     """
     return (name, of) in _PAIRS or name in {canonicalize_name(item) for item in also}
 

@@ -1,4 +1,4 @@
-"""`mcpframe.lock`: every wheel of a bundle with its hash, written by the first build and honoured by later ones."""
+"""`mcpframe.lock`: every wheel of a bundle with its hash, written by the first build and used by later ones."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Locked:
         version: Its version.
         filename: The wheel's file name.
         sha256: The wheel's SHA-256, in hex.
-        source: `index`, the package index that pip is set up for; or `pyodide`, Pyodide's own distribution.
-        required_by: Who wants it: package names, or `server` for the author's own requirements.
+        source: `index`, the package index that pip is configured for; or `pyodide`, Pyodide's own distribution.
+        required_by: The packages that require it; `server` stands for the author's own requirements.
     """
 
     name: str
@@ -44,10 +44,10 @@ class Locked:
 
 @dataclass(frozen=True)
 class Lock:
-    """What a resolution decided.
+    """The result of a resolution.
 
     Attributes:
-        inputs: The hash of what was resolved (`inputs_hash`).
+        inputs: The hash of its inputs (`inputs_hash`).
         packages: Every wheel, sorted by name.
     """
 
@@ -60,7 +60,7 @@ class Lock:
         return next((int(package.version.partition(".")[0]) for package in self.packages if package.name == "mcp"), 2)
 
     def closure(self, roots: Iterable[str]) -> tuple[Locked, ...]:
-        """The packages that the packages `roots` (normalized names) need, and they themselves."""
+        """Return the packages `roots` (normalized names), with their direct and indirect requirements."""
         found = {package.name for package in self.packages if package.name in set(roots)}
         while True:
             wanted = {package.name for package in self.packages if found & set(package.required_by)}
@@ -70,15 +70,15 @@ class Lock:
 
 
 def inputs_hash(*inputs: Iterable[str]) -> str:
-    """The hash of requirements and whatever else decides the resolution; the order inside a group does not matter."""
+    """Return the hash of all inputs of a resolution; the order inside a group does not matter."""
     return hashlib.sha256(json.dumps([sorted(group) for group in inputs]).encode()).hexdigest()
 
 
 def read_lock(path: Path) -> Lock | None:
-    """Read a lock file; None where there is none.
+    """Return the content of a lock file; None if there is no such file.
 
     Raises:
-        BuildError: The file is not a lock, or one of a newer mcpframe.
+        BuildError: The file is not a lock, or has the format of a newer mcpframe.
     """
     try:
         data = json.loads(path.read_text("utf-8"))
@@ -100,7 +100,7 @@ def read_lock(path: Path) -> Lock | None:
 def _locked(entry: dict[str, Any]) -> Locked:
     values = {field.name: entry[field.name] for field in fields(Locked)}
     filename, digest = str(values["filename"]), str(values["sha256"])
-    # Names and versions are written into files that pip reads line by line, and into commands and addresses.
+    # Names and versions become parts of files that pip reads line by line, of commands and of URLs.
     if not _FILENAME.fullmatch(filename):
         raise ValueError(f"file name {filename!r}")
     if not isinstance(values["version"], str) or not _VERSION.fullmatch(values["version"]):
@@ -116,7 +116,7 @@ def _locked(entry: dict[str, Any]) -> Locked:
 
 
 def write_lock(path: Path, lock: Lock) -> None:
-    """Write a lock file, the same bytes for the same lock.
+    """Write a lock file; the same lock gives the same bytes.
 
     Raises:
         WriteError: It cannot be written.

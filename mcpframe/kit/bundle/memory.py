@@ -1,11 +1,14 @@
-"""The file of a snapshot: memory without what a page has anyway, compressed by zstd, whose decoder a page fetches, too.
+"""The file of a snapshot: memory, without the parts that every page has, compressed with zstd.
 
     zstd( length of the JSON, 4 bytes, little-endian | JSON | parts of memory, one after another )
 
-The JSON has `memory`, the size of the whole; `runs`, four numbers for each part: how many bytes before it are as they
-are in every page before Python runs, how many then are as they are in this page, how many then are zeros, and how long
-the part is; `check`, a number made of the bytes of the first kind, so that a page notices where its memory begins
-otherwise; and `table`, the number of entries that the table of functions had.
+The JSON has
+
+- `memory`, the size of the whole memory;
+- `runs`, four numbers for each part: the number of bytes before it that are the same in every page before Python runs,
+  then of those that the page keeps as its own, then of zeros; and the length of the part;
+- `check`, a checksum of the bytes of the first kind, for the page to compare with its own;
+- `table`, the number of entries in the table of functions.
 """
 
 from __future__ import annotations
@@ -19,10 +22,10 @@ from typing import Any
 from zstandard import ZstdCompressor
 
 DECODER = "zstd.wasm"
-"""What undoes the compression in a page; one of the static files."""
+"""The decoder of the compression, which a page fetches; one of the static files."""
 
 _LEVEL = 9  # 12 takes twice as long, for two percent
-_THREADS = 2  # whatever the machine has: the same bytes everywhere
+_THREADS = 2  # fixed, so that every machine writes the same bytes
 _STRETCH = 16384
 _BLOCK = 512
 _GRAIN = 64
@@ -32,7 +35,7 @@ _SAME, _OWN, _ZEROS, _PART = range(4)
 
 
 def whole(sent: bytes) -> bytes:
-    """Memory from what static/build/snapshot-maker.js sends of it, which is without zeros."""
+    """Return the memory that static/build/snapshot-maker.js has sent without its zeros."""
     count, size = struct.unpack_from("<II", sent)
     places = struct.iter_unpack("<II", sent[8 : 8 + 8 * count])
     memory, at = bytearray(size), 8 + 8 * count
@@ -49,10 +52,10 @@ def sparse(
 
     Args:
         memory: The whole memory.
-        start: Memory as it is in every page before Python runs: the data of WebAssembly modules. What differs from page
-            to page is zero in it.
-        meta: What else belongs into the JSON.
-        own: The addresses of 32-bit words that belong to a page and stay as they are: what is drawn at random there.
+        start: Memory as it is in every page before Python runs: the data of WebAssembly modules. Bytes that differ from
+            page to page are zero in it.
+        meta: Further members of the JSON.
+        own: The addresses of 32-bit words that a page keeps as its own, such as random numbers.
 
     Returns:
         The file, and its size before compression.
@@ -78,13 +81,13 @@ def sparse(
 
 
 def _ranges(memory: bytes, start: bytes, own: Collection[int]) -> Iterator[tuple[int, int]]:
-    """What memory consists of, in order: kinds and lengths."""
+    """The ranges of memory, in order: kind and length of each."""
     for kind, group in groupby(_pieces(memory, start, own), key=lambda piece: piece[0]):
         yield kind, sum(size for _, size in group)
 
 
 def _pieces(memory: bytes, start: bytes, own: Collection[int]) -> Iterator[tuple[int, int]]:
-    """The same in small pieces: the larger where there is nothing, the smaller where it pays."""
+    """The same in small pieces: large ones for zeros, smaller ones where parts can be left out."""
     nothing = bytes(_STRETCH)
     special = {address // _STRETCH for address in own}
     for at in range(0, len(memory), _STRETCH):
@@ -113,13 +116,13 @@ def _blocks(stretch: bytes, earlier: bytes, own: Collection[int]) -> Iterator[tu
         else:
             for grain in range(0, len(block), _GRAIN):
                 part = block[grain : grain + _GRAIN]
-                # Zeros do not count: they are written, whatever a page has there.
+                # Zeros are never of this kind: the page writes them anyway.
                 same = part == before[grain : grain + _GRAIN] and part != grain_of_nothing[: len(part)]
                 yield (_SAME if same else _PART), len(part)
 
 
 def _checked(data: bytes, check: int) -> int:
-    """Goes on with the check (FNV-1a over 32-bit words)."""
+    """Continue the checksum (FNV-1a over 32-bit words)."""
     for word in struct.unpack(f"<{len(data) // _WORD}I", data):
         check = (check ^ word) * 0x01000193 & 0xFFFFFFFF
     return check

@@ -1,7 +1,7 @@
 """Files of npm packages for the author's pages: `[tool.mcpframe.npm]`, each package pinned by version and hash.
 
-In the bundle they are beside the author's assets, as `npm/NAME/PATH`, with the package's licence. Nothing of a package
-is run while building.
+In the bundle they are beside the author's assets, at `npm/NAME/PATH`, with the package's licence. No code of a package
+runs during the build.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _fetched(name: str, package: NpmConfig, file: str) -> Path:
         if actual != package.integrity:
             raise HashMismatch(
                 f"{file}: the npm package {name} {package.version} is not the pinned one: its integrity is "
-                f"{actual}, tool.mcpframe.npm.{name} wants {package.integrity}; nothing of it was kept."
+                f"{actual}, tool.mcpframe.npm.{name} has {package.integrity}; nothing of it was kept."
             )
         move_file(archive, path)
     return path
@@ -89,13 +89,13 @@ def _chosen(archive: Path, name: str, patterns: Iterable[str], file: str) -> dic
     try:
         with tarfile.open(archive) as tar:
             for member in tar:
-                path = member.name.partition("/")[2]  # every npm archive has one folder, mostly `package`
+                path = member.name.partition("/")[2]  # every npm archive has one top folder, mostly `package`
                 matching = {pattern for pattern in wanted if _matches(path, pattern)}
                 used |= matching
                 if not member.isfile() or not (matching or _LICENCE.fullmatch(path)):
                     continue
                 if ".." in path.split("/") or path.startswith("/") or member.size > _MAX_BYTES:
-                    raise BuildError(f"The npm package {name} holds {path!r}, which cannot be published.")
+                    raise BuildError(f"The npm package {name} has the file {path!r}, which cannot be published.")
                 content = tar.extractfile(member)
                 assert content is not None
                 files[path] = content.read()
@@ -107,6 +107,6 @@ def _chosen(archive: Path, name: str, patterns: Iterable[str], file: str) -> dic
 
 
 def _matches(path: str, pattern: str) -> bool:
-    """Whether a path matches part by part, so that `*` stays within a folder."""
+    """Return whether a path matches part by part, so that `*` stays within a folder."""
     parts, patterns = path.split("/"), pattern.split("/")
     return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))

@@ -1,6 +1,6 @@
-"""From an author's project to a folder that any web server can serve: the steps, in their order.
+"""From an author's project to a folder that any web server can serve: the steps of a build, in order.
 
-find project → resolve (or honour the lock) → fetch wheels → compile → collect → inspect → snapshot → write
+find project → resolve (or use the lock) → fetch wheels → compile → collect → inspect → snapshot → write
 """
 
 from __future__ import annotations
@@ -53,21 +53,20 @@ def build(
     Args:
         path: The folder of a server's project, its pyproject.toml, or a Python file.
         out: The output root; several bundles may share one.
-        upgrade: Resolve the requirements anew instead of honouring the lock.
-        snapshot: Take a snapshot for the page to start from, where that is possible; by default unless
-            `$MCPFRAME_SNAPSHOT` is 0.
-        allowed_origins: In place of the project's own, for a preview.
-        draft: Build quickly, over an earlier build in `out`: the author's files go in uncompiled and are not imported;
-            what the server is comes from the earlier build. For a preview while the author works; a snapshot
-            that its page starts from, and that of the build before the first change, is one of the SDK.
-        progress: Told about each step.
-        runtime: A folder with the Pyodide runtime; by default as `ensure_runtime` finds it.
-        packages: A folder with packages of Pyodide's distribution; by default as `PyodidePackages` finds it.
+        upgrade: Resolve the requirements anew instead of using the lock.
+        snapshot: Take a snapshot for the page to start from, if possible; by default unless `$MCPFRAME_SNAPSHOT` is 0.
+        allowed_origins: The allowed origins, in place of the project's; for a preview.
+        draft: Build quickly, for a preview while the author works. The snapshot is one of the SDK only. If `out` has an
+            earlier build, the author's files are neither compiled nor imported, and the server's description is the
+            earlier one.
+        progress: Called with a description of each step.
+        runtime: A folder with the Pyodide runtime; by default see `ensure_runtime`.
+        packages: A folder with packages of Pyodide's distribution; by default see `PyodidePackages`.
 
     Raises:
-        ConfigError: The project's configuration cannot be used.
-        BuildError: It cannot be built; the message says why and what to do.
-        KitError: Something the build needs is missing or fails.
+        ConfigError: The project's configuration is invalid.
+        BuildError: The project cannot be built; the message says why and what to do.
+        KitError: Something that the build needs is missing or fails.
     """
     out = out.absolute()
     clear_cache()
@@ -91,7 +90,7 @@ def build(
 
     with camera() as taking:
         if snapshot and not draft and not is_compiled(author, pyodide_runtime):
-            taking.prepare()  # there is none in the cache, then
+            taking.prepare()  # then the cache has no snapshot of them either
         with progress("Fetching wheels"):
             wheels = fetch_wheels(lock.packages, pyodide)
         project = with_entry(project, wheels, author)
@@ -117,14 +116,14 @@ def build(
         origins = _origins(project, inspected)
         parts = (project, lock, wheels, layers, inspected, origins, pyodide_runtime, for_page)
         assets, manifest = assemble(*parts)
-        taken = Taken(None, "starts without a snapshot, as none was wanted")
+        taken = Taken(None, "starts without a snapshot, as none was requested")
         if snapshot:
             with progress("Taking a snapshot in a browser"):
                 server = Server(project.name, project.entry, project.config.kind, inspected.tools, project.settings)
                 taken = taking.take(server, assets, snapshot_layers)
             if taken.snapshot is not None:
                 assets, manifest = assemble(*parts, snapshot=taken.snapshot)
-        # Where it may come to something else the next time, the next build finds nothing that is current, and tries.
+        # Without a final outcome the bundle does not count as current, so that the next build tries again.
         manifest |= {"start": taken.told, "inputs": key if taken.final else ""}
         with progress(f"Writing {out / project.name}"):
             write_bundle(out, project.name, assets, manifest)
@@ -134,7 +133,7 @@ def build(
 def _locked(
     project: Project, pyodide: PyodidePackages, author: Mapping[str, bytes], *, upgrade: bool, progress: Progress
 ) -> Lock:
-    """The project's lock, made or renewed where it is not there, not wanted or not of these requirements."""
+    """The project's lock; resolved anew if it is missing, is to be upgraded, or is of other requirements."""
     wanted = (*project.requirements, *project.lazy)
     if written_for_earlier(author) and not asks_for_later(wanted):
         wanted += ("mcp<2",)
@@ -169,7 +168,7 @@ def _check_sdk(lock: Lock) -> None:
 
 
 def _as_before(manifest: Mapping[str, Any]) -> Inspected:
-    """What the server was when it was last looked at."""
+    """The description of the server in an earlier manifest."""
     server, tools = manifest["server"], manifest["tools"]
     return Inspected(
         name=server["name"],
@@ -190,7 +189,7 @@ def _inputs(
     draft: bool,
     snapshot: Sequence[str],
 ) -> str:
-    """The hash of everything that decides a bundle's bytes."""
+    """The hash of all inputs of a bundle."""
     ours = [
         *sorted((_KIT / "bundle").rglob("*.py")),
         *source_files(),
@@ -213,7 +212,7 @@ def _described(project: Project) -> str:
 
 
 def _check_origins_early(project: Project) -> None:
-    # Without this, a person would wait for the whole build to be told.
+    # Report this before the long steps of the build.
     config = project.config
     named = config.allowed_origins or config.options.allow_opaque
     if config.kind == "server" and not config.inspect and not named:
@@ -235,7 +234,7 @@ def _no_origins(project: Project, remark: str) -> str:
 
 
 def _has_bytes(schema: object) -> bool:
-    """Whether a JSON schema, as pydantic makes it, describes bytes somewhere."""
+    """Return whether a JSON schema, as pydantic generates it, has bytes somewhere."""
     if isinstance(schema, Mapping):
         return schema.get("format") == "binary" or any(map(_has_bytes, schema.values()))
     return isinstance(schema, list) and any(map(_has_bytes, schema))
@@ -246,16 +245,16 @@ def _warnings(project: Project, manifest: Mapping[str, Any]) -> tuple[str, ...]:
     if ANY in manifest["allowed_origins"]:
         found.append('allowed_origins has "*": any page on the web may embed the server and call its tools.')
     if project.config.options.allow_opaque:
-        found.append("allow_opaque is set: any sandboxed frame or file may embed the server, whoever made it.")
+        found.append("allow_opaque is set: any sandboxed frame or file may embed the server.")
     if project.config.env:
         found.append(
-            f"tool.mcpframe.env is part of the bundle, for anybody to read: {', '.join(sorted(project.config.env))}. "
-            "A secret is asked for in a setup instead."
+            f"tool.mcpframe.env is in the bundle, where anybody can read it: {', '.join(sorted(project.config.env))}. "
+            "Ask for secrets in a setup instead."
         )
     if project.config.csp.unsafe_eval:
         found.append("csp.unsafe_eval is set: the page may run JavaScript from text.")
     found += [
-        f"The tool {tool['name']!r} returns bytes, which arrive only where they are UTF-8 text: return an Image or "
+        f"The tool {tool['name']!r} returns bytes, which arrive only if they are UTF-8 text: return an Image or "
         "Audio of mcp.server.mcpserver, an EmbeddedResource of mcp.types, or base64 text."
         for tool in manifest["tools"] or ()
         if _has_bytes(tool.get("outputSchema"))

@@ -1,4 +1,4 @@
-"""Runs Python programs inside Pyodide under Node, confined, with folders and archives of ours in it."""
+"""Run Python programs in Pyodide under a confined Node, with folders and archives of the build in its file system."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from mcpframe.kit.base.programs import Running, running
 from mcpframe.kit.bundle.runtime import Runtime
 
 OUTPUT = "/out"
-"""The folder in Python's file system that the files which a program gives are in."""
+"""The folder in Python's file system for the files that a program returns."""
 
-_ALONE = frozenset({"compile"})  # programs that run before anything is unpacked: a native library runs code when loaded
-_START, _UNPACK = "start", "unpack"  # what takes time besides the programs
+_ALONE = frozenset({"compile"})  # run before anything is unpacked, as a native library runs code when it is loaded
+_START, _UNPACK = "start", "unpack"  # the steps besides the programs
 _PATIENCE = 300.0  # seconds
-_CORES = 4  # that a Pyodide may keep busy: JavaScript compiles and frees memory in threads of its own
+_CORES = 4  # that one Pyodide may keep busy: JavaScript engines compile and collect garbage in threads
 _MOST_HEAD = 64 * 1024 * 1024
 _MOST_BODY = 512 * 1024 * 1024
 
@@ -37,7 +37,7 @@ class Mounted:
     Attributes:
         file: The zip.
         to: The folder in Python's file system.
-        libraries: Native libraries in it, to be loaded, by path in the archive.
+        libraries: The native libraries to load, by path in the archive.
     """
 
     file: Path
@@ -46,17 +46,17 @@ class Mounted:
 
 
 def program_text(name: str) -> str:
-    """The source of one of the programs of `in_pyodide`, by its name without `.py`."""
+    """Return the source of a program in `in_pyodide`, by its name without `.py`."""
     return (files("mcpframe.kit.bundle.in_pyodide") / f"{name}.py").read_text("utf-8")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a program.
+    """The outcome of a program.
 
     Attributes:
-        result: What its `main` has returned, by way of JSON.
-        files: What it has written to `OUTPUT`, by name.
+        result: The JSON value that its `main` returned.
+        files: The files that it wrote to `OUTPUT`, by name.
     """
 
     result: Any
@@ -68,7 +68,7 @@ class ProgramTimeout(ToolTimeout):
 
     Args:
         program: Its name.
-        seconds: How long it may take.
+        seconds: Its time limit.
     """
 
     def __init__(self, program: str, seconds: float) -> None:
@@ -77,11 +77,11 @@ class ProgramTimeout(ToolTimeout):
 
 
 class ProgramFailed(ToolFailed):
-    """One of the programs raised, ended Python, or gave something that no program should.
+    """One of the programs raised, ended Python, or returned something invalid.
 
     Args:
         program: Its name.
-        error: What was wrong.
+        error: The reason.
     """
 
     def __init__(self, program: str, error: ToolFailed) -> None:
@@ -102,23 +102,23 @@ def run_in_pyodide(
 ) -> list[Outcome]:
     """Run programs of `in_pyodide`, one after another, and return the outcome of each.
 
-    They run under Node, which has no environment of this process, may read nothing but what is given here, and may
-    write no file, start no program and use no network (see `static/build/node-python.mjs`). What an earlier program has
-    given cannot be changed by a later one.
+    They run under a Node without this process's environment. It can read only the given folders and archives, cannot
+    write files or start programs, and has no network (see `static/build/node-python.mjs`). A program cannot change the
+    outcome of an earlier one.
 
     Args:
         programs: Their names, without `.py`. Those that need no archive come first, and run before one is unpacked.
         runtime: The runtime.
-        folders: Folders of this machine by the path where the programs find them, to be read.
-        archives: What is unpacked before.
+        folders: Readable folders of this machine, by their path in Python's file system.
+        archives: The archives to unpack.
         stdlib: A compiled standard library, which starts faster than the runtime's own.
         env: Environment variables of the programs.
-        timeouts: The longest that programs may take, in seconds, by name; others have 300.
+        timeouts: Time limits by program, in seconds; the others have 300.
         evaluates: Whether JavaScript may be run from text.
 
     Raises:
         ProgramTimeout: A program took too long.
-        ProgramFailed: A program raised, or gave more than any should; its `output` has the traceback.
+        ProgramFailed: A program raised, or returned something invalid; its `output` has the traceback.
         ToolFailed: Node does not start.
         NodeMissing: There is no Node.js.
     """
@@ -165,20 +165,22 @@ def run_in_pyodide(
 
 
 def _environment() -> dict[str, str]:
-    """Nothing of this process's: what is in it would be there for the modules that are imported, too."""
-    return {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}  # Windows starts nothing without
+    """The environment of Node: nothing of this process's, which the imported modules could read."""
+    return {
+        name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ
+    }  # no program starts on Windows without it
 
 
 def _frame(node: Running, deadline: float) -> Outcome:
-    """Read one frame of static/build/node-python.mjs. It may be forged where untrusted modules have been imported."""
+    """Read one frame of static/build/node-python.mjs. Once untrusted modules are imported, they may have forged it."""
     head_size, body_size = struct.unpack("<II", node.read(8, deadline))
     if head_size > _MOST_HEAD or body_size > _MOST_BODY:
-        raise ToolFailed("Pyodide gave more than any program of the build should.")
+        raise ToolFailed("Pyodide returned more data than the build accepts.")
     try:
         head = json.loads(node.read(head_size, deadline))
         result, listed = head["result"], [(str(name), int(size)) for name, size in head["files"]]
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ToolFailed("Pyodide gave something else than the build expects.") from error
+        raise ToolFailed("Pyodide returned something that the build does not expect.") from error
     body = node.read(body_size, deadline)
     files, at = {}, 0
     for name, size in listed:

@@ -34,7 +34,7 @@ class PyodidePackage:
         version: Its version.
         filename: Its file.
         sha256: The file's SHA-256.
-        depends: The normalized names of what it needs of the distribution.
+        depends: The normalized names of the packages of the distribution that it needs.
     """
 
     name: str
@@ -49,7 +49,7 @@ class PyodidePackages:
 
     Args:
         runtime: The runtime; its pyodide-lock.json lists the packages.
-        folder: A folder with their files, by default `$MCPFRAME_PYODIDE_PACKAGES`; else they come from the CDN.
+        folder: A folder with their files; by default `$MCPFRAME_PYODIDE_PACKAGES`, else they are fetched from the CDN.
     """
 
     def __init__(self, runtime: Runtime, folder: Path | None = None) -> None:
@@ -63,9 +63,9 @@ class PyodidePackages:
         return {canonicalize_name(name): entry for name, entry in listed.items()}
 
     def find(self, name: str) -> PyodidePackage | None:
-        """The package of a normalized name, or None."""
+        """Return the package of a normalized name, or None."""
         entry = self._packages.get(name)
-        # Only what is unpacked into site-packages: shared libraries and static ones are not Python packages.
+        # Only Python packages: not shared or static libraries.
         if entry is None or entry["package_type"] != "package" or not entry["file_name"].endswith(".whl"):
             return None
         depends = tuple(canonicalize_name(item) for item in entry["depends"])
@@ -78,7 +78,7 @@ class PyodidePackages:
             BuildError: The folder does not have it.
             DownloadError: The CDN cannot be reached.
             HashMismatch: The file has another hash.
-            WriteError: It cannot be written.
+            WriteError: The file cannot be written.
         """
         with writing(target), scratch("download") as folder:
             file = folder / filename
@@ -106,6 +106,6 @@ def _download(url: str, file: Path) -> None:
     except (urllib.error.URLError, TimeoutError, http.client.HTTPException, ConnectionError) as error:
         reason = getattr(error, "reason", None) or error
         raise DownloadError(
-            f"{url} could not be fetched ({reason}): check the network, or put the file into a folder and name it in "
-            "MCPFRAME_PYODIDE_PACKAGES."
+            f"{url} could not be fetched ({reason}): check the network, or put the file into a folder and set "
+            "MCPFRAME_PYODIDE_PACKAGES to it."
         ) from error

@@ -1,12 +1,12 @@
 """From requirements to exact wheels that run in Pyodide.
 
-Two programs do it, because neither can alone: uv decides the versions with the markers of Pyodide's platform (pip would
-evaluate this machine's), and pip fetches the wheels that have Pyodide's tags (uv does not fetch). uv may decide for a
-version without such a wheel; what pip finds is then fed back as a constraint. Packages the index has no such wheel of,
-but Pyodide's own distribution has, are constrained to that version.
+Two programs are needed: uv chooses the versions with the markers of Pyodide's platform (pip would evaluate those of
+this machine), and pip fetches the wheels with Pyodide's tags (uv cannot download). If uv chooses a version without such
+a wheel, the versions that pip finds become constraints of the next round. A package with a wheel in Pyodide's own
+distribution only is constrained to that version.
 
-The official SDK is 2.x, or 1.x where the requirements lead to that or their code is written for it (`sdk_choice`). What
-only a process with sockets can use is left out (`left_out`): `mcpframe.frame.compat` answers its imports.
+The official SDK is 2.x, or 1.x if the requirements or their code need it (`sdk_choice`). Packages that only a process
+with sockets can use are left out (`left_out`): `mcpframe.frame.compat` answers their imports.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from mcpframe.kit.bundle.runtime import PYTHON_VERSION
 from mcpframe.kit.bundle.sdk_choice import EARLIER_SDK, SDK, written_for_earlier
 from mcpframe.kit.bundle.wheels import NoWheel, download, wheel_path
 
-#: What every bundle needs: the official SDK.
+#: The requirements of every bundle: the official SDK.
 BASE = (SDK,)
-#: What is in every bundle for authors who install packages at run time; fetched only then.
+#: In every bundle, for authors who install packages at run time; the page fetches it only then.
 INSTALLER = ("micropip",)
 
 SERVER = "server"
-"""Who wants the author's own requirements, in a lock."""
+"""Stands in a lock for the author's own requirements, as what requires a package."""
 OWN = "mcpframe"
-"""Who wants what every bundle needs, in a lock."""
+"""Stands in a lock for the requirements of every bundle, as what requires a package."""
 
 _PLATFORM = "wasm32-pyodide2025"
 _MAX_ROUNDS = 30
@@ -64,17 +64,17 @@ def resolve(
     previous: Lock | None = None,
     leave_out: Iterable[str] = (),
 ) -> Lock:
-    """Decide the wheels for `requirements`, and fetch them into the cache.
+    """Choose the wheels for `requirements`, and fetch them into the cache.
 
     Args:
         requirements: The author's requirements.
         pyodide: Pyodide's own packages.
-        inputs: The hash that the lock is to be known by.
-        previous: A lock whose versions are kept where they still fit.
-        leave_out: Packages that the bundle is to be without, whoever wants them.
+        inputs: The hash of the inputs, for the lock.
+        previous: A lock whose versions are kept if they still fit.
+        leave_out: Packages to leave out, whatever requires them.
 
     Raises:
-        BuildError: No wheel runs in Pyodide, or the requirements contradict each other.
+        BuildError: A package has no wheel that runs in Pyodide, or the requirements contradict each other.
         DownloadError: The package index cannot be reached.
     """
     roots = sorted(requirements, key=str.lower)
@@ -91,9 +91,9 @@ def resolve(
 
 
 def _compile_for_later(roots: list[str], preferred: Mapping[str, str]) -> dict[str, _Pin] | None:
-    """The versions with mcp 2.x; None where the requirements, left to themselves, lead to 1.x.
+    """The versions with mcp 2.x; None if the requirements on their own lead to 1.x.
 
-    Those that exclude 2.x now may have versions from before they did, which would fit and are not meant.
+    A package that excludes 2.x now may have older versions that do not; they would fit, but are not intended.
     """
     try:
         pins = _compile(roots, {}, preferred, sdk=SDK)
@@ -111,7 +111,7 @@ def _leads_to_earlier(roots: list[str], preferred: Mapping[str, str]) -> bool:
 
 
 def _code_for_earlier(lock: Lock) -> str | None:
-    """What shows that a package which wants the SDK is written for mcp 1.x, though its requirements allow 2.x."""
+    """The evidence that a package which requires the SDK is written for mcp 1.x, although it allows 2.x."""
     files = {package.name: package for package in lock.packages}
     users = set(files["mcp"].required_by) & files.keys() if "mcp" in files else set()
     wheels = (unpack(wheel_path(files[name])) for name in sorted(users))
@@ -172,7 +172,7 @@ def _resolved(
 
 
 def _is_as_stable(version: str, pinned: str) -> bool:
-    """Whether a version is no pre-release; what is looked for may be one itself."""
+    """Return whether a version is no pre-release, or may be one as the pinned version is."""
     return Version(pinned).is_prerelease or not Version(version).is_prerelease
 
 
@@ -187,10 +187,10 @@ def _fits(version: str, name: str, roots: list[str]) -> bool:
 def _take_what_pyodide_needs(
     pins: dict[str, _Pin], chosen: dict[str, PyodidePackage], pyodide: PyodidePackages
 ) -> None:
-    """Add what packages of Pyodide's distribution need of it and the index does not know of."""
+    """Add the requirements of packages from Pyodide's distribution that are in it, too, and not on the index."""
     for name in list(chosen):
         if name not in pins:
-            del chosen[name]  # a constraint elsewhere made it superfluous
+            del chosen[name]  # no longer required, because of another constraint
             continue
         for needed in chosen[name].depends:
             if needed in pins:
@@ -199,7 +199,7 @@ def _take_what_pyodide_needs(
             if own is None:
                 raise BuildError(
                     f"{name} {chosen[name].version} needs {needed} of Pyodide's distribution, a shared library that "
-                    f"a bundle cannot carry yet; {_who(pins[name])} wants {name}: leave it out."
+                    f"a bundle cannot contain yet; {_who(pins[name])} requires {name}: leave it out."
                 )
             chosen[needed] = own
             pins[needed] = _Pin(own.version, (own.sha256,), (name,))
@@ -212,7 +212,7 @@ def _compile(
         (folder / f"{SERVER}.in").write_text("\n".join(roots) + "\n")
         (folder / f"{OWN}.in").write_text("\n".join((sdk, *INSTALLER) if sdk else ()) + "\n")
         (folder / "constraints.txt").write_text("\n".join(constraints.values()) + "\n")
-        # uv keeps the versions of an output file that is there already.
+        # uv keeps the versions in an existing output file.
         (folder / "pins.txt").write_text("".join(f"{name}=={version}\n" for name, version in preferred.items()))
         command = [find_uv_bin(), "pip", "compile", f"{SERVER}.in", f"{OWN}.in", "--constraints", "constraints.txt"]
         command += ["--python-platform", _PLATFORM, "--python-version", PYTHON_VERSION.rpartition(".")[0]]
@@ -239,7 +239,7 @@ def _explain(error: ToolFailed) -> BuildError | DownloadError:
 
 
 def _parse(text: str) -> dict[str, _Pin]:
-    """Read uv's output: a pin, its hashes, and `# via` who wants it."""
+    """Read uv's output: pins with their hashes, and `# via` with what requires them."""
     pins: dict[str, _Pin] = {}
     for block in re.split(r"\n(?=\S)", text):
         match = _PIN.match(block)
@@ -254,7 +254,7 @@ def _parse(text: str) -> dict[str, _Pin]:
 
 
 def _reachable(pins: dict[str, _Pin], also: tuple[str, ...]) -> dict[str, _Pin]:
-    """Leave out what is wanted only for what a frame cannot do, and what the author leaves out."""
+    """Drop the packages that are left out, and those that only such packages require."""
     wanted = {name: {who for who in pin.required_by if not is_left_out(name, who, also)} for name, pin in pins.items()}
     roots = {SERVER, OWN}
     kept = {name for name, who in wanted.items() if who & roots}
@@ -272,15 +272,15 @@ def _who(pin: _Pin) -> str:
 
 
 def chain_of(name: str, wanted_by: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The shortest way from one of the author's requirements to a package: who wants whom.
+    """Return the shortest chain of packages from one of the author's requirements to a package.
 
     Args:
         name: The package.
-        wanted_by: For each package who wants it.
+        wanted_by: For each package, the packages that require it.
     """
     ways: list[tuple[str, ...]] = [(name,)]
     seen = {name}
-    for way in ways:  # grows: the shorter ones come first
+    for way in ways:  # the list grows, shorter chains first
         wanting = wanted_by.get(way[0], ())
         if SERVER in wanting or OWN in wanting or not wanting:
             return way
@@ -292,11 +292,11 @@ def chain_of(name: str, wanted_by: Mapping[str, tuple[str, ...]]) -> tuple[str, 
 def _no_wheel(name: str, pins: Mapping[str, _Pin], versions: tuple[str, ...]) -> str:
     pin = pins[name]
     chain = chain_of(name, {item: found.required_by for item, found in pins.items()})
-    through = f" (by way of {' → '.join(chain)})" if len(chain) > 2 else ""
+    through = f" (through {' → '.join(chain)})" if len(chain) > 2 else ""
     there = f"only of {', '.join(sorted(versions, key=Version))}" if versions else "of no version"
     return (
         f"{name} {pin.version} has no wheel that runs in Pyodide: neither pure Python nor WebAssembly (the package "
-        f"index has one {there}, Pyodide's distribution none). {_who(pin)} wants it{through}: leave it out "
-        f'(tool.mcpframe.leave_out = ["{name}"], where the server works without it), ask for another version, or use a '
+        f"index has one {there}, Pyodide's distribution none). {_who(pin)} requires it{through}: leave it out "
+        f'(tool.mcpframe.leave_out = ["{name}"], if the server works without it), require another version, or use a '
         "library without native code."
     )

@@ -1,4 +1,4 @@
-"""The pinned Pyodide runtime, fetched once into the cache; every file is checked against its SHA-256."""
+"""The pinned Pyodide runtime, fetched once into the cache. Every file is checked against its SHA-256."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PYTHON_VERSION = "3.14.2"
 ABI = "2026_0"
 PLATFORM = "emscripten_5_0_3"
 
-#: The files of the runtime that are used, and their SHA-256.
+#: The files of the runtime, with their SHA-256.
 FILES = {
     "pyodide.mjs": "6f1d60f7bf529beb300f0f47983c921d3982363640ba20af0e38efdddbc66109",
     "pyodide.asm.mjs": "f7cdc8ece80678ceb712f8e65ebe6d3a83203a180c399865f49612a051693635",
@@ -36,10 +36,10 @@ FILES = {
 
 RELEASE_URL = f"https://github.com/pyodide/pyodide/releases/download/{VERSION}/pyodide-core-{VERSION}.tar.bz2"
 
-# The whole runtime is 14 MB; an archive that unpacks to more is not it.
+# The whole runtime has 14 MB; a larger file is not part of it.
 _MAX_FILE_BYTES = 64 * 1024 * 1024
 _TIMEOUT = 30.0  # seconds without a byte
-_WITHOUT_NETWORK = "set MCPFRAME_PYODIDE to a folder that holds the runtime's files"
+_WITHOUT_NETWORK = "set MCPFRAME_PYODIDE to a folder with the runtime's files"
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class Runtime:
     """A Pyodide runtime whose files have been checked.
 
     Attributes:
-        folder: Where its files (`FILES`) are; not to be written to.
+        folder: The folder of its files (`FILES`); it must not be written to.
         version: Pyodide's version.
-        abi: The ABI that WebAssembly wheels must have been built for.
-        python_version: The version of the Python in it.
+        abi: The ABI that WebAssembly wheels must be built for.
+        python_version: The version of its Python.
     """
 
     folder: Path
@@ -60,24 +60,23 @@ class Runtime:
 
 
 def ensure_runtime(source: Path | None = None, *, progress: Progress = silent) -> Runtime:
-    """Return the pinned runtime, fetching it when the cache does not have it.
+    """Return the pinned runtime; fetch it if the cache does not have it.
 
-    It comes from the first of: `source`; the folder `$MCPFRAME_PYODIDE`; the cache; the npm package `pyodide`;
-    Pyodide's public release. A folder that is given is used where it is; the others end up in the cache.
+    It is taken from the first of: `source`; the folder `$MCPFRAME_PYODIDE`; the cache; the npm package `pyodide`;
+    Pyodide's public release. A given folder is used in place; downloads are kept in the cache.
 
     Args:
         source: A folder with the runtime's files.
-        progress: Told about a download.
+        progress: Called with a description of a download.
 
     Raises:
-        HashMismatch: A file is missing from the given folder or is not the pinned one, or a download is not what it
-            should be.
+        HashMismatch: A file of the given folder is missing or not the pinned one, or a download has another hash.
         DownloadError: No source could be reached.
         WriteError: The cache cannot be written.
     """
     given = source or (Path(chosen) if (chosen := os.environ.get("MCPFRAME_PYODIDE")) else None)
     if given is not None:
-        _check(given, "Give another folder, or none to have it fetched")
+        _check(given, "Use another folder, or none to have it fetched")
         return Runtime(given.absolute())
     target = cache_dir() / f"pyodide-{VERSION}"
     if not _is_good(target):
@@ -150,14 +149,14 @@ def _from_release(folder: Path) -> Path:
     except urllib.error.URLError as error:
         raise DownloadError(f"{RELEASE_URL} answers {error.reason}") from error
     except (TimeoutError, http.client.HTTPException, ConnectionError) as error:
-        raise DownloadError(f"the download of {RELEASE_URL} broke off ({error})") from error
+        raise DownloadError(f"the download of {RELEASE_URL} was interrupted ({error})") from error
     if expected is not None and archive.stat().st_size != int(expected):
-        raise DownloadError(f"the download of {RELEASE_URL} broke off")
+        raise DownloadError(f"the download of {RELEASE_URL} was incomplete")
     return archive
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """Copy the files that are used out of an archive; nothing else in it is looked at."""
+    """Extract the runtime's files from an archive; everything else in it is ignored."""
     try:
         with tarfile.open(archive) as tar:
             for member in tar:
@@ -173,5 +172,5 @@ def _unpack(archive: Path, folder: Path) -> None:
                         shutil.copyfileobj(content, file)
     except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # the disk's; gzip and bz2 complain of their data by one without a number
+            raise  # an error of the disk; gzip and bz2 report bad data without a number
         raise HashMismatch(f"{archive.name} is damaged ({error}); nothing of it was kept. Try again.") from error

@@ -1,7 +1,7 @@
-"""Which version of the official SDK a server is written for: 2.x, or 1.x. A bundle has one of them.
+"""The version of the official SDK that a server is written for: 2.x or 1.x. A bundle has one of them.
 
-Where the requirements leave it open, the code decides: a name that it imports and that 2.x does not have, or the
-decorators that only the lowlevel `Server` of 1.x has.
+If the requirements allow both, the code decides: 1.x, if it imports a name that 2.x does not have, or uses the
+decorators of the lowlevel `Server` of 1.x.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from packaging.utils import canonicalize_name
 from mcpframe.kit.bundle.imports import imports_named, syntax_tree
 
 SDK = "mcp>=2.3,<3"
-"""The official SDK that a bundle has."""
+"""The requirement of the official SDK."""
 EARLIER_SDK = "mcp>=1.24,<2"
-"""The one that it has where the server is written for 1.x."""
+"""The requirement for a server that is written for 1.x."""
 
 _REMOVED = re.compile(r"(?m)^raise ")
-"""A module that says only that it is none any more."""
+"""Matches a module that only raises, as it was removed."""
 _STAR = re.compile(r"(?m)^from ([\w.]+) import \*")
 _DECORATORS = frozenset(
     [
@@ -34,13 +34,13 @@ _DECORATORS = frozenset(
 
 
 def written_for_earlier(files: Mapping[str, bytes]) -> str | None:
-    """Say what shows that Python files are written for mcp 1.x; None where nothing does.
+    """Return the evidence that Python files are written for mcp 1.x, or None.
 
     Args:
         files: The files, by path in site-packages.
 
     Returns:
-        The file, the line, and what is there.
+        The file, the line, and what it uses of mcp 1.x.
     """
     for item in imports_named("mcp", files):
         if item.optional or item.module.partition(".")[0] != "mcp":
@@ -55,13 +55,13 @@ def written_for_earlier(files: Mapping[str, bytes]) -> str | None:
 
 
 def asks_for_later(requirements: Iterable[str]) -> bool:
-    """Return whether requirements name the SDK with versions that 1.x is not among."""
+    """Return whether requirements include the SDK, and exclude 1.x."""
     named = [Requirement(item) for item in requirements]
     return any(canonicalize_name(item.name) == "mcp" and "1.999" not in item.specifier for item in named)
 
 
 def _is_there(module: str, name: str) -> bool:
-    """Whether the SDK of this installation, which is 2.x, has a module and a name in it."""
+    """Return whether the installed SDK, which is 2.x, has a module, and a name in it."""
     package, *inner = module.split(".")
     spec = find_spec(package)  # imports nothing
     if spec is None or not spec.submodule_search_locations:
@@ -78,7 +78,7 @@ def _is_there(module: str, name: str) -> bool:
     if (path / name).is_dir() or (path / f"{name}.py").is_file():
         return _is_there(f"{module}.{name}", "")
     if re.search(rf"\b{re.escape(name)}\b|__getattr__", text):
-        return True  # bound in some way: by a definition, an assignment or an import
+        return True  # defined, assigned or imported
     return any(_is_there(other, name) for other in _STAR.findall(text))
 
 

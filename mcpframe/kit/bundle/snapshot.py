@@ -1,10 +1,10 @@
-"""Takes a snapshot of Python's memory, once everything that serving needs is imported, for pages to start from.
+"""Take a snapshot of Python's memory with everything imported that serving needs, for pages to start from.
 
-A headless Chromium opens the very page that will be published, served from this process on a loopback address, with a
-script of the build in it (static/build/snapshot-maker.js, in_pyodide/prepare_snapshot.py). What a snapshot holds is
-published, so nothing may get into it that is secret or belongs to this machine: the page has no clock, no chance and
-no environment of its own, and where the author's module asks for any of these, or holds something that memory alone
-does not keep, the snapshot is taken before that module is imported. Each is tried out before it is used.
+A headless Chromium opens the page that will be published, served by this process on a loopback address, with a script
+of the build in it (static/build/snapshot-maker.js, in_pyodide/prepare_snapshot.py). A snapshot is published, so it must
+not contain secrets or anything of this machine: the page has no real clock, randomness or environment. If the author's
+module uses one of these when it is imported, or holds something that memory alone does not keep, the snapshot is taken
+before that import. Every snapshot is restored once, as a check, before it is used.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from mcpframe.kit.bundle.scripts import snapshot_maker_script
 from mcpframe.kit.bundle.snapshot_page import Chromium, NoBrowser, NoOutcome, OpenedBundle
 
 AUTHOR = "author"
-"""The layer of a snapshot with the author's module in it."""
+"""The layer of a snapshot that includes the author's module."""
 SDK = "sdk"
-"""The layer of a snapshot with the SDK and mcpframe in it: the same for all bundles."""
+"""The layer of a snapshot with the SDK and mcpframe, which is the same for all bundles."""
 
 _Made = tuple[dict[str, Any], bytes]
 
@@ -42,14 +42,14 @@ class Snapshot:
     """A snapshot.
 
     Attributes:
-        data: What is published, compressed.
+        data: The file to publish, compressed.
         layer: `AUTHOR` or `SDK`.
-        unpacked: Its size unpacked, in bytes.
-        features: What of a browser it needs, by name.
-        build: The build of Pyodide that it is of, as Pyodide names it.
-        references: What of JavaScript the memory refers to, as Pyodide writes it down.
-        modules: The modules in it.
-        made_with: The browser.
+        unpacked: Its uncompressed size, in bytes.
+        features: The browser features that it depends on, by name, and whether they must be there.
+        build: The id of the Pyodide build that it fits.
+        references: The JavaScript objects that the memory refers to, in Pyodide's format.
+        modules: The imported modules.
+        made_with: The name and version of the browser it was taken in.
     """
 
     data: bytes
@@ -64,14 +64,14 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Server:
-    """The author's server, as a snapshot needs to know it.
+    """The author's server, as far as a snapshot depends on it.
 
     Attributes:
         name: The bundle's folder.
         entry: `module:object`, or `module:factory()`.
         kind: `server` or `page`.
-        tools: Its tools, where they are known.
-        settings: What the author's code finds around it: see `Project.settings`.
+        tools: Its tools, if they are known.
+        settings: The environment of the author's code; see `Project.settings`.
     """
 
     name: str
@@ -83,12 +83,12 @@ class Server:
 
 @dataclass(frozen=True)
 class Taken:
-    """What came of taking a snapshot.
+    """The outcome of taking a snapshot.
 
     Attributes:
         snapshot: The snapshot, or None.
         told: One line about it for the author.
-        final: Whether it would come to the same the next time.
+        final: Whether another attempt would have the same outcome.
     """
 
     snapshot: Snapshot | None
@@ -100,21 +100,21 @@ class Camera:
     """Takes a snapshot."""
 
     def __init__(self, thread: ThreadPoolExecutor, chromium: Chromium) -> None:
-        """Made by `camera`."""
+        """Created by `camera`."""
         self._thread = thread
         self._chromium = chromium
 
     def prepare(self) -> None:
-        """Start the browser, beside whatever else is done. Where that fails, `take` tells it."""
+        """Start the browser in the background. If that fails, `take` reports it."""
         self._thread.submit(self._chromium.page)
 
     def take(self, server: Server, assets: Iterable[Asset], layers: Sequence[str] = (AUTHOR, SDK)) -> Taken:
-        """Take the best snapshot that is possible. It is the last one: the browser ends beside whatever comes then.
+        """Take the best possible snapshot. Call this once: the browser then ends in the background.
 
         Args:
             server: The server.
             assets: The bundle without a snapshot.
-            layers: What it may have in it, the best first.
+            layers: The layers to try, the best first.
         """
         page = OpenedBundle({item.path: item.data for item in assets}, server.name, self._chromium)
         taking = self._thread.submit(_take, page, server, layers)
@@ -124,9 +124,9 @@ class Camera:
 
 @contextmanager
 def camera() -> Iterator[Camera]:
-    """What takes a snapshot. Nothing is left of its browser when the block ends, however it ends."""
+    """Return a `Camera`. Its browser has ended when the block ends, also on an error."""
     chromium = Chromium()
-    # Playwright's loop wants a thread of its own: whoever builds may have one running in this one.
+    # Playwright needs a thread without an event loop; the caller's may have one.
     with ThreadPoolExecutor(1, "snapshot") as thread:
         try:
             yield Camera(thread, chromium)
@@ -136,7 +136,7 @@ def camera() -> Iterator[Camera]:
 
 
 def _take(browser: OpenedBundle, server: Server, layers: Sequence[str]) -> Taken:
-    reason = "it may change at any time"  # where that of the author was not tried
+    reason = "it may change at any time"  # if the author's layer was not tried
     final = True
     try:
         for layer in layers:
@@ -156,7 +156,7 @@ def _take(browser: OpenedBundle, server: Server, layers: Sequence[str]) -> Taken
 
 
 def _layer(browser: OpenedBundle, server: Server, layer: str) -> tuple[Snapshot | None, str]:
-    """One layer's snapshot, from the cache where it was made before; or why there is none."""
+    """One layer's snapshot, from the cache if possible; or the reason why there is none."""
     own = layer == AUTHOR
     bundle = browser.bundle if own else {path: data for path, data in browser.bundle.items() if "/" in path}
     kept = [path for path in sorted(bundle) if own or path.startswith("_mcpframe/")]
@@ -175,7 +175,7 @@ def _layer(browser: OpenedBundle, server: Server, layer: str) -> tuple[Snapshot 
         write_file(path, _pack(made))
     facts, data = _unpack(path.read_bytes())
     if "reason" in facts:
-        browser.chromium.forget()  # what the author's module has left in it
+        browser.chromium.forget()  # with everything that the author's module left in it
         return None, facts["reason"]
     return Snapshot(data, layer, **facts), ""
 
@@ -214,9 +214,9 @@ def _made(browser: OpenedBundle, server: Server, *, own: bool, program: str) -> 
 
 
 def _start(browser: OpenedBundle, *, own: bool) -> tuple[dict[str, Any], bytes]:
-    """Memory before Python runs, and what the page says of it. It is the same whatever the author's files are.
+    """The page's outcome and the memory before Python runs, which do not depend on the author's files.
 
-    From the cache where this browser has started with this runtime and these libraries before.
+    They are cached for each browser, runtime and set of libraries.
     """
     path = cached(
         "starts",
@@ -232,12 +232,12 @@ def _start(browser: OpenedBundle, *, own: bool) -> tuple[dict[str, Any], bytes]:
 
 
 def _failure(outcome: Mapping[str, Any], page: str = "the page for it") -> str:
-    """Why a page has failed, as half a sentence; empty where it has not."""
+    """The reason why a page failed, as half a sentence; empty if it did not."""
     return f"{page} fails ({_first_line(outcome['failure'])})" if "failure" in outcome else ""
 
 
 def _reason(outcome: Mapping[str, Any]) -> str:
-    """Why nothing came out, as half a sentence; empty where something did."""
+    """The reason why there is no snapshot, as half a sentence; empty if there is one."""
     if failure := _failure(outcome):
         return failure
     found = outcome["found"]

@@ -1,6 +1,6 @@
-"""Checks what static/build/snapshot-maker.js says: it is published, and the author's modules run in the same page.
+"""Validate the outcome that static/build/snapshot-maker.js sends: it is published, and the author's modules run there.
 
-What does not have this shape was made up by one of them, or the page is broken.
+An outcome of another shape was forged by one of them, or the page is broken.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 MOST_BYTES = 1024 * 1024 * 1024
-"""The most that a page may send at once, and the largest memory that a snapshot is taken of."""
+"""The limit of one request of the page, and of the memory that a snapshot is taken of."""
 
 _Text = Annotated[str, Field(max_length=1_000_000)]
 _Texts = Annotated[list[_Text], Field(max_length=100_000)]
@@ -58,22 +58,24 @@ class _Outcome(_Strict):
 
 
 def checked(outcome: object) -> dict[str, Any]:
-    """Return an outcome as it is.
+    """Return a valid outcome unchanged.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is invalid.
     """
     try:
         told = _Outcome.model_validate(outcome)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "the whole"
-        raise ValueError(f"its page says something that the build does not expect ({place}: {first['msg']})") from error
+        raise ValueError(
+            f"its page sends an outcome that the build does not expect ({place}: {first['msg']})"
+        ) from error
     return told.model_dump(exclude_unset=True)
 
 
 def check_memory(sent: bytes) -> None:
-    """Raise `ValueError` where what was sent of memory (see `memory.whole`) does not describe one."""
+    """Raise `ValueError` if the data that was sent does not describe a memory; see `memory.whole`."""
     try:
         count, size = struct.unpack_from("<II", sent)
         places = list(struct.iter_unpack("<II", sent[8 : 8 + 8 * count]))

@@ -57,25 +57,25 @@ class NoBrowser(Exception):
 
 
 class NoOutcome(Exception):
-    """Transient: the browser crashed, or the page did not start, did not answer in time, or answered nonsense."""
+    """Transient: the browser crashed, or the page did not start, did not answer in time, or sent invalid data."""
 
 
 class Stopped(Exception):
-    """Whoever wanted something of the browser does not want it any more."""
+    """The caller has stopped waiting for the browser."""
 
 
 class Chromium:
-    """The browser for snapshots. It is started when it is first needed, and is of one thread only, as Playwright is."""
+    """The browser for snapshots. It starts when it is first used, and belongs to one thread, as Playwright does."""
 
     def __init__(self) -> None:
-        """Nothing is looked for before it is needed."""
+        """Nothing is searched or started yet."""
         self.is_stopped = threading.Event()  # set by any thread
         self._stack = ExitStack()
         self._page: Page | None = None
 
     @cached_property
     def program(self) -> Path:
-        """Its program.
+        """The browser's program.
 
         Raises:
             NoBrowser: There is none; the message says what to do.
@@ -90,7 +90,7 @@ class Chromium:
 
     @property
     def identity(self) -> str:
-        """What tells it from others, and from itself once it is updated."""
+        """A string that differs between browsers, and changes when the browser is updated."""
         found = self.program.stat()
         return f"{self.program} {found.st_size} {found.st_mtime_ns}"
 
@@ -99,7 +99,7 @@ class Chromium:
         """The running browser.
 
         Raises:
-            NoBrowser: There is none, or it does not start.
+            NoBrowser: There is no browser, or it does not start.
         """
         if not self._started.is_connected():
             del self._started
@@ -126,17 +126,17 @@ class Chromium:
         return self._stack.enter_context(sync_playwright())
 
     def page(self) -> Page:
-        """The page, for one step after another: in one process, what a step has compiled is there for the next.
+        """Return the page, which all steps share: code that one step compiled is cached in its process for the next.
 
         Raises:
-            NoBrowser: There is none, or it does not start.
+            NoBrowser: There is no browser, or it does not start.
         """
         if self._page is None:
             self._page = self._opened()
         return self._page
 
     def forget(self) -> None:
-        """Close the page, with whatever it keeps: the next one is somebody else's."""
+        """Close the page with all its state, so that the next server gets a new one."""
         from playwright.sync_api import Error
 
         page, self._page = self._page, None
@@ -145,7 +145,7 @@ class Chromium:
                 page.context.close()
 
     def _opened(self) -> Page:
-        # Nobody's settings: what a page can ask its browser for is in memory afterwards.
+        # Neutral settings: values that a page reads from its browser are in memory afterwards.
         context = self.browser.new_context(
             locale="en-US", timezone_id="UTC", user_agent=_AGENT, viewport={"width": 800, "height": 600}
         )
@@ -159,12 +159,12 @@ class Chromium:
         return site
 
     def show(self, page: _Page) -> str:
-        """Serve a page, in place of the one before; gives the origin."""
+        """Serve a page in place of the previous one, and return the origin."""
         self._site.page = page
         return self._site.origin
 
     def close(self) -> None:
-        """End it, with what drives it. It may have ended by itself: Ctrl-C reaches both, too."""
+        """End the browser and Playwright. They may have ended already, as Ctrl-C reaches them, too."""
         from playwright.sync_api import Error
 
         with suppress(Error):
@@ -192,10 +192,10 @@ class OpenedBundle:
         return f"Chromium {self.chromium.browser.version}"
 
     def before_python(self, *, own: bool) -> list[bytes]:
-        """What decides memory before Python runs: the scripts, and what they start Python with.
+        """Return everything that memory before Python runs depends on: the scripts, and their configuration of Python.
 
         Args:
-            own: Whether the author's requirements are there.
+            own: Whether the author's requirements are included.
         """
         boot = _BOOT.search(self.bundle[f"{self.name}/index.html"])
         assert boot is not None
@@ -207,19 +207,20 @@ class OpenedBundle:
     def run(
         self, job: Mapping[str, Any], *, own: bool, snapshot: tuple[bytes, Mapping[str, Any]] | None = None
     ) -> tuple[dict[str, Any], dict[str, bytes]]:
-        """Have static/build/snapshot-maker.js do a job in the page; return its outcome, and the memory it sent by name.
-
-        What it has sent is for `mcpframe.kit.bundle.memory.whole`.
+        """Open the page and run a job of static/build/snapshot-maker.js in it.
 
         Args:
-            job: What it is to do.
-            own: Whether the author's files and requirements are there.
-            snapshot: What the page restores, and what it has to know about it.
+            job: The job.
+            own: Whether the author's files and requirements are included.
+            snapshot: The snapshot that the page restores, and its entry in the boot config.
+
+        Returns:
+            The outcome, and the memory images that the page sent, by name, for `mcpframe.kit.bundle.memory.whole`.
 
         Raises:
             NoBrowser: There is no browser, or it does not start.
-            NoOutcome: The browser crashed, or the page did not start or not answer in time.
-            Stopped: Nobody wants it any more.
+            NoOutcome: The browser crashed, or the page did not start or did not answer in time.
+            Stopped: The caller has stopped waiting.
         """
         from playwright.sync_api import Error
 
@@ -242,7 +243,7 @@ class OpenedBundle:
             while not app.done.wait(0.02):
                 if self.chromium.is_stopped.is_set():
                     raise Stopped
-                page.wait_for_timeout(20)  # nothing is asked of the page itself, which may be busy for ever
+                page.wait_for_timeout(20)  # the page itself is not asked: it may be busy for ever
                 if has_failed:
                     raise NoOutcome(heard[-1] if heard else "it says nothing")
                 if time.monotonic() > deadline:
@@ -255,11 +256,11 @@ class OpenedBundle:
 
 
 class _Site:
-    """The ASGI application that serves one page after another, as a web server takes a while to end.
+    """The ASGI application, which serves one page after another, as restarting a web server takes a while.
 
     Attributes:
-        page: The page that is served now.
-        origin: Where.
+        page: The current page.
+        origin: The origin of the web server.
     """
 
     page: _Page
@@ -271,7 +272,7 @@ class _Site:
 
 
 class _Page:
-    """The ASGI application of the page: the bundle's files, the job, and what comes back."""
+    """The ASGI application of one page: it serves the bundle's files and the job, and receives the outcome."""
 
     def __init__(
         self,
@@ -318,7 +319,7 @@ class _Page:
         await response(scope, receive, send)
 
     async def _take(self, name: str, request: Request) -> int:
-        """Keep what the page sends, until it has said its outcome; gives the HTTP status of the answer."""
+        """Store what the page sends, up to its outcome, and return the HTTP status of the response."""
         body = bytearray()
         async for part in request.stream():
             body += part
@@ -334,10 +335,10 @@ class _Page:
         return 204
 
     def said(self) -> dict[str, Any]:
-        """What the page has said, once it is done.
+        """Return the outcome that the page sent.
 
         Raises:
-            NoOutcome: It is something else than static/build/snapshot-maker.js says.
+            NoOutcome: It is not one of static/build/snapshot-maker.js.
         """
         try:
             outcome = checked(json.loads(self._outcome))
@@ -349,9 +350,10 @@ class _Page:
 
 
 def _only(origin: str) -> list[str]:
-    """Chromium's arguments for a browser that reaches one origin and nothing else.
+    """Chromium's arguments for a browser that can reach one origin only.
 
-    The page is the author's: everything but its own server goes to a proxy that nobody listens on, names included.
+    The page runs the author's code: all requests but those to its own server go to a proxy that does not exist, and so
+    does the resolution of names.
     """
     return [
         "--proxy-server=http://127.0.0.1:9",  # the port `discard`, which no browser connects to
@@ -361,16 +363,16 @@ def _only(origin: str) -> list[str]:
 
 
 def _is_from_its_page(request: Request) -> bool:
-    """Whether this page posts: any page in a browser here may post to a loopback port, and what comes is published."""
+    """Return whether the request is from the page itself: any page on this machine can post to a loopback port."""
     server = request.scope["server"]
     host = f"{server[0]}:{server[1]}"
     return request.headers.get("host") == host and request.headers.get("origin") == f"http://{host}"
 
 
 def _changed(boot: bytes, files: Mapping[str, Any], *, own: bool, checks: bool) -> bytes:
-    """The boot config with the build's script, and without the author's files where they are to stay out."""
+    """The boot config with the build's script, and without the author's files if they are not included."""
     config = json.loads(boot)
-    config["boot_timeout"] = 2 * _PATIENCE  # a busy machine is no reason to have no snapshot
+    config["boot_timeout"] = 2 * _PATIENCE  # also a busy machine should get a snapshot
     told = config["files"]
     told.update(files)
     if not own and not checks:
@@ -386,5 +388,5 @@ def _changed(boot: bytes, files: Mapping[str, Any], *, own: bool, checks: bool) 
 
 
 def _told(url: str, data: bytes) -> dict[str, Any]:
-    """A file, as the boot config has it."""
+    """The entry of a file in the boot config."""
     return {"url": url, "integrity": integrity(data), "bytes": len(data)}

@@ -1,6 +1,6 @@
-"""What of a wheel a page can never use: type stubs, tests, documentation, build files.
+"""Remove the files of a wheel that a page never uses: type stubs, tests, documentation, build files.
 
-Licence texts are kept apart, for one file beside the archives.
+Licence texts are returned separately, for one file beside the archives.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ _RELOCATED = re.compile(r"[^/]+\.data/(?P<kind>[^/]+)/(?P<path>.+)$")
 
 
 def trim_wheel(files: Files) -> tuple[dict[str, bytes], dict[str, bytes]]:
-    """Split the files of a wheel into those a page needs and the licence texts.
+    """Return the files of a wheel that a page needs, and the licence texts.
 
-    `NAME.data/purelib` and `platlib` are put where an installer puts them; other data folders have no place in a page.
+    The files of `NAME.data/purelib` and `platlib` get the paths that an installer gives them; other data folders are
+    left out.
     """
     kept, licences = {}, {}
     for path, data in files.items():
@@ -43,11 +44,11 @@ def trim_wheel(files: Files) -> tuple[dict[str, bytes], dict[str, bytes]]:
 
 
 def _headers(data: bytes) -> bytes:
-    """The headers of a METADATA file; the long description below them is for people."""
+    """The headers of a METADATA file, without the long description."""
     head, _, _ = data.replace(b"\r\n", b"\n").partition(b"\n\n")
     return head + b"\n"
 
 
 def native_libraries(paths: Iterable[str]) -> tuple[str, ...]:
-    """The native libraries among paths, in the order in which they are loaded."""
+    """Return the native libraries among paths, in the order in which they are loaded."""
     return tuple(sorted(path for path in paths if path.endswith(".so")))

@@ -1,4 +1,4 @@
-"""The wheels of a lock as files in the cache, each checked against its hash whatever it comes from."""
+"""The wheels of a lock as files in the cache, each checked against its hash."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _NO_NETWORK = re.compile(r"NewConnectionError|Name or service not known|Connecti
 
 
 class NoWheel(Exception):
-    """The package index has no wheel of the wanted version that runs in Pyodide.
+    """The package index has no wheel of the requested version that runs in Pyodide.
 
     Args:
         name: The package, normalized.
-        versions: The versions that it has one of, oldest first.
+        versions: The versions with such a wheel, oldest first.
     """
 
     def __init__(self, name: str, versions: tuple[str, ...]) -> None:
@@ -48,21 +48,21 @@ class NoWheel(Exception):
 
 
 def wheel_path(package: Locked) -> Path:
-    """Where a wheel is in the cache, whether it is there or not."""
+    """Return the path of a wheel in the cache; it need not exist."""
     return cache_dir() / "wheels" / package.sha256 / package.filename
 
 
 def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[str, Path]:
-    """Make sure that the wheels are in the cache, and give their files by package name.
+    """Fetch the wheels that the cache lacks, and return the files of all, by package name.
 
     Args:
-        packages: What the lock says.
+        packages: The packages of the lock.
         pyodide: Pyodide's own packages.
 
     Raises:
         BuildError: The package index does not have a wheel any more.
         DownloadError: A wheel could not be fetched.
-        HashMismatch: A wheel is not the one of the lock.
+        HashMismatch: A wheel is not the locked one.
     """
     found = {package.name: wheel_path(package) for package in packages}
     missing = [package for package in packages if not _is_good(found[package.name], package.sha256)]
@@ -75,13 +75,12 @@ def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[s
             download({package.name: (package.version, (package.sha256,)) for package in pinned})
         except NoWheel as error:
             raise BuildError(
-                f"The lock wants a version of {error.name} that the package index has no wheel of; "
-                "run the build with --upgrade."
+                f"The package index has no wheel of {error.name} in the locked version; run the build with --upgrade."
             ) from error
         for package in pinned:
             if not found[package.name].is_file():
                 raise HashMismatch(
-                    f"The package index gave another wheel of {package.name} {package.version} than the lock has; "
+                    f"The package index sent another wheel of {package.name} {package.version} than the locked one; "
                     "run the build with --upgrade."
                 )
     return found
@@ -92,19 +91,19 @@ def _is_good(path: Path, sha256: str) -> bool:
 
 
 def download(pins: dict[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, str, str]]:
-    """Fetch wheels for Pyodide with pip, from the package index it is set up for, into the cache.
+    """Fetch wheels for Pyodide into the cache, with pip and from the package index that it is configured for.
 
     Args:
-        pins: For each package its version and the hashes that are allowed.
+        pins: The version of each package, and the allowed hashes.
 
     Returns:
-        For each package the version, the wheel's file name and its SHA-256.
+        The version of each package, the wheel's file name and its SHA-256.
 
     Raises:
         NoWheel: There is no wheel of a version.
-        HashMismatch: A wheel has none of the hashes.
+        HashMismatch: A wheel has none of the allowed hashes.
         DownloadError: The package index cannot be reached.
-        ToolFailed: pip failed otherwise.
+        ToolFailed: pip failed for another reason.
     """
     store = cache_dir() / "wheels"
     with writing(store):
@@ -133,7 +132,7 @@ def _explain(error: ToolFailed) -> None:
     if "DO NOT MATCH THE HASHES" in error.output:
         raise HashMismatch(
             "A wheel from the package index does not have its locked hash; "
-            "if it was replaced there on purpose, run the build with --upgrade."
+            "if it was replaced there intentionally, run the build with --upgrade."
         ) from error
     if _NO_NETWORK.search(error.output):
         raise DownloadError(
@@ -151,7 +150,7 @@ def _keep(wheel: Path, store: Path) -> tuple[str, tuple[str, str, str]]:
 
 
 def wheel_name(filename: str) -> tuple[str, str]:
-    """The normalized name and the version that a wheel's file name says.
+    """Return the normalized name and the version in a wheel's file name.
 
     Raises:
         BuildError: It is not the name of a wheel.

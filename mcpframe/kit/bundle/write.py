@@ -1,7 +1,7 @@
-"""Puts a bundle into the output root: shared files under their hashed names, then the bundle's folder in one go.
+"""Write a bundle into the output root: shared files under their hashed names, then the bundle's folder, atomically.
 
-Nothing half-written is ever under its final name. One build at a time writes an output root; what no bundle of it uses
-any more is removed.
+No half-written file ever has its final name. One build at a time writes an output root. Shared files that no bundle
+uses any more are removed.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class BuildResult:
-    """A bundle that was built.
+    """A built bundle.
 
     Attributes:
         name: Its folder below the output root.
         url_path: Its page's path relative to the output root's URL.
         folder: The folder it is in.
-        manifest: What its manifest.json says.
-        warnings: What the author should know, each a sentence.
-        unchanged: Whether everything was there already.
+        manifest: The content of its manifest.json.
+        warnings: Warnings for the author, each in a sentence or two.
+        unchanged: Whether the bundle existed already.
     """
 
     name: str
@@ -58,32 +58,32 @@ class BuildResult:
 
     @property
     def tools(self) -> list[dict[str, Any]] | None:
-        """The tools, as `tools/list` gives them; None when the server was not inspected."""
+        """The tools, as `tools/list` returns them; None if the server was not inspected."""
         tools: list[dict[str, Any]] | None = self.manifest["tools"]
         return tools
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Bytes: `total` and, with gzip, `first_visit`."""
+        """Sizes in bytes: `total`, and `first_visit` with gzip."""
         sizes: dict[str, int] = self.manifest["sizes"]
         return sizes
 
 
 def read_manifests(out: Path) -> dict[str, dict[str, Any]]:
-    """The manifests of all bundles below an output root, by folder."""
+    """Return the manifests of all bundles below an output root, by folder."""
     found = {}
     for path in sorted(out.glob(f"*/{MANIFEST}")):
         try:
             data = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError):
-            continue  # not one of ours: it is left alone
+            continue  # not a bundle's manifest
         if isinstance(data, dict) and data.get("mcpframe_manifest"):
             found[path.parent.name] = data
     return found
 
 
 def find_current(out: Path, name: str, inputs: str) -> dict[str, Any] | None:
-    """The manifest of a bundle that was built from the same inputs and is whole; None when it has to be built."""
+    """Return the manifest of a bundle that was built from the same inputs and is complete; else None."""
     manifest = read_manifests(out).get(name)
     if manifest is None or manifest["inputs"] != inputs:
         return None
@@ -102,11 +102,11 @@ def write_bundle(out: Path, name: str, assets: Iterable[Asset], manifest: Mappin
     Args:
         out: The output root.
         name: The bundle's folder.
-        assets: Its files: in its folder, or in the shared one.
-        manifest: What its manifest.json says.
+        assets: Its files, in its folder or in the shared one.
+        manifest: The content of its manifest.json.
 
     Raises:
-        BuildError: The folder is there and is not a bundle.
+        BuildError: The folder exists and is not a bundle.
         WriteError: The file system refuses.
     """
     target = out / name
@@ -114,7 +114,7 @@ def write_bundle(out: Path, name: str, assets: Iterable[Asset], manifest: Mappin
     with locked(out):
         clear_leftovers(target)
         if target.exists() and not (target / MANIFEST).is_file() and (not target.is_dir() or any(target.iterdir())):
-            raise BuildError(f"{target} is there and is not a bundle: move it, or choose another --out.")
+            raise BuildError(f"{target} exists and is not a bundle: move it, or choose another --out.")
         try:
             _write(out, target, list(assets), manifest)
             _sweep(out)
@@ -141,7 +141,7 @@ def _write(out: Path, target: Path, assets: Sequence[Asset], manifest: Mapping[s
 
 
 def _publish(path: Path, asset: Asset) -> None:
-    """Write a file whose name says its content: when it is there, it is the same."""
+    """Write a file with a hash in its name, unless it exists: then its content is the same."""
     for file, data in ((path, asset.data), (path.with_name(path.name + ".gz"), asset.packed)):
         if data is None or _is_there(file, len(data)):
             continue
@@ -150,7 +150,7 @@ def _publish(path: Path, asset: Asset) -> None:
 
 
 def _is_there(file: Path, size: int) -> bool:
-    """Whether a file is whole, and everybody may read it: an earlier mcpframe kept to the umask."""
+    """Return whether a file is complete and readable for every user: earlier versions left that to the umask."""
     if not file.is_file():
         return False
     found = file.stat()
@@ -165,7 +165,7 @@ def _put(path: Path, asset: Asset) -> None:
 
 
 def _head(out: Path) -> None:
-    """Bring header files in line with all bundles of the root."""
+    """Update the header files for all bundles of the root."""
     manifests = read_manifests(out)
     for name, data in host_files({name: manifest["csp"] for name, manifest in manifests.items()}).items():
         path = out / name

@@ -1,4 +1,4 @@
-"""The npm package `@mcpframe/host`: `static/host/host.js` with its types, and a version bundled with the SDK's client."""
+"""The npm package `@mcpframe/host`: `static/host/host.js` with its types, alone and bundled with the SDK's client."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Compiles the Python files /in/0, /in/1, … to /out, with the paths of their code objects as they are in the page.
+"""Compile the Python files /in/0, /in/1, … to /out, with the paths that they have in the page.
 
-/in/shown.json lists the path that tracebacks show for each. A file that does not compile is no failure: packages carry
-such files on purpose.
+/in/shown.json lists the path that tracebacks show for each. A file that does not compile is not an error: some packages
+include such files, as for other versions of Python.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pathlib import Path
 
 
 async def main() -> dict[int, str]:
-    """Compile them all; return what is wrong with those that do not compile, by number."""
+    """Compile all files; return the errors of those that do not compile, by number."""
     return compile_all()
 
 
 def compile_all() -> dict[int, str]:
-    """Compile a file for each path that tracebacks are to show."""
+    """Compile one file for each path in shown.json, and return the errors by number."""
     shown = json.loads(Path("/in/shown.json").read_text("utf-8"))
     errors: dict[int, str] = {}
     for number, name in enumerate(shown):
@@ -28,6 +28,6 @@ def compile_all() -> dict[int, str]:
         except (SyntaxError, ValueError) as error:
             errors[number] = f"{error.msg}, line {error.lineno}" if isinstance(error, SyntaxError) else str(error)
             continue
-        # Unchecked: the page does not compare a module with its source, and there is no date in it.
+        # An unchecked hash: the page does not compare a module with its source, and the file has no date.
         Path(f"/out/{number}").write_bytes(_code_to_hash_pyc(code, source_hash(source), False))
     return errors

@@ -1,8 +1,8 @@
-"""Imports the author's server as a page would, and says what it is.
+"""Import the author's server as a page does, and describe it.
 
-Its environment: MCPFRAME_ENTRY, MCPFRAME_SERVER (the folder of the author's files), MCPFRAME_PATHS (further folders
-to import from, separated by colons), MCPFRAME_KIND, MCPFRAME_SETTINGS (JSON: `args` and `env` of the author). What the
-author's code raises is a result, too: {"error": sentence, "traceback": text}.
+Environment variables: MCPFRAME_ENTRY, MCPFRAME_SERVER (the folder of the author's files), MCPFRAME_PATHS (further
+folders to import from, separated by colons), MCPFRAME_KIND, MCPFRAME_SETTINGS (JSON: `args` and `env` of the author).
+If the author's code raises, the result is {"error": sentence, "traceback": text}.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 
 async def main() -> dict[str, Any]:
-    """Import the server and say what it is."""
+    """Import the server and return its description."""
     names = ("SERVER", "ENTRY", "KIND", "PATHS", "SETTINGS")
     folder, entry, kind, paths, settings = (os.environ.pop(f"MCPFRAME_{name}") for name in names)
     sys.path.insert(0, folder)
@@ -24,7 +24,7 @@ async def main() -> dict[str, Any]:
 
 
 async def inspected(entry: str, folder: str, kind: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """What the entry is, or why it is nothing."""
+    """Return the description of the entry, or the error that it raised."""
     from mcpframe.frame import load
     from mcpframe.frame.compat import sdk
 
@@ -60,7 +60,7 @@ async def inspected(entry: str, folder: str, kind: str, settings: dict[str, Any]
 
 
 def told(error: BaseException, folder: str) -> str:
-    """The traceback without the frames of the build's own program, which say nothing to an author."""
+    """Return the traceback without the frames of this program, which do not help an author."""
     import traceback
 
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,8 +1,8 @@
-"""Brings Python to where a snapshot is taken of it: everything imported that serving needs, nothing under way.
+"""Prepare Python for a snapshot: everything imported that serving needs, and no task running.
 
 static/build/snapshot-maker.js calls, in this order: `prepare`, `load` for the author's module, `finish`, `clean`. While
-the author's module is imported, whatever must not become part of a public file is noted with the line that asked for
-it: randomness of every kind, the clock, the visitor's locale, the browser.
+the author's module is imported, uses of anything that must not become part of a public file are noted with their line:
+randomness, the clock, the visitor's locale, the browser.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _kind = ""
 
 
 def asked(what: str) -> None:
-    """Note that something of the browser was taken, unless it was by ours, who keep of it what has a name."""
+    """Note that code other than mcpframe's used a global of the browser."""
     frame = sys._getframe(1)
     if not frame.f_code.co_filename.startswith(OURS):
         _note(what, frame)
@@ -49,14 +49,14 @@ def _note(what: str, frame: FrameType | None) -> None:
 
 
 def _watch(frame: FrameType, event: str, function: Any) -> None:
-    """The profile function: sees every call of a function of C or Python."""
+    """The profile function, which is called for every call of a C or Python function."""
     if event == "c_call":
         name = getattr(function, "__name__", "")
         owner = getattr(function, "__self__", None)
         if name == "urandom" or (isinstance(owner, _random.Random) and name in ("random", "getrandbits")):
             _note("randomness", frame)
         elif _is_clock(owner, name) and _is_the_authors(frame):
-            _note("the time", frame)  # what libraries ask it for are their caches and logs
+            _note("the time", frame)  # libraries ask for it in their caches and logs
     elif event == "call":
         if frame.f_code is _seed and frame.f_locals.get("a") is None:
             _note("randomness", frame)
@@ -65,7 +65,7 @@ def _watch(frame: FrameType, event: str, function: Any) -> None:
 
 
 def _is_the_authors(frame: FrameType | None) -> bool:
-    """Whether it is the author's code, or was generated for it, as a dataclass's methods are."""
+    """Return whether a frame runs the author's code, or code generated for it, such as a dataclass's methods."""
     while frame is not None and frame.f_code.co_filename.startswith("<"):
         frame = frame.f_back
     return frame is not None and frame.f_code.co_filename.startswith(SERVER)
@@ -137,7 +137,7 @@ STATELESS_ERA = tuple((method, {**params, "_meta": _META}) for method, params in
 
 
 class _Host:
-    """A host's window: shakes hands, and says its script, each message once the one before is answered."""
+    """A host's window: does the handshake, then sends its script, each message after the answer to the previous one."""
 
     def __init__(self, script: tuple[tuple[str, dict[str, Any]], ...]) -> None:
         self._script = list(enumerate(script))
@@ -223,12 +223,12 @@ def load(entry: str, kind: str, settings: str) -> None:
         _error = {"what": f"{type(error).__name__}: {error}"}
     finally:
         sys.setprofile(None)
-    if random.getstate() != drawn:  # also where native code has called it, which no profile function sees
+    if random.getstate() != drawn:  # native code's calls are not seen by a profile function
         _noted.append({"what": "randomness"})
 
 
 async def finish() -> str:
-    """Say what was noted, as JSON."""
+    """Return the notes as JSON."""
     if _found is not None and hasattr(_found, "list_tools"):
         await _found.list_tools()
     others = asyncio.all_tasks() - {asyncio.current_task()}
@@ -237,7 +237,7 @@ async def finish() -> str:
 
 
 def clean() -> None:
-    """Forget what is not needed any more, and fill what Python has given back with zeros."""
+    """Remove everything that is not needed any more, and collect garbage."""
     import gc
     import linecache
     import sys
@@ -258,7 +258,7 @@ def clean() -> None:
 
 
 def fill(free: str) -> None:
-    """Take all free blocks of Python's allocator, which fills them with zeros, and give them back."""
+    """Fill all free blocks of Python's allocator with zeros, by allocating and freeing them."""
     import json
 
     told = json.loads(free)
@@ -271,7 +271,7 @@ def fill(free: str) -> None:
 
 
 async def check(entry: str | None, kind: str, settings: str) -> str:
-    """Say what the server is where Python was restored, as JSON."""
+    """Return the tools of the server in a restored Python, as JSON."""
     from mcpframe.frame import entries
     from mcpframe.frame import server as servers
 

@@ -1,6 +1,6 @@
-"""Lists the modules that serving needs: what is imported once a small server has answered.
+"""List the modules that serving needs: those imported after a small server has answered.
 
-It is served as boot serves it, once for each protocol era, and asked for its tools, a structured result and an error.
+The server runs once for each protocol era, and is asked for its tools, a structured result and an error.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sys
 
 
 async def main() -> list[str]:
-    """Serve, ask, and return the names."""
+    """Serve and call a small server; return the names of the imported modules."""
     from mcpframe.frame.compat import sdk
 
     sdk.prepare()

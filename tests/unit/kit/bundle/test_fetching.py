@@ -111,5 +111,5 @@ def test_what_pip_fetched_is_kept_under_its_hash(monkeypatch: pytest.MonkeyPatch
 
 def test_a_wheel_that_changed_on_the_index_is_an_error(monkeypatch: pytest.MonkeyPatch, runtime: Runtime) -> None:
     monkeypatch.setattr(module, "download", lambda _: {})
-    with pytest.raises(HashMismatch, match=r"another wheel of thing 1\.0 than the lock has"):
+    with pytest.raises(HashMismatch, match=r"another wheel of thing 1\.0 than the locked one"):
         fetch_wheels([locked("index")], PyodidePackages(runtime))

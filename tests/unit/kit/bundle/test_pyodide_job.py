@@ -190,7 +190,7 @@ def test_a_program_that_raises_gives_its_traceback(run: Run) -> None:
 
 def test_a_program_that_gives_too_much_is_stopped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pyodide_job, "_MOST_HEAD", 1000)
-    with pytest.raises(ProgramFailed, match="more than"):
+    with pytest.raises(ProgramFailed, match="more data than"):
         run("return 'x' * 2000")
 
 

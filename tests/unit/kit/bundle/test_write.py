@@ -72,7 +72,7 @@ def test_what_no_bundle_uses_any_more_is_removed(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_bundle_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "pi").mkdir()
     (tmp_path / "pi" / "thesis.txt").write_text("years of work")
-    with pytest.raises(BuildError, match="is there and is not a bundle"):
+    with pytest.raises(BuildError, match="exists and is not a bundle"):
         write_bundle(tmp_path, "pi", *bundle("pi"))
     assert (tmp_path / "pi" / "thesis.txt").read_text() == "years of work"
 

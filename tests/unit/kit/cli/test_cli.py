@@ -22,7 +22,7 @@ MANIFEST = {
     "tools": [{"name": "add"}, {"name": "sub"}],
     "sizes": {"total": 30_000_000, "first_visit": 7_800_000},
     "allowed_origins": ["https://chat.example"],
-    "start": "starts without a snapshot, as none was wanted",
+    "start": "starts without a snapshot, as none was requested",
 }
 
 
