@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp import Client
 
+from mcpframe.frame.dialects.available import NAMES
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.setup_phase import SetupResult
 from mcpframe.kit.base.cache import write_file
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from mcpframe.kit.browser.host_tab import HostTab
 
-DIALECTS = ("sep",)
+DIALECTS = NAMES
 """How a frame and its host may speak MCP."""
 
 
@@ -53,7 +54,7 @@ class FramedOptions:
     origin: str | None = None
     setup: bool | Answers | None = None
     visible: bool | None = None
-    dialect: str = "sep"
+    dialect: str = NAMES[0]
     era: str = "auto"
     snapshot: bool | None = None
     sandbox: str | None = "standard"

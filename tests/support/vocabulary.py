@@ -1,0 +1,33 @@
+"""What each dialect's peer can post, for tests over any candidates: of dialects made for tests, and of real ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcpframe.frame.core.connection import Candidate, parse_allowed_origins
+from mcpframe.frame.core.dialect import TRANSPORT, Dialect
+from mcpframe.frame.core.roles import Role
+from mcpframe.frame.dialects.available import dialects
+from tests.support import second_dialect as made_up
+
+EVERY = (*made_up.DIALECTS.values(), *dialects())
+
+
+def messages_to(role: Role) -> list[Any]:
+    """Return one valid message of each kind that concerns a role, in either direction."""
+    if role.dialect in made_up.DIALECTS:
+        bodies = (*made_up.BODIES.values(), made_up.RESPONSE, made_up.NOTIFICATION)
+        wrong = {"jsonrpc": "2.0", "id": "hello", "result": {"version": 2}}
+        wrong_hello = {"jsonrpc": "2.0", "id": "hello", "method": "hello", "params": {"version": 2}}
+        return [made_up.from_peer(role, body) for body in (*bodies, wrong, wrong_hello)]
+    from tests.support.sep import MESSAGES
+
+    old = [message | {"protocolVersion": "0.1"} for message in MESSAGES.values() if "protocolVersion" in message]
+    return [*MESSAGES.values(), *old]
+
+
+def candidate(dialect: Dialect, side: str) -> Candidate:
+    """Return a dialect's candidate for its usual peer."""
+    role = (dialect.inner if side == "inner" else dialect.outer)[TRANSPORT]
+    offer = dialect.host_offer(session_id="a session") if side == "outer" else None
+    return Candidate(role, parse_allowed_origins([made_up.peer_of(role)]), offer)

@@ -1,0 +1,113 @@
+"""The core knows no dialect: without a dialect's folder everything else imports, and its tests pass."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+FRAME = REPOSITORY / "mcpframe" / "frame"
+SEP = "mcpframe.frame.dialects.sep"
+OF_THE_SEP = {"mcpframe.frame.setup_phase", "mcpframe.frame.author_setup"}
+"""The files above the dialects that are a part of it: only it has a setup phase."""
+
+COMPOSITION = [
+    *sorted((FRAME / "core").glob("*.py")),
+    *(FRAME / name for name in ("boot.py", "host_link.py", "outer.py", "session.py", "author.py", "server.py")),
+]
+_WORDS = re.compile(r"MCP_[A-Z]+|\bdialects\.sep\b|\bsep\b")
+
+
+def loaded(path: Path) -> set[str]:
+    """Return the modules that a file imports as soon as it is imported itself."""
+    found = set()
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def concerns_the_sep(path: Path, seen: set[Path]) -> bool:
+    """Return whether a test needs the dialect, itself or by way of what it imports of tests."""
+    if path in seen:
+        return False
+    seen.add(path)
+    modules = loaded(path)
+    if any(module.startswith(SEP) or module in OF_THE_SEP for module in modules):
+        return True
+    files = (REPOSITORY / f"{module.replace('.', '/')}.py" for module in modules if module.startswith("tests."))
+    return any(concerns_the_sep(file, seen) for file in files if file.exists())
+
+
+@pytest.fixture(scope="module")
+def without_sep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package and its tests, in which the dialect's folder is not there."""
+    root = tmp_path_factory.mktemp("without")
+    ignored = shutil.ignore_patterns("__pycache__")
+    for folder in ("mcpframe", "tests/support", "tests/unit/frame"):
+        shutil.copytree(REPOSITORY / folder, root / folder, ignore=ignored)
+    others = [REPOSITORY / "pyproject.toml", REPOSITORY / "tests" / "in_pyodide" / "import_budget.txt"]
+    for path in (*others, *REPOSITORY.glob("tests/**/conftest.py")):
+        copied = root / path.relative_to(REPOSITORY)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copied)
+    for folder in ("static", "templates"):
+        (root / folder).symlink_to(REPOSITORY / folder)
+    shutil.rmtree(root / SEP.replace(".", "/"))
+    return root
+
+
+def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": str(root)}
+    done = subprocess.run([sys.executable, *arguments], cwd=root, env=env, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    return done
+
+
+IMPORT = """
+import sys
+from importlib import import_module
+from mcpframe.frame.dialects import available
+
+for name in sys.argv[2:]:
+    assert import_module(name).__file__.startswith(sys.argv[1]), name
+assert available.dialects() == ()
+assert available.phase_of("#setup") == "transport"
+assert available.read_wire({"type": "MCP_MESSAGE"}) is None
+"""
+
+
+def test_everything_else_imports(without_sep: Path) -> None:
+    frame = without_sep / "mcpframe" / "frame"
+    files = [path for path in sorted(frame.rglob("*.py")) if path.parent.name != "browser"]  # that needs a browser
+    names = [".".join(path.relative_to(without_sep).with_suffix("").parts) for path in files]
+    modules = [name.removesuffix(".__init__") for name in names if name not in OF_THE_SEP]
+    assert len(modules) > 30
+    run(without_sep, "-c", IMPORT, str(without_sep), *modules)
+
+
+def test_the_tests_that_do_not_concern_it_pass(without_sep: Path) -> None:
+    tests = sorted((REPOSITORY / "tests" / "unit" / "frame").rglob("test_*.py"))
+    chosen = [str(path.relative_to(REPOSITORY)) for path in tests if not concerns_the_sep(path, set())]
+    assert {"tests/unit/frame/core/test_candidates.py", "tests/unit/frame/core/test_candidates_fuzz.py"} <= {*chosen}
+    done = run(without_sep, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-x", *chosen)
+    assert " passed" in done.stdout
+
+
+@pytest.mark.parametrize("path", COMPOSITION, ids=lambda path: path.relative_to(FRAME).as_posix())
+def test_no_message_of_a_dialect_is_named(path: Path) -> None:
+    """In what is run: docstrings may say what something is good for."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value.value = "a docstring"
+    assert not _WORDS.findall(ast.unparse(tree))
