@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from mcpframe.frame.dialects.available import read_wire
 from wire_entry import RECEIVED, Entry, shown
 from wire_log import WireLog
 
@@ -37,11 +38,6 @@ _FIRST_LIST: Final = "First list answered"
 _FIRST_CALL: Final = "First call answered"
 _MOST_MARKS: Final = 50
 _MOST_MILLISECONDS: Final = 3_600_000
-_HANDSHAKE: Final = {
-    "MCP_TRANSPORT_HANDSHAKE": "Handshake heard",
-    "MCP_TRANSPORT_HANDSHAKE_REPLY": "Reply sent",
-    "MCP_TRANSPORT_ACCEPTED": "Session accepted",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +99,7 @@ class Timeline:
     def _on_entry(self, entry: Entry, message: Any) -> None:
         if self._begun is None or entry.refused is not None:
             return
-        name = _HANDSHAKE.get(entry.title) if entry.kind == "handshake" else None
+        name: str | None = entry.step or None
         if entry.kind == "response" and entry.direction == RECEIVED:
             name = _name_of_answer(entry.title)
             if name == "Initialized" and name not in self._host:
@@ -114,12 +110,13 @@ class Timeline:
                 self._asked[name] = self._host[name] - entry.took * 1000
 
     def _take_marks(self, message: Any) -> None:
-        told: Any = message
-        for key in ("payload", "result", "capabilities", "experimental", CAPABILITY):
-            told = told.get(key) if isinstance(told, Mapping) else None
-        if not isinstance(told, Mapping):
+        wire = read_wire(message)
+        timing: Any = wire.body if wire else None
+        for key in ("result", "capabilities", "experimental", CAPABILITY):
+            timing = timing.get(key) if isinstance(timing, Mapping) else None
+        if not isinstance(timing, Mapping):
             return
-        how, marks = told.get("start"), told.get("marks")
+        how, marks = timing.get("start"), timing.get("marks")
         self.how = shown(how) if isinstance(how, str) else ""
         for name, at in list(marks.items())[:_MOST_MARKS] if isinstance(marks, Mapping) else ():
             is_number = isinstance(at, int | float) and not isinstance(at, bool) and math.isfinite(at)

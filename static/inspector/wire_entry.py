@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.payload import check_text
+from mcpframe.frame.dialects.available import WireMessage, body_text, read_wire
 
 SENT: Final = "→"
 RECEIVED: Final = "←"
@@ -27,7 +28,6 @@ _PARSED: Final = 256 * 1024
 """Characters of the longest text that is parsed to be filed; of a longer one, its two ends are looked at."""
 
 _MOST_NESTING: Final = 1000
-_ENVELOPE: Final = '{"type":"MCP_MESSAGE","payload":'
 _METHOD: Final = re.compile(r'"method":"([^"\\]{1,200})"')
 _ID: Final = r'"id":(?P<id>\d{1,16}|"(?:[^"\\]|\\.){0,256}")'
 _HEAD: Final = re.compile(r'\{(?:"jsonrpc":"2\.0",)?(?:' + _ID + r',)?"(?P<member>method|params|result|error)":')
@@ -45,7 +45,7 @@ class Entry:
         direction: `SENT` or `RECEIVED`.
         origin: where it came from or went to.
         kind: one of `KINDS`.
-        title: its method, or that of the request it answers; the type of a handshake.
+        title: its method, or that of the request it answers; of a handshake the kind, in the words of its dialect.
         note: what else is good to see at a glance: the tool, the resource, the message of an error.
         text: its JSON text; None where there is none, or it is too long to be kept.
         size: its bytes in UTF-8.
@@ -54,6 +54,7 @@ class Entry:
         partner: for an answer the number of its request, for a request that of its answer.
         took: for an answer, the seconds since its request.
         count: how often it came; of what is refused unread, all of an origin is one entry.
+        step: of a handshake, what a person calls this step of it; empty where it is none.
     """
 
     number: int
@@ -70,6 +71,7 @@ class Entry:
     partner: int | None = None
     took: float | None = None
     count: int = 1
+    step: str = ""
 
     @property
     def value(self) -> Any:
@@ -79,22 +81,22 @@ class Entry:
         return parse(self.text)
 
 
-def _look_at(text: str) -> tuple[Any, dict[str, Any] | None]:
-    """Return what a text says, and the MCP message in it; of a long one from an SDK only its outline."""
-    if len(text) > _PARSED and (payload := _outline(text)):
-        return None, payload
+def _look_at(text: str) -> tuple[Any, WireMessage | None, dict[str, Any] | None]:
+    """Return what a text says, what message that is, and the JSON-RPC in it; of a long one only its JSON-RPC's ends."""
+    if len(text) > _PARSED and (body := _outline(text)):
+        return None, None, body
     try:
         message = parse(text)
     except ValueError:
-        return None, None
-    payload = message.get("payload") if isinstance(message, dict) and message.get("type") == "MCP_MESSAGE" else None
-    return message, payload if isinstance(payload, dict) else None
+        return None, None, None
+    wire = read_wire(message)
+    return message, wire, wire.body if wire else None
 
 
 def _outline(text: str) -> dict[str, Any] | None:
-    if not text.startswith(_ENVELOPE):
+    inside = body_text(text)
+    if inside is None:
         return None
-    inside = text[len(_ENVELOPE) : -1]
     head, tail, method = _HEAD.match(inside[:1024]), _TAIL.search(inside[-1024:]), _METHOD.search(inside[:256])
     if not head or not (head["id"] or tail):
         return None
@@ -106,19 +108,19 @@ def _outline(text: str) -> dict[str, Any] | None:
 
 def describe(entry: Entry, text: str) -> Any:
     """Say in an entry what a message is, and give what its text says; None where that is too much to be parsed."""
-    message, payload = _look_at(text)
-    if payload is None:
-        kind = message.get("type") if isinstance(message, dict) else None
-        entry.kind, entry.title = "handshake", shown(kind) if isinstance(kind, str) else "Unknown"
+    message, wire, body = _look_at(text)
+    if body is None:
+        entry.kind, entry.title = "handshake", shown(wire.kind) if wire else "Unknown"
+        entry.step = wire.step if wire else ""
         return message
-    if isinstance(payload.get("id"), str | int):
-        entry.id = json.dumps(payload["id"])
-    method = payload.get("method")
+    if isinstance(body.get("id"), str | int):
+        entry.id = json.dumps(body["id"])
+    method = body.get("method")
     if isinstance(method, str):
         entry.kind, entry.title = "request" if entry.id else "notification", shown(method)
-        entry.note = _note(payload.get("params"))
-    elif isinstance(payload.get("error"), dict):
-        error = payload["error"]
+        entry.note = _note(body.get("params"))
+    elif isinstance(body.get("error"), dict):
+        error = body["error"]
         entry.kind, entry.title = "error", "Error"
         entry.note = shown(f"{error.get('code')}: {error.get('message')}")
     else:

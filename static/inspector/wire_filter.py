@@ -1,4 +1,4 @@
-"""Which messages of a wire log are wanted. Plain data."""
+"""Which messages of a wire log are shown. Plain data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wire_log import WireLog
 
 @dataclass(frozen=True)
 class Filter:
-    """Which messages are wanted.
+    """Which messages are shown.
 
     Attributes:
         text: is somewhere in them, whatever its case; empty for any.
@@ -24,16 +24,16 @@ class Filter:
     kind: str = ""
 
     def passes(self, entry: Entry) -> bool:
-        """Whether a message is wanted."""
+        """Whether a message is shown."""
         if self.kind and entry.kind != self.kind:
             return False
         if self.direction and entry.direction != self.direction:
             return False
         if not self.text:
             return True
-        wanted = self.text.casefold()
-        told = (entry.title, entry.note, entry.origin, entry.refused, entry.text)
-        return any(wanted in part.casefold() for part in told if part)
+        text = self.text.casefold()
+        parts = (entry.title, entry.note, entry.origin, entry.refused, entry.text)
+        return any(text in part.casefold() for part in parts if part)
 
 
 class Selection:
@@ -45,16 +45,16 @@ class Selection:
         seen: the number of the last message that was looked at.
     """
 
-    def __init__(self, log: WireLog, wanted: Filter | None = None) -> None:
+    def __init__(self, log: WireLog, chosen: Filter | None = None) -> None:
         """Select from this log."""
-        self.filter = wanted or Filter()
+        self.filter = chosen or Filter()
         self.entries: deque[Entry] = deque()
         self._log = log
         self.seen = 0
 
-    def choose(self, wanted: Filter) -> None:
+    def choose(self, chosen: Filter) -> None:
         """Use another filter."""
-        self.filter = wanted
+        self.filter = chosen
         self.entries.clear()
         self.seen = 0
 

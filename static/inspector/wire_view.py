@@ -16,6 +16,7 @@ from itertools import count, islice
 from typing import Any, Final
 
 from mcpframe import Page
+from mcpframe.frame.dialects.available import bare_body
 from mcpframe.frame.elements import Element, PageEvent
 from results import json_tree
 from wire_entry import KINDS, RECEIVED, SENT, Entry
@@ -292,8 +293,8 @@ class WireView:
         if entry.text is not None:
             try:
                 value = entry.value
-                mcp = isinstance(value, dict) and value.get("type") == "MCP_MESSAGE" and len(value) == 2
-                json_tree(self._page, self._value, value.get("payload") if mcp else value, label="The message")
+                body = bare_body(value)
+                json_tree(self._page, self._value, value if body is None else body, label="The message")
             except ValueError:
                 self._value.add("pre", entry.text[:10_000], tabindex="0")
         self._detail.hidden = False

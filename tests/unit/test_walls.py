@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -97,8 +98,28 @@ def test_the_core_does_no_io(path: Path) -> None:
     )
 
 
+NAMES_OF_MESSAGES = re.compile(r"\bMCP_[A-Z]+")
+INSPECTOR = sorted((PACKAGE.parent / "static" / "inspector").rglob("*.py"))
+
+
+def _texts(path: Path) -> list[str]:
+    """Return the texts in a file, docstrings left out."""
+    tree = ast.parse(path.read_text("utf-8"))
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    alone = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return [str(node.value) for node in texts if node not in alone]
+
+
+@pytest.mark.parametrize("path", [*FRAME, *INSPECTOR], ids=lambda path: path.relative_to(PACKAGE.parent).as_posix())
+def test_only_a_dialect_names_its_messages(path: Path) -> None:
+    if PACKAGE / "frame" / "dialects" not in path.parents:
+        assert not [text for text in _texts(path) if NAMES_OF_MESSAGES.search(text)]
+
+
 def test_the_walls_would_notice(tmp_path: Path) -> None:
     sample = tmp_path / "sample.py"
     sample.write_text("import js\nfrom mcpframe.kit import cli\nif TYPE_CHECKING:\n    import mcp\n")
     assert imports(sample, typing_only=False) == {"js", "mcpframe.kit.cli"}
     assert imports(sample, typing_only=True) == {"js", "mcpframe.kit.cli", "mcp"}
+    sample.write_text('"""MCP_DOC"""\nkind = "MCP_MESSAGE"\n')
+    assert _texts(sample) == ["MCP_MESSAGE"]

@@ -5,6 +5,7 @@ A dialect is a folder of this one with a `dialect.py`. Where its folder is not t
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -106,4 +107,20 @@ def body_text(text: str) -> str | None:
             before, _, after = roles[TRANSPORT].codec.encode("\0", {}).partition("\0")
             if before and text.startswith(before) and text.endswith(after):
                 return text[len(before) : len(text) - len(after)]
+    return None
+
+
+def bare_body(message: Any) -> Any:
+    """Return the JSON-RPC message in a parsed one whose envelope is just what we would put around it; else None."""
+    for each in dialects():
+        for roles in (each.inner, each.outer):
+            codec = roles[TRANSPORT].codec
+            if codec.kind(message) not in codec.carries:
+                continue
+            if codec.body is None:
+                return message
+            body = message.get(codec.body)
+            envelope = json.loads(codec.encode("null", body)) if isinstance(body, dict) else None
+            if envelope == {**message, codec.body: None}:
+                return body
     return None

@@ -24,7 +24,6 @@ from mcp.server.streamable_http import (
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import INTERNAL_ERROR, INVALID_REQUEST, jsonrpc_message_adapter
-from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -268,15 +267,7 @@ class _Session:
                 logger.warning("A client does not read what it is sent: its session ends.")
                 self.scope.cancel()
             return
-        try:
-            body = jsonrpc_message_adapter.validate_python(message, by_name=False)
-        except ValidationError as error:
-            if "method" in message or message.get("id") is None:
-                raise
-            text = f"The server's answer is not one that MCP allows: {error}"
-            body = jsonrpc_message_adapter.validate_python(
-                jsonrpc.error_response(message["id"], jsonrpc.INTERNAL_ERROR, text), by_name=False
-            )
+        body = jsonrpc_message_adapter.validate_python(message, by_name=False)  # what `checked` lets pass is valid
         metadata = ServerMessageMetadata(related_request_id=related) if related is not None else None
         with contextlib.suppress(anyio.ClosedResourceError):  # the session is over
             self._outgoing.send_nowait((SessionMessage(body, metadata), size))
