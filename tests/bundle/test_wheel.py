@@ -50,7 +50,8 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
     metadata = re.compile(r"mcpframe-[^/]+\.dist-info/")
     inside = [name for name in names if not metadata.match(name)]
     assert all(name.startswith("mcpframe/") for name in inside), inside
-    assert {"mcpframe/_data/static/page/loader.js", "mcpframe/_data/static/host/host.js"} <= set(inside)
+    static = {"page/bundled/loader.js", "page/prefetch.js", "page/loader.js", "build/node-python.mjs", "host/host.js"}
+    assert {f"mcpframe/_data/static/{name}" for name in static} <= set(inside)
     for template in (path.parent.name for path in (ROOT / "templates").glob("*/pyproject.toml")):
         needed = {"pyproject.toml", "mcpframe.lock", "README.md"}
         assert {f"mcpframe/_data/templates/{template}/{name}" for name in needed} <= set(inside)
