@@ -18,6 +18,7 @@ from docs.generate.protocol import EVENTS, LOCALS
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.roles import Role
+from mcpframe.kit.base.data import static_dir
 from tests.vectors import generate
 from tests.vectors.cases import VECTORS, Case, cases, cases_in, dialects, files, roles
 from tests.vectors.generate.__main__ import main
@@ -244,3 +245,16 @@ def test_every_message_of_the_documentation_has_a_case() -> None:
             accepted.setdefault(str(trigger_of(case)), []).append(case)
     for kind in re.findall(r'"type": "(MCP_\w+)"', PROTOCOL):
         assert accepted[kind], kind
+
+
+def test_the_table_at_the_top_of_host_js_has_each_message_that_it_takes() -> None:
+    source = (static_dir() / "host" / "host.js").read_text("utf-8")
+    rows = set(re.findall(r"(?m)^ \*     ([a-z ]+?) +(MCP_\w+) ", source))
+    taken = {
+        (case["state"], trigger_of(case))
+        for case in sep_cases()
+        if case["role"].startswith("outer")
+        and any(not {"refused", "raises"} & set(output) for output in case["outcome"])
+        and str(trigger_of(case)).startswith("MCP_")
+    }
+    assert rows == taken
