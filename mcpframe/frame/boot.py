@@ -182,7 +182,7 @@ async def _run(config: BootConfig, loader: Loader) -> None:
     load.configure(config.lazy)
     from mcpframe.frame.browser import window
 
-    servers = _servers()
+    servers = server_module()
     loader.progress("Starting the server" if config.kind == "server" else "Starting")
     try:
         entries.set_environment(config.args, config.env, config.program)
@@ -213,8 +213,8 @@ async def _run(config: BootConfig, loader: Loader) -> None:
         await _serve(target, allowed, host, config, loader)
 
 
-def _servers() -> Any:
-    """Return the module for server objects of the SDK that is there. It imports that SDK: after `sdk.prepare`."""
+def server_module() -> Any:
+    """Return the module for server objects of the SDK that is there. It imports that SDK: call `sdk.prepare` before."""
     return import_module("mcpframe.frame.server" if sdk.major() == 2 else "mcpframe.frame.other_server")
 
 
@@ -223,7 +223,7 @@ async def _serve(
 ) -> None:
     from mcpframe.frame.session import open_session
 
-    servers = _servers()
+    servers = server_module()
     connection = Connection(inner_candidates(TRANSPORT, allowed), options=config.connection_options)
     hooks: dict[str, Any] = {"on_event": _Reporter(loader), "take_early": host.take_early}
     async with open_session(connection, host, **hooks, messages=servers.messages()) as session:
@@ -252,7 +252,7 @@ async def _set_up(
     from mcpframe.frame import setup_phase
     from mcpframe.frame.session import open_session
 
-    FrameServer = _servers().FrameServer  # noqa: N806
+    FrameServer = server_module().FrameServer  # noqa: N806
     phase = target.setup_phase if isinstance(target, FrameServer) else None
     asked: dict[str, Any] = {"visible": phase.visible, "permissions": phase.permissions} if phase else {}
     connection = Connection([setup_phase.page_candidate(allowed, **asked)], options=config.connection_options)
@@ -339,7 +339,7 @@ def _running_for(
     target: ServerObject, session: Session, phase: Phase, config: BootConfig, loader: Loader
 ) -> AbstractContextManager[None]:
     """Return a context manager in whose block `FrameServer.session` is the session with this peer."""
-    if not isinstance(target, _servers().FrameServer):
+    if not isinstance(target, server_module().FrameServer):
         return nullcontext()
     peer = PeerSession(lambda: _author_session(session, phase, config, loader))
     running: AbstractContextManager[None] = target.running_for(peer)

@@ -121,7 +121,7 @@ def missing_module(name: str) -> str:
 
 _FASTMCP = "mcp.server.fastmcp"
 _RENAMED = (
-    "mcp 2.x, which bundles are built with, has renamed FastMCP to MCPServer: write "
+    "mcp 2.x has renamed FastMCP to MCPServer: require 'mcp<2' to serve it as it is, or write "
     "`from mcp.server.mcpserver import MCPServer`, or `from mcpframe import FrameServer` for a page's setup and "
     "storage, too. Context and Image are in mcp.server.mcpserver."
 )
@@ -140,6 +140,8 @@ _NO_SOCKETS = (
     f"list the server's origin in csp.connect_src in {SETTINGS}."
 )
 _ABSENT = {
+    "mcp_types": "It is part of mcp 2.x, as is all that uses it, such as FrameServer; this bundle has mcp 1.x, as its "
+    "requirements or its code ask for it: require 'mcp>=2', and import from mcp.server.mcpserver.",
     "_multiprocessing": _NO_PROCESSES,
     "_posixshmem": _NO_PROCESSES,
     "_posixsubprocess": _NO_PROCESSES,

@@ -79,7 +79,6 @@ def build(
     pyodide = PyodidePackages(pyodide_runtime, packages)
     author = author_files(project, out)
     lock = _locked(project, pyodide, author, upgrade=upgrade, progress=progress)
-    _check_sdk(lock)
     for_page = page_files(project, out)
     earlier = read_manifests(out).get(project.name) if draft else None
     snapshot_layers = (SDK,) if draft else (AUTHOR, SDK)
@@ -155,15 +154,6 @@ def _check_program(project: Project) -> None:
         raise BuildError(
             f"{project.file}: the entry is the console script {project.program!r}, and frames do not run programs yet: "
             "set tool.mcpframe.entry to 'module:object' of the server, or to 'module:factory()' of what makes it."
-        )
-
-
-def _check_sdk(lock: Lock) -> None:
-    sdk = next((package.version for package in lock.packages if package.name == "mcp"), "2")
-    if sdk.startswith("1."):
-        raise BuildError(
-            f"The server is written for mcp {sdk}, which frames do not serve yet: write it for mcp 2 "
-            "(mcp.server.mcpserver.MCPServer in place of mcp.server.fastmcp.FastMCP)."
         )
 
 

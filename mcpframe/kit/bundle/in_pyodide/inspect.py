@@ -30,16 +30,21 @@ async def inspected(entry: str, folder: str, kind: str, settings: dict[str, Any]
 
     sdk.prepare()
     load.configure({})
-    from mcpframe.frame import entries
-    from mcpframe.frame import server as servers
+    from mcpframe.frame import boot, entries
     from mcpframe.frame.core.errors import EntryError
+
+    servers = boot.server_module()
 
     try:
         entries.set_environment(**settings)
         found: Any = await servers.open_entry(entry) if kind == "server" else entries.load_main(entry)
         used = sorted(sys.modules)
-        # A lowlevel server lists its tools only within a session.
-        listed = await found.list_tools() if hasattr(found, "list_tools") else None
+        if sdk.major() == 1:
+            from mcpframe.frame import other_server
+
+            listed = await other_server.list_tools(found)
+        else:  # a lowlevel server lists its tools only within a session
+            listed = await found.list_tools() if hasattr(found, "list_tools") else None
     except EntryError as error:
         return {"error": str(error), "traceback": told(error.__cause__, folder) if error.__cause__ else ""}
     except BaseException as error:  # noqa: BLE001 an author's module may raise anything, SystemExit included

@@ -20,6 +20,7 @@ from typing import Any
 SERVER = "/mcpframe/server/"
 OURS = f"/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages/mcpframe/"
 LOCALE = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MESSAGES", "TZ"})
+SETTINGS = ("/mcp/server/fastmcp/server.py",)
 CLOCKS = frozenset(
     [
         *("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime"),
@@ -60,7 +61,7 @@ def _watch(frame: FrameType, event: str, function: Any) -> None:
     elif event == "call":
         if frame.f_code is _seed and frame.f_locals.get("a") is None:
             _note("randomness", frame)
-        elif frame.f_code is _getitem and frame.f_locals.get("key") in LOCALE:
+        elif frame.f_code is _getitem and frame.f_locals.get("key") in LOCALE and not _is_the_sdks(frame):
             _note("the locale", frame)
 
 
@@ -74,6 +75,13 @@ def _is_the_authors(frame: FrameType | None) -> bool:
 def _is_clock(owner: Any, name: str) -> bool:
     dates = name in ("now", "utcnow", "today") and getattr(owner, "__module__", "") == "datetime"
     return dates or (owner is time and name in CLOCKS)
+
+
+def _is_the_sdks(frame: FrameType | None) -> bool:
+    """Whether it is the settings of an SDK, which look through all variables for some of their own."""
+    while frame is not None and not frame.f_code.co_filename.endswith(SETTINGS):
+        frame = frame.f_back
+    return frame is not None
 
 
 _getitem = type(os.environ).__getitem__.__code__
@@ -97,6 +105,10 @@ async def prepare() -> None:
     import mcpframe.frame.page_storage
     import mcpframe.frame.storage
     import mcpframe.frame.ui  # noqa: F401
+
+    if sdk.major() == 1:
+        await _serve(_server_of_mcp_1(), HANDSHAKE_ERA)
+        return
     from mcpframe.frame.server import FrameServer
 
     server = FrameServer("probe", allowed_origins=[HOST])
@@ -113,6 +125,24 @@ async def prepare() -> None:
 
     for script in (HANDSHAKE_ERA, STATELESS_ERA):
         await _serve(server, script)
+
+
+def _server_of_mcp_1() -> Any:
+    from mcp.server.fastmcp import FastMCP  # type: ignore[attr-defined]
+
+    server = FastMCP("probe")
+
+    @server.tool()  # type: ignore[untyped-decorator]
+    def double(number: int) -> int:
+        """Doubles a number."""
+        return number * 2
+
+    @server.tool()  # type: ignore[untyped-decorator]
+    async def measure(text: str) -> str:
+        """Measures a text."""
+        return str(len(text))
+
+    return server
 
 
 HOST = "https://host.example"
@@ -206,9 +236,9 @@ async def _serve(server: Any, script: tuple[tuple[str, dict[str, Any]], ...]) ->
 def load(entry: str, kind: str, settings: str) -> None:
     """Import the author's module, and note what it asks for. A factory is called in each page."""
     global _error, _found, _kind
-    from mcpframe.frame import entries
-    from mcpframe.frame import server as servers
+    from mcpframe.frame import boot, entries
 
+    servers = boot.server_module()
     _kind = kind
     drawn = random.getstate()
     sys.setprofile(_watch)
@@ -229,8 +259,8 @@ def load(entry: str, kind: str, settings: str) -> None:
 
 async def finish() -> str:
     """Return the notes as JSON."""
-    if _found is not None and hasattr(_found, "list_tools"):
-        await _found.list_tools()
+    if _found is not None and _kind == "server":
+        await _tools(_found)
     others = asyncio.all_tasks() - {asyncio.current_task()}
     noted = _noted[0] if _noted else None
     return json.dumps({"error": _error, "asked": noted, "tasks": len(others), "modules": sorted(sys.modules)})
@@ -272,13 +302,23 @@ def fill(free: str) -> None:
 
 async def check(entry: str | None, kind: str, settings: str) -> str:
     """Return the tools of the server in a restored Python, as JSON."""
-    from mcpframe.frame import entries
-    from mcpframe.frame import server as servers
+    from mcpframe.frame import boot, entries
 
+    servers = boot.server_module()
     if not entry:
         return json.dumps({"tools": None})
     entries.set_environment(**json.loads(settings))
     found: Any = await servers.open_entry(entry) if kind == "server" else entries.load_main(entry)
-    listed = await found.list_tools() if hasattr(found, "list_tools") else None
-    tools = listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]
-    return json.dumps({"tools": tools})
+    return json.dumps({"tools": await _tools(found) if kind == "server" else None})
+
+
+async def _tools(server: Any) -> list[Any] | None:
+    from mcpframe.frame.compat import sdk
+
+    if sdk.major() == 1:
+        from mcpframe.frame import other_server
+
+        listed = await other_server.list_tools(server)
+    else:  # a lowlevel server lists its tools only within a session
+        listed = await server.list_tools() if hasattr(server, "list_tools") else None
+    return listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]
