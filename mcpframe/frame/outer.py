@@ -7,9 +7,9 @@
         ...
 
 `setup` and `connect` put a fresh window into a place, listen before its page can speak, and take it away at the end. A
-place is a selector or an element of this page or `POPUP`; outside a browser it is `mcpframe.kit`'s `PlaywrightPlace`.
-A session that is over may be followed by another one with the same id: enter `connect` again, also where the page was
-`Unresponsive`.
+place is a selector or an element of this page or `POPUP`; outside a browser it is a `PlaywrightPlace`, of
+`mcpframe.kit.testing`. A session that is over may be followed by another one with the same id: enter `connect` again,
+also where the page was `Unresponsive`.
 
 What a page may do is granted by name, beforehand or when its setup asks; nothing else gets into the `allow` attribute.
 """
@@ -324,5 +324,5 @@ class OuterFrame:
             made: Place = place
             return made
         raise StateError(
-            f"{place!r} is a place in a browser's page: outside of one pass a PlaywrightPlace of mcpframe.kit."
+            f"{place!r} is a place in a browser's page: outside of one pass a PlaywrightPlace (mcpframe.kit.testing)."
         )

@@ -6,7 +6,7 @@ from mcp import Client
 from playwright.async_api import Page, async_playwright
 
 from mcpframe import OuterFrame
-from mcpframe.kit.browser.playwright_window import PlaywrightPlace
+from mcpframe.kit.testing import PlaywrightPlace
 
 
 async def add(page: Page, url: str) -> str:
