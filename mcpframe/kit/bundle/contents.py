@@ -16,7 +16,7 @@ from mcpframe.kit.bundle.archive import Files, pack
 from mcpframe.kit.bundle.assets import Asset, asset, content_hash, hashed
 from mcpframe.kit.bundle.collect import style_paths
 from mcpframe.kit.bundle.csp import header_policy, page_policy
-from mcpframe.kit.bundle.deferred_modules import needs_cold
+from mcpframe.kit.bundle.deferred_modules import needs_deferred
 from mcpframe.kit.bundle.index_page import link, prefetch_script, relative_url, render_page
 from mcpframe.kit.bundle.inspect import Inspected
 from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layers, base_packages, root_names
@@ -90,8 +90,8 @@ def assemble(
         for layer in layers.archives
         for path in layer.libraries
     ]
-    cold = hashed(f"{SHARED}/deferred.zip", pack(layers.cold))
-    early = not config.inspect or needs_cold(inspected.modules, layers.cold)
+    deferred = hashed(f"{SHARED}/deferred.zip", pack(layers.deferred))
+    at_start = not config.inspect or needs_deferred(inspected.modules, layers.deferred)
     image, snapshot_facts = _snapshot(snapshot, name, layers, inspected, len(libraries))
     decoder = hashed(f"{SHARED}/{DECODER}", (page_dir() / DECODER).read_bytes())
     licences = hashed(f"{SHARED}/licences.txt", _licence_text(layers, scripts.patched))
@@ -124,7 +124,7 @@ def assemble(
             "libraries": [{**link(item, name), "path": path} for path, item in libraries],
             "paths": layers.paths,
             "snapshot": image and {**link(image, name), "decoder": link(decoder, name), **snapshot_facts},
-            "deferred": {**link(cold, name), "to": LIBRARY, "early": early},
+            "deferred": {**link(deferred, name), "to": LIBRARY, "early": at_start},
             "env": {"PYTHONPATH": STDLIB_PATH},
             "server_path": SERVER_PATH,
             "stdlib_zip": STDLIB_ZIP,
@@ -141,7 +141,7 @@ def assemble(
         },
     }
     native = [item for _, item in libraries]
-    starting = [image, decoder] if image else [*archives.values(), *([cold] if early else [])]
+    starting = [image, decoder] if image else [*archives.values(), *([deferred] if at_start else [])]
     # With a snapshot, the page decides how it starts: its prefetch script and its loader request the rest.
     preloads = [decoder] if image else [scripts.wasm, *native, *starting]
     page = render_page(
@@ -156,9 +156,9 @@ def assemble(
         prefetch=image is not None,
     )
     index = asset(f"{name}/index.html", page)
-    plain = [*archives.values(), *([cold] if early else [])]
+    plain = [*archives.values(), *([deferred] if at_start else [])]
     first_visit = [*scripts.all, *native, *styles, *starting, index]
-    later = [item for item in (*plain, cold, *author_assets.values()) if item not in first_visit]
+    later = [item for item in (*plain, deferred, *author_assets.values()) if item not in first_visit]
     assets = [*first_visit, *dict.fromkeys(later), licences, *lazy_files]
     manifest = {
         "mcpframe_manifest": _MANIFEST_FORMAT,
@@ -212,7 +212,7 @@ def _snapshot(
         return None, {}
     own = snapshot.layer == AUTHOR
     missing = set(inspected.modules) - set(snapshot.modules)
-    unknown = needs_cold(missing, {**layers.cold, **_shared(layers)})
+    unknown = needs_deferred(missing, {**layers.deferred, **_shared(layers)})
     facts = {
         "layer": snapshot.layer,
         "unpacked": snapshot.unpacked,

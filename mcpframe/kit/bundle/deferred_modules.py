@@ -1,8 +1,9 @@
 """Split off the modules that serving does not need, so that a first visit does not fetch them.
 
 They are measured, not listed: a small server runs in Pyodide, and the modules that it has imported by its first answers
-are "hot". All other modules of the standard library and the SDK are "cold": one archive that the page fetches when the
-first of them is imported. If the author's server imports one while it starts, the page fetches the archive at once.
+are its startup modules. All others of the standard library and the SDK are deferred: one archive that the page fetches
+when the first of them is imported. If the author's server imports one while it starts, the page fetches the archive at
+once.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from mcpframe.kit.bundle.runtime import Runtime
 from mcpframe.kit.bundle.trim import native_libraries
 
 INDEX = "deferred-index.json"
-"""The index of the cold archive, as a file in another archive; the page does not unpack it."""
+"""The index of the archive of deferred modules, as a file in another archive; the page does not unpack it."""
 
 
-def hot_modules(stdlib: Files, base: Files, base_path: str, runtime: Runtime) -> frozenset[str]:
+def startup_modules(stdlib: Files, base: Files, base_path: str, runtime: Runtime) -> frozenset[str]:
     """Return the modules that a small server needs for its first answers.
 
     Args:
@@ -38,7 +39,7 @@ def hot_modules(stdlib: Files, base: Files, base_path: str, runtime: Runtime) ->
         ToolFailed: The small server fails: this mcpframe and this SDK do not work together.
     """
     stdlib_zip, base_zip = pack(stdlib), pack(base)
-    path = cached("hot", cache_key(runtime.version, program_text("probe"), stdlib_zip, base_zip) + ".json")
+    path = cached("startup", cache_key(runtime.version, program_text("probe"), stdlib_zip, base_zip) + ".json")
     if not path.is_file():
         with scratch("probe") as folder:
             (folder / "stdlib.zip").write_bytes(stdlib_zip)
@@ -60,17 +61,18 @@ def module_name(path: str) -> str:
     return ".".join(parts)
 
 
-def split(files: Files, hot: Collection[str]) -> tuple[dict[str, bytes], dict[str, bytes]]:
-    """Split files into hot and cold ones.
+def split(files: Files, startup: Collection[str]) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """Split files into those of startup and deferred ones.
 
-    Native libraries must be loaded before Python imports them, and metadata is searched in all packages: both are hot.
+    Native libraries must be loaded before Python imports them, and metadata is searched in all packages: startup needs
+    both.
     """
-    warm: dict[str, bytes] = {}
-    cold: dict[str, bytes] = {}
+    startup_files: dict[str, bytes] = {}
+    deferred: dict[str, bytes] = {}
     for path, data in files.items():
-        always = path.endswith(".so") or ".dist-info/" in path or module_name(path) in hot
-        (warm if always else cold)[path] = data
-    return warm, cold
+        always = path.endswith(".so") or ".dist-info/" in path or module_name(path) in startup
+        (startup_files if always else deferred)[path] = data
+    return startup_files, deferred
 
 
 def index_of(archive: bytes) -> bytes:
@@ -83,7 +85,7 @@ def index_of(archive: bytes) -> bytes:
     return json.dumps(entries, separators=(",", ":")).encode()
 
 
-def needs_cold(modules: Collection[str], cold: Files) -> bool:
-    """Return whether any of these modules is in the cold archive, whose paths begin with `std/` or `site-packages/`."""
-    names = {module_name(path.partition("/")[2]) for path in cold}
+def needs_deferred(modules: Collection[str], deferred: Files) -> bool:
+    """Return whether any of these modules is among files whose paths begin with `std/` or `site-packages/`."""
+    names = {module_name(path.partition("/")[2]) for path in deferred}
     return bool(names & set(modules))

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from mcpframe.kit.base.cache import sha256_of, write_file
 from mcpframe.kit.bundle.archive import Files, pack, unpack
 from mcpframe.kit.bundle.compile import Run, cache_key, cached, compile_libraries, compile_server, compiling
-from mcpframe.kit.bundle.deferred_modules import INDEX, hot_modules, index_of, split
+from mcpframe.kit.bundle.deferred_modules import INDEX, index_of, split, startup_modules
 from mcpframe.kit.bundle.lock import Lock
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER
 from mcpframe.kit.bundle.runtime import PYTHON_VERSION, Runtime
@@ -67,14 +67,14 @@ class Layers:
         stdlib: The whole standard library.
         base: The whole of mcpframe and the SDK.
         archives: The archives that a page unpacks when it starts, in this order.
-        cold: The files that it fetches when one of them is imported, by path below `LIBRARY`.
+        deferred: The files that it fetches when one of them is imported, by path below `LIBRARY`.
         licences: The licence texts of the packages.
     """
 
     stdlib: Files
     base: Files
     archives: tuple[Layer, ...]
-    cold: Files
+    deferred: Files
     licences: Files
 
     @property
@@ -141,17 +141,17 @@ def build_layers(
     stdlib = compiled_stdlib(runtime)
     ours = _compiled_own(own, runtime)
     whole = {**base.files, **ours}
-    hot = hot_modules(stdlib, whole, SITE_PACKAGES, runtime)
-    hot_stdlib, cold_stdlib = split(stdlib, hot)
-    hot_base, cold_base = split(base.files, hot)
-    cold = {f"std/{path}": data for path, data in cold_stdlib.items()}
-    cold |= {f"site-packages/{path}": data for path, data in cold_base.items()}
-    archives = [Layer("stdlib", STDLIB_PATH, hot_stdlib)]
-    archives.append(Layer("base", SITE_PACKAGES, {INDEX: index_of(pack(cold)), **hot_base, **ours}))
+    startup = startup_modules(stdlib, whole, SITE_PACKAGES, runtime)
+    startup_stdlib, deferred_stdlib = split(stdlib, startup)
+    startup_base, deferred_base = split(base.files, startup)
+    deferred = {f"std/{path}": data for path, data in deferred_stdlib.items()}
+    deferred |= {f"site-packages/{path}": data for path, data in deferred_base.items()}
+    archives = [Layer("stdlib", STDLIB_PATH, startup_stdlib)]
+    archives.append(Layer("base", SITE_PACKAGES, {INDEX: index_of(pack(deferred)), **startup_base, **ours}))
     if more.files:
         archives.append(Layer("packages", PACKAGES_PATH, more.files))
     archives.append(Layer("server", SERVER_PATH, author))
-    return Layers(stdlib, whole, tuple(archives), cold, {**base.licences, **more.licences})
+    return Layers(stdlib, whole, tuple(archives), deferred, {**base.licences, **more.licences})
 
 
 def _compiled_own(own: Files, runtime: Runtime) -> Files:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mcpframe.kit.bundle.archive import pack
-from mcpframe.kit.bundle.deferred_modules import index_of, module_name, needs_cold, split
+from mcpframe.kit.bundle.deferred_modules import index_of, module_name, needs_deferred, split
 from mcpframe.kit.bundle.trim import native_libraries, trim_wheel
 
 
@@ -83,13 +83,13 @@ def test_which_module_a_file_belongs_to(path: str, name: str) -> None:
     assert module_name(path) == name
 
 
-def test_only_what_serving_imports_is_hot() -> None:
+def test_only_what_serving_imports_is_of_startup() -> None:
     files = dict.fromkeys(
         ["a/__init__.pyc", "a/b.pyc", "a/c.pyc", "a/x.json", "n/_n.so", "p-1.dist-info/METADATA", "other/data.txt"], b""
     )
-    hot, cold = split(files, {"a", "a.b"})
-    assert set(cold) == {"a/c.pyc", "other/data.txt"}
-    assert set(hot) == set(files) - set(cold)
+    startup, deferred = split(files, {"a", "a.b"})
+    assert set(deferred) == {"a/c.pyc", "other/data.txt"}
+    assert set(startup) == set(files) - set(deferred)
 
 
 def test_the_index_says_where_files_are_in_the_archive() -> None:
@@ -99,8 +99,8 @@ def test_the_index_says_where_files_are_in_the_archive() -> None:
     assert found == files
 
 
-def test_a_server_that_imports_a_cold_module_needs_the_archive_early() -> None:
-    cold = {"std/statistics.pyc": b"", "site-packages/pydantic/v1/main.pyc": b""}
-    assert needs_cold({"sys", "statistics"}, cold)
-    assert needs_cold({"pydantic.v1.main"}, cold)
-    assert not needs_cold({"sys", "pydantic"}, cold)
+def test_a_server_that_imports_a_deferred_module_needs_the_archive_at_start() -> None:
+    deferred = {"std/statistics.pyc": b"", "site-packages/pydantic/v1/main.pyc": b""}
+    assert needs_deferred({"sys", "statistics"}, deferred)
+    assert needs_deferred({"pydantic.v1.main"}, deferred)
+    assert not needs_deferred({"sys", "pydantic"}, deferred)

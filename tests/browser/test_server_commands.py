@@ -20,8 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.bundle import build
-from mcpframe.kit.cli import server_session as oneshot
-from mcpframe.kit.cli import server_setup as oneshot_setup
+from mcpframe.kit.cli import server_session, server_setup
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.web.serve import serve_app, serve_folder
 from mcpframe.kit.web.site import Site
@@ -198,8 +197,8 @@ def test_a_setup_is_run_first(run: Run, authored: str, tmp_path: Path) -> None:
 def test_a_setup_that_does_not_succeed(
     run: Run, authored: str, monkeypatch: pytest.MonkeyPatch, entered: list[str], said: str
 ) -> None:
-    monkeypatch.setattr(oneshot_setup, "PATIENCE", 1.0)
-    monkeypatch.setattr(oneshot, "PATIENCE", 1.0)
+    monkeypatch.setattr(server_setup, "PATIENCE", 1.0)
+    monkeypatch.setattr(server_session, "PATIENCE", 1.0)
     code, out, err = run("list", authored, *entered)
     assert (code, out) == (1, "")
     assert re.search(said, err)
