@@ -147,12 +147,14 @@ class Connection:
         Returns:
             The outputs; empty for whatever is dropped. Never raises for anything a page can post.
         """
-        if self.state in (State.IDLE, State.CLOSED):
-            return self._drop(self.state)
+        state = self._first.state
+        if state is State.IDLE or state is State.CLOSED:
+            return self._drop(state)
         origin = inbound.origin
         if not inbound.from_peer:
             return self._seen(self._drop("source"), None, origin, _OTHER_WINDOW)
-        if not any(self._hears(machine, origin) for machine in self._machines):
+        adopted = self._adopted
+        if not (adopted.hears(origin) if adopted else any(machine.hears(origin) for machine in self._machines)):
             return self._seen(self._refuse_origin(origin), None, origin, _OTHER_ORIGIN)
         try:
             text = inbound.read()
@@ -181,7 +183,9 @@ class Connection:
         """
         outputs = self.act(Local.SEND, (text, message), now=now)
         self._first.exchange.expect(now)
-        return outputs if self.watched else [output for output in outputs if not isinstance(output, Wire)]
+        if outputs and isinstance(outputs[0], Wire) and not self.watched:
+            del outputs[0]
+        return outputs
 
     def act(self, act: str, body: Any = None, *, now: float) -> list[Output]:
         """Do something that only this dialect has, in a state that allows it.
@@ -223,27 +227,37 @@ class Connection:
 
     # The gate
 
-    def _hears(self, machine: Machine, origin: str) -> bool:
-        return origin in machine.allowed if machine.origin is None else origin == machine.origin
-
     def _take(self, text: str, origin: str, now: float) -> list[Output]:
         """Take what an allowed peer posted through the rest of the gate: shape, then state."""
         try:
             data = payload.parse(text, **self._first.exchange.limits)
         except MessageError as error:
             return self._refuse(error, text, text, origin, now)
-        claims = [(machine, kind) for machine in self._machines if (kind := machine.role.codec.kind(data)) is not None]
-        if not claims:
+        machine, kind = self._claimant(data, origin)
+        if kind is None:
             return self._seen(self._drop("noise"), text, origin, _NOISE)
-        heard = [(machine, kind) for machine, kind in claims if self._hears(machine, origin)]
-        if not heard:
-            return self._seen(self._refuse_origin(origin, claims[0][0]), text, origin, _OTHER_ORIGIN)
-        machine, kind = next((claim for claim in heard if claim[0].takes(claim[1])), heard[0])
+        if not machine.hears(origin):
+            return self._seen(self._refuse_origin(origin, machine), text, origin, _OTHER_ORIGIN)
         outputs = machine.hear(kind, data, text, origin, now)
-        if self._adopted is None and machine.past_opening:
-            self._adopted = machine
-            self._machines = [machine]
-        return self._seen(self._settle(machine, outputs), text, origin)
+        if self._adopted is None:
+            if machine.past_opening:
+                self._adopted = machine
+                self._machines = [machine]
+            outputs = self._settle(machine, outputs)
+        return self._seen(outputs, text, origin) if self.watched else outputs
+
+    def _claimant(self, data: Any, origin: str) -> tuple[Machine, str | None]:
+        """Return whose message it is, and its kind there; None for noise.
+
+        Where several codecs claim it, the candidate is preferred that hears this origin, and whose state takes it.
+        """
+        if self._adopted:
+            return self._adopted, self._adopted.role.codec.kind(data)
+        kinds = [(machine, machine.role.codec.kind(data)) for machine in self._machines]
+        claims = [claim for claim in kinds if claim[1] is not None]
+        heard = [claim for claim in claims if claim[0].hears(origin)]
+        taken = [claim for claim in heard if claim[0].takes(claim[1])]
+        return (taken or heard or claims or kinds)[0]
 
     def _refuse(self, error: MessageError, members: str, text: str | None, origin: str, now: float) -> list[Output]:
         """Refuse a message that cannot be parsed, where a candidate claims it: only some of its members are read."""
@@ -254,7 +268,7 @@ class Connection:
             if kind is None:
                 continue
             claimed = claimed or machine
-            if self._hears(machine, origin):
+            if machine.hears(origin):
                 outputs = machine.refuse(error, kind, machine.role.codec.ids(data), origin, now)
                 return self._seen(self._settle(machine, outputs), text, origin)
         if claimed:
@@ -280,9 +294,11 @@ class Connection:
 
     def _settle(self, machine: Machine, outputs: Iterable[Output]) -> list[Output]:
         """Return the outputs of a machine; where that is over and others are left, it is only withdrawn."""
+        if self._adopted is not None:
+            return list(outputs)
         settled: list[Output] = []
         for output in outputs:
-            if not isinstance(output, Closed) or self._adopted is not None:
+            if not isinstance(output, Closed):
                 settled.append(output)
                 continue
             self._errors.append(output.error)

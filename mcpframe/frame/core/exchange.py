@@ -19,7 +19,11 @@ from mcpframe.frame.core.roles import Options
 
 
 class Exchange:
-    """The pending requests of both directions, in the codec of one role."""
+    """The pending requests of both directions, in the codec of one role.
+
+    Attributes:
+        limits: those of one message, as `payload` takes them.
+    """
 
     def __init__(self, codec: Codec, options: Options, post: Callable[[str], Send], *, asks: bool) -> None:
         """Begin without any.
@@ -30,6 +34,7 @@ class Exchange:
             post: makes a text a message for the pinned peer.
             asks: whether a peer that is silent while requests wait is asked with a `ping`.
         """
+        self.limits = {"max_bytes": options.max_message_bytes, "max_nesting": options.max_nesting}
         self._codec = codec
         self._options = options
         self._post = post
@@ -41,11 +46,6 @@ class Exchange:
     def deadline(self) -> float | None:
         """When to call `tick` next, in seconds; None for never."""
         return self._alive.deadline
-
-    @property
-    def limits(self) -> dict[str, int]:
-        """The limits of one message, as `payload` takes them."""
-        return {"max_bytes": self._options.max_message_bytes, "max_nesting": self._options.max_nesting}
 
     def tick(self, now: float) -> list[Output]:
         """Let time pass: ask the peer whether it still answers, or report that it does not."""

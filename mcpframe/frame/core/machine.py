@@ -124,7 +124,11 @@ class Machine:
                 outputs += self.happen(local, now=now)
         return [*outputs, *self.exchange.tick(now)]
 
-    def takes(self, kind: str) -> bool:
+    def hears(self, origin: str) -> bool:
+        """Return whether a message of this origin is taken: of the peer, once its origin is known."""
+        return origin in self.allowed if self.origin is None else origin == self.origin
+
+    def takes(self, kind: str | None) -> bool:
         """Return whether a message of this kind belongs to the state, as far as its kind tells."""
         return (self.state, kind) in self.role.by_trigger
 
