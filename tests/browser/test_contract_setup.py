@@ -5,16 +5,13 @@ Framed pages are of the host's site: Playwright's driver trips over frames that 
 
 from typing import Any
 
-import pytest
 from playwright.async_api import BrowserContext, Page, Route
 
 from tests.browser.conftest import PAGES, Origins, Troubles
 from tests.contract.outer import Outer
 from tests.contract.playing import POLL, heard, say
 from tests.contract.setup import *  # noqa: F403  the tests for every window
-from tests.contract.setup import CAMERA, COMPLETE, HANDSHAKE
-
-CLIPBOARD = {"name": "clipboard-read", "phase": ["transport"], "required": False, "purpose": ""}
+from tests.contract.setup import CAMERA, CLIPBOARD, COMPLETE, HANDSHAKE
 
 
 async def attributes(page: Page) -> dict[str, Any]:
@@ -143,18 +140,6 @@ async def test_the_host_is_asked_and_the_page_loaded_anew(outer: Outer, origins:
     await say(frame, COMPLETE)
     await outer.next("set up")
     assert await outer.rest() == []
-
-
-@pytest.mark.parametrize("grants", [None, [], ["clipboard-read"]])
-async def test_a_required_permission_that_is_denied_ends_the_setup_before_it_began(
-    outer: Outer, origins: Origins, grants: list[str] | None
-) -> None:
-    await outer.set_up(f"{origins.neighbour}/page.html", grants=grants)
-    frame = await outer.framed()
-    await say(frame, {**HANDSHAKE, "requestedPermissions": [CAMERA, CLIPBOARD]})
-    failed = await outer.next("setup failed")
-    assert failed["error"] == "PermissionsDenied"
-    assert "camera" in failed["message"]
 
 
 async def test_the_sandbox_is_the_standard_one(outer: Outer, origins: Origins) -> None:

@@ -10,8 +10,6 @@ from tests.contract.outer import Origins, Outer
 from tests.contract.playing import heard, say
 
 HANDSHAKE = {"type": "MCP_SETUP_HANDSHAKE", "protocolVersion": "1.0", "requiresVisibleSetup": False}
-
-
 COMPLETE = {
     "type": "MCP_SETUP_COMPLETE",
     "status": "success",
@@ -19,9 +17,8 @@ COMPLETE = {
     "ephemeralMessage": "Ready",
     "transportVisibility": {"requirement": "optional", "optionalMessage": "See the points"},
 }
-
-
 CAMERA = {"name": "camera", "phase": ["setup"], "required": True, "purpose": "Scan a code"}
+CLIPBOARD = {"name": "clipboard-read", "phase": ["transport"], "required": False, "purpose": ""}
 
 
 @pytest.mark.parametrize(
@@ -118,3 +115,15 @@ async def test_a_name_that_is_none_is_never_granted(outer: Outer, origins: Origi
     frame = await outer.framed()
     await say(frame, {**HANDSHAKE, "requestedPermissions": [{**CAMERA, "name": name}]})
     assert (await outer.next("setup failed"))["error"] == "OriginError"
+
+
+@pytest.mark.parametrize("grants", [None, [], ["clipboard-read"]])
+async def test_a_required_permission_that_is_denied_ends_the_setup_before_it_began(
+    outer: Outer, origins: Origins, grants: list[str] | None
+) -> None:
+    await outer.set_up(f"{origins.neighbour}/page.html", grants=grants)
+    frame = await outer.framed()
+    await say(frame, {**HANDSHAKE, "requestedPermissions": [CAMERA, CLIPBOARD]})
+    failed = await outer.next("setup failed")
+    assert failed["error"] == "PermissionsDenied"
+    assert "camera" in failed["message"]
