@@ -39,6 +39,7 @@ function showError(title, detail) {
 
 /** So that no host waits for a page that has stopped. */
 function sayLastWords() {
+  globalThis.mcpframeInbox?.fail(); // where Python has not begun to listen
   if (!lastWords) return;
   const [message, target] = lastWords;
   lastWords = null;

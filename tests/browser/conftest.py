@@ -202,6 +202,11 @@ class Troubles:
                 self._changed = anyio.Event()
                 await self._changed.wait()
 
+    @property
+    def heard(self) -> list[str]:
+        """All that was in the console."""
+        return list(self._heard)
+
     def unexpected(self) -> list[str]:
         """The complaints that nobody expected."""
         return [text for text in self._found if not any(part in text for part in self._expected)]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Protocol, runtime_checkable
 
-from playwright.async_api import Frame, Page
+import anyio
+from playwright.async_api import BrowserContext, Error, Frame, Page, Route
 
 POLL = 30
 """How often Playwright looks, in milliseconds. By default it looks when a page is painted, which no hidden one is."""
@@ -20,6 +23,27 @@ class Played(Protocol):
     async def say(self, message: Any) -> None: ...
 
     async def heard(self, count: int) -> list[dict[str, Any]]: ...
+
+
+Release = Callable[[], None]
+
+
+@asynccontextmanager
+async def held(context: BrowserContext, files: str) -> AsyncIterator[Release]:
+    """Hold back files that pages ask for, until what is given is called."""
+    released = anyio.Event()
+
+    async def hold(route: Route) -> None:
+        await released.wait()
+        with suppress(Error):  # the page that asked for it is gone
+            await route.continue_()
+
+    await context.route(files, hold)
+    try:
+        yield released.set
+    finally:
+        released.set()
+        await context.unroute_all(behavior="wait")
 
 
 async def say(frame: Frame, message: Any) -> None:

@@ -24,9 +24,12 @@ class Dialect:
         inner: the roles of a framed page, by phase.
         outer: the roles of its host, by phase.
         phase_of: returns the phase that a page's address asks for, from its hash.
+        fragments: for each phase but the transport phase, a regular expression that finds it in the hash; the same in
+            Python and in JavaScript.
         address_for: returns the address of a page in a phase.
         last_words: returns what the script of a framed page posts in place of a Python that has ended, from the event
             that began the session.
+        never_started: returns what it posts in a phase, to whoever is there, where Python does not start.
         host_offer: returns the offer of an outer frame. Takes by name: `session_id`, `granted`, `declined`, `asks`.
         steps: for kinds of messages of the handshake, what a person calls that step.
     """
@@ -35,7 +38,9 @@ class Dialect:
     inner: Mapping[str, Role]
     outer: Mapping[str, Role]
     phase_of: Callable[[str], str] = lambda fragment: TRANSPORT
+    fragments: Mapping[str, str] = field(default_factory=dict)
     address_for: Callable[[str, str], str] = lambda url, phase: url
     last_words: Callable[[SessionBegun], Mapping[str, Any] | None] = lambda event: None
+    never_started: Callable[[str], Mapping[str, Any] | None] = lambda phase: None
     host_offer: Callable[..., Any] = lambda **_: None
     steps: Mapping[str, str] = field(default_factory=dict)

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from mcpframe.frame.core.errors import HandshakeTimeout
+
 if TYPE_CHECKING:
     from playwright.async_api import Frame, Locator
 
@@ -17,6 +19,30 @@ Answers: TypeAlias = "Mapping[str, Any] | Callable[[Frame], Awaitable[Any]]"
 _CHECKS = {"true": True, "false": False}
 _CHECKED = ("checkbox", "radio")
 _SELECTOR_STARTS = ("#", ".", "[", "css=", "xpath=", "text=", "role=", "id=", "data-testid=")
+
+
+_STARTED = """() => {
+  const page = document.getElementById("mcpframe-page");
+  return !["loading", "booting"].includes(page?.dataset.state);
+}"""
+
+
+async def page_started(frame: Frame, patience: float | None) -> None:
+    """Wait until the page of a bundle has started or failed: its setup begins before.
+
+    Args:
+        frame: The framed page.
+        patience: How long to wait, in seconds; None for ever.
+
+    Raises:
+        HandshakeTimeout: It does not start in time.
+    """
+    from playwright.async_api import TimeoutError as PlaywrightTimeout
+
+    try:
+        await frame.wait_for_function(_STARTED, timeout=(patience or 0) * 1000, polling=100)
+    except PlaywrightTimeout:
+        raise HandshakeTimeout("The framed page did not start in time.") from None
 
 
 async def answer_setup(frame: Frame, answers: Answers) -> None:

@@ -17,6 +17,8 @@ from mcpframe.kit.bundle.assets import Asset, asset, content_hash, hashed
 from mcpframe.kit.bundle.collect import style_paths
 from mcpframe.kit.bundle.csp import header_policy, page_policy
 from mcpframe.kit.bundle.deferred_modules import needs_deferred
+from mcpframe.kit.bundle.inbox import SCRIPT as INBOX
+from mcpframe.kit.bundle.inbox import inbox_data
 from mcpframe.kit.bundle.index_page import link, prefetch_script, relative_url, render_page
 from mcpframe.kit.bundle.inspect import Inspected
 from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layers, base_packages, root_names
@@ -99,7 +101,9 @@ def assemble(
     title = config.title or inspected.title or inspected.name
     folder, author_assets = _author_assets(name, page_files)
     styles = [author_assets[path] for path in style_paths(project)]
-    policy = page_policy(config.csp, frames=config.kind == "page", inline=[prefetch_script()] if image else [])
+    inbox = inbox_data(inspected, config) if config.kind == "server" else None
+    inline = [*([INBOX.read_text("utf-8")] if inbox else []), *([prefetch_script()] if image else [])]
+    policy = page_policy(config.csp, frames=config.kind == "page", inline=inline)
     boot = {
         "entry": project.entry,
         "kind": config.kind,
@@ -154,6 +158,7 @@ def assemble(
         modules=[link(item, name) for item in (scripts.pyodide, scripts.asm)],
         preloads=[link(item, name) for item in preloads],
         prefetch=image is not None,
+        inbox=inbox,
     )
     index = asset(f"{name}/index.html", page)
     plain = [*archives.values(), *([deferred] if at_start else [])]

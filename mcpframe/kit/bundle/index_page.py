@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.assets import Asset
+from mcpframe.kit.bundle.inbox import SCRIPT
 
 
 def relative_url(asset: Asset, folder: str) -> str:
@@ -39,6 +40,7 @@ def render_page(
     modules: Iterable[Mapping[str, Any]],
     preloads: Iterable[Mapping[str, Any]],
     prefetch: bool,
+    inbox: Mapping[str, Any] | None = None,
 ) -> bytes:
     """Render index.html.
 
@@ -51,25 +53,32 @@ def render_page(
         loader: The loader's script.
         modules: Scripts that the loader imports.
         preloads: Files that the loader fetches.
-        prefetch: Whether the page has the inline script, as it has a snapshot.
+        prefetch: Whether the page has the inline script that fetches its snapshot.
+        inbox: The data of `inbox.js`, as returned by `inbox_data`; None for a page without it.
     """
     environment = Environment(
         loader=FileSystemLoader(page_dir()), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    # Only these characters could end a script element; JSON reads the escapes the same.
-    text = json.dumps(boot, separators=(",", ":"), sort_keys=True).replace("<", "\\u003c").replace(">", "\\u003e")
     markup = environment.get_template("index.html.j2").render(
         title=title,
         csp=csp,
         generator=generator,
-        boot=_Raw(text.replace("&", "\\u0026")),
+        boot=_json(boot, sort=True),
         styles=styles,
         loader=loader,
         modules=modules,
         preloads=preloads,
         prefetch=_Raw(prefetch_script()) if prefetch else None,
+        inbox={"script": _Raw(SCRIPT.read_text("utf-8")), "data": _json(inbox)} if inbox else None,
     )
     return markup.encode()
+
+
+def _json(data: Mapping[str, Any], *, sort: bool = False) -> _Raw:
+    """Return the text of a script element that holds data."""
+    # Only these characters could end a script element; JSON reads the escapes the same.
+    text = json.dumps(data, separators=(",", ":"), sort_keys=sort).replace("<", "\\u003c").replace(">", "\\u003e")
+    return _Raw(text.replace("&", "\\u0026"))
 
 
 class _Raw(str):

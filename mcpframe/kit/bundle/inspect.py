@@ -47,6 +47,19 @@ _Tool = Annotated[dict[str, Any], AfterValidator(_is_tool)]
 
 
 @dataclass(frozen=True)
+class InspectedSetup:
+    """What the page asks for when it is set up.
+
+    Attributes:
+        visible: Whether it needs to be seen.
+        permissions: The fields of each `Permission`.
+    """
+
+    visible: bool = False
+    permissions: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
 class Inspected:
     """What the build learns from importing the author's entry.
 
@@ -58,6 +71,7 @@ class Inspected:
         allowed_origins: The origins passed to `FrameServer`.
         tools: The tools as `tools/list` returns them; None if the server lists them only within a session.
         modules: The names of all modules that are imported together with the server.
+        setup: What its setup asks for; None if that is not known.
     """
 
     name: str
@@ -67,6 +81,7 @@ class Inspected:
     allowed_origins: tuple[str, ...] = ()
     tools: tuple[dict[str, Any], ...] | None = None
     modules: tuple[str, ...] = ()
+    setup: InspectedSetup | None = None
 
 
 def compile_and_inspect(
@@ -166,7 +181,28 @@ def compile_and_inspect(
         allowed_origins=tuple(found.allowed_origins),
         tools=None if found.tools is None else tuple(found.tools),
         modules=tuple(found.modules),
+        setup=None if found.setup is None else found.setup.as_inspected(),
     )
+
+
+class _Permission(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    name: _Text
+    phase: Annotated[list[_Text], Field(max_length=_MOST)]
+    required: bool
+    purpose: _Text
+
+
+class _Setup(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    visible: bool
+    permissions: Annotated[list[_Permission], Field(max_length=_MOST)]
+
+    def as_inspected(self) -> InspectedSetup:
+        permissions = ({**item.model_dump(), "phase": tuple(item.phase)} for item in self.permissions)
+        return InspectedSetup(self.visible, tuple(permissions))
 
 
 class _Found(BaseModel):
@@ -183,6 +219,7 @@ class _Found(BaseModel):
     allowed_origins: Annotated[list[_Text], Field(max_length=_MOST)] = []
     tools: Annotated[list[_Tool], Field(max_length=_MOST)] | None = None
     modules: Annotated[list[_Text], Field(max_length=_MOST)] = []
+    setup: _Setup | None = None
 
 
 def _checked(result: object, entry: str, kind: str) -> _Found:

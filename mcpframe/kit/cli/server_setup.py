@@ -66,11 +66,12 @@ async def run_setup(outer: OuterFrame, place: PlaywrightPlace, entries: Sequence
     """
     from playwright.async_api import Error
 
-    from mcpframe.kit.browser.setup_form import answer_setup
+    from mcpframe.kit.browser.setup_form import answer_setup, page_started
 
     async with outer.setup(place) as setup:
         assert place.window
         frame = await place.window.frame()
+        await page_started(frame, outer.options.handshake_timeout)
         for name, value in entries:
             try:
                 await answer_setup(frame, {name: value})

@@ -18,7 +18,7 @@ from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import SetupNotDone
 from mcpframe.kit.browser.cross_loop_window import DistantPlace, ask
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
-from mcpframe.kit.browser.setup_form import Answers, answer_setup
+from mcpframe.kit.browser.setup_form import Answers, answer_setup, page_started
 from mcpframe.kit.testing.shared_browser import ServedBundle, SharedBrowser
 from mcpframe.kit.testing.wire_record import WireRecord
 
@@ -157,6 +157,7 @@ class FramedServer:
     async def _answer(self, answers: Any) -> None:
         assert self._place.window
         frame: Frame = await self._place.window.frame()
+        await page_started(frame, self.outer.options.handshake_timeout)
         await answer_setup(frame, answers)
 
 

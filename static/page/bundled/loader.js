@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "c34f672c42679029427a765730729d327d38589c39c927e1821bda952d886ed5"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "38ca3d5286d8dc316954c92b61524e27ffcf0851528595e4086b24acd1797269"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -734,6 +734,7 @@ function showError(title, detail) {
 ${detail}` : title);
 }
 function sayLastWords() {
+  globalThis.mcpframeInbox?.fail();
   if (!lastWords) return;
   const [message, target] = lastWords;
   lastWords = null;

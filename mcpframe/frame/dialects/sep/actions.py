@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.errors import (
     HandshakeTimeout,
     PeerGone,
@@ -51,6 +52,18 @@ def last_words(event: SessionBegun) -> dict[str, Any]:
     if isinstance(event, Opened):
         return {"type": TRANSPORT_HANDSHAKE, "protocolVersion": VERSION}
     text = "The page stopped during its setup."
+    return _setup_complete(SetupResult("", error_code=SetupErrorCode.CONFIG_ERROR, error_message=text))
+
+
+def never_started(phase: str) -> dict[str, Any] | None:
+    """Return what the script of an inner page posts to `*` where Python does not start.
+
+    A host that has answered a setup's handshake waits for the end of the setup, mostly without a deadline. In the
+    transport phase it waits for the acceptance, which has one, and no message of the peer could end that sooner.
+    """
+    if phase == TRANSPORT:
+        return None
+    text = "The page did not start: open it by itself to see why."
     return _setup_complete(SetupResult("", error_code=SetupErrorCode.CONFIG_ERROR, error_message=text))
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from mcpframe.frame.core.dialect import SETUP, TRANSPORT, Dialect
 from mcpframe.frame.dialects.sep.actions import DIALECT as NAME
-from mcpframe.frame.dialects.sep.actions import last_words
+from mcpframe.frame.dialects.sep.actions import last_words, never_started
 from mcpframe.frame.dialects.sep.messages import (
+    FRAGMENTS,
     TRANSPORT_ACCEPTED,
     TRANSPORT_HANDSHAKE,
     TRANSPORT_HANDSHAKE_REPLY,
@@ -21,7 +22,9 @@ DIALECT = Dialect(
     outer={SETUP: OUTER_SETUP, TRANSPORT: OUTER_TRANSPORT},
     phase_of=phase_of,
     address_for=address_for,
+    fragments=FRAGMENTS,
     last_words=last_words,
+    never_started=never_started,
     host_offer=HostOffer,
     steps={
         TRANSPORT_HANDSHAKE: "Handshake heard",

@@ -16,6 +16,7 @@ can be defaulted is; anything but success is a failure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -46,6 +47,9 @@ MCP_MESSAGE = "MCP_MESSAGE"
 _MAX_TEXT = 4096
 _MAX_DIGITS = 6
 PHASES = ("setup", "transport")
+
+FRAGMENTS = {"setup": "(^#?|,)setup(?![^,])"}
+
 T = TypeVar("T")
 
 
@@ -58,7 +62,7 @@ def phase_of(fragment: str) -> str:
     Returns:
         `"setup"` or `"transport"`.
     """
-    return "setup" if "setup" in fragment.removeprefix("#").split(",") else "transport"
+    return "setup" if re.search(FRAGMENTS["setup"], fragment) else "transport"
 
 
 def address_for(url: str, phase: str) -> str:

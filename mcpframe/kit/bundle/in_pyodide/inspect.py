@@ -7,6 +7,7 @@ If the author's code raises, the result is {"error": sentence, "traceback": text
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import sys
@@ -61,7 +62,16 @@ async def inspected(entry: str, folder: str, kind: str, settings: dict[str, Any]
         "allowed_origins": list(getattr(found, "allowed_origins", None) or []),
         "tools": listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed],
         "modules": used,
+        "setup": setup_of(found) if kind == "server" else None,
     }
+
+
+def setup_of(server: Any) -> dict[str, Any]:
+    """What the page of a server asks for when it is set up."""
+    phase = getattr(server, "setup_phase", None)
+    if phase is None:
+        return {"visible": False, "permissions": []}
+    return {"visible": phase.visible, "permissions": [dataclasses.asdict(item) for item in phase.permissions]}
 
 
 def told(error: BaseException, folder: str) -> str:

@@ -103,7 +103,7 @@ def test_all_imports_of_a_pages_scripts_are_found_in_its_one_file(script: bytes,
 def test_the_script_holds_every_module_of_the_page_except_those_that_are_inline() -> None:
     inside = set(re.findall(r"^// static/(.+\.js)$", loader_script().decode(), re.MULTILINE))
     modules = {f"page/{path.name}" for path in page_dir().glob("*.js")}
-    assert inside == {*modules, "host/host-json.js"} - {"page/prefetch.js"}
+    assert inside == {*modules, "host/host-json.js"} - {"page/inbox.js", "page/prefetch.js"}
 
 
 def test_the_bundled_script_in_the_repository_is_what_its_sources_make() -> None:

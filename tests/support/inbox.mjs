@@ -1,0 +1,65 @@
+// inbox.js in windows that the test makes up: prints what becomes of each, as JSON.
+import { readFile } from "node:fs/promises";
+import { createContext, runInContext } from "node:vm";
+
+const [, , path, data] = process.argv;
+const script = await readFile(path, "utf-8");
+
+/** A page at an address, framed or opened as a popup, or by itself. */
+function opened({ hash = "", framed = false, popup = false }) {
+  const posted = [];
+  const listeners = new Set();
+  const timers = new Map();
+  const host = { postMessage: (message, target) => posted.push([message, target]) };
+  const page = {
+    location: { hash },
+    opener: popup ? host : null,
+    document: { getElementById: (id) => (id === "mcpframe-inbox" ? { textContent: data } : null) },
+    addEventListener: (kind, listener) => kind === "message" && listeners.add(listener),
+    removeEventListener: (kind, listener) => listeners.delete(listener),
+    setTimeout: (run, after) => timers.set(run, after) && run,
+    clearTimeout: (run) => timers.delete(run),
+  };
+  createContext(page);
+  page.self = runInContext("globalThis", page);
+  page.parent = framed ? host : page.self;
+  runInContext(script, page);
+  const hear = (event) => listeners.forEach((listener) => listener(event));
+  return { page, posted, listeners, timers, hear };
+}
+
+const said = {};
+for (const hash of ["", "#visible", "#nosetup", "#setup", "#visible,setup"]) {
+  said[`at ${hash}`] = opened({ hash, framed: true }).posted;
+}
+said.popup = opened({ popup: true }).posted;
+
+const alone = opened({ hash: "#setup" });
+said.alone = [alone.posted, alone.listeners.size, alone.timers.size, "mcpframeInbox" in alone.page];
+
+const unread = (number) => ({
+  number,
+  get data() {
+    throw new Error("it was read");
+  },
+});
+const flooded = opened({ framed: true });
+for (let number = 0; number < 100_000; number += 1) flooded.hear(unread(number));
+const taken = flooded.page.mcpframeInbox.take();
+flooded.hear(unread(-1));
+said.flooded = {
+  kept: taken.events.map(({ number }) => number),
+  dropped: taken.dropped,
+  called: taken.called,
+  left: [flooded.listeners.size, flooded.timers.size, "mcpframeInbox" in flooded.page],
+};
+
+const failing = (hash) => {
+  const page = opened({ hash, framed: true });
+  const [[run, after]] = page.timers;
+  page.page.mcpframeInbox.fail();
+  run();
+  return { posted: page.posted.slice(1), after };
+};
+said.failed = { setup: failing("#setup"), transport: failing("") };
+console.log(JSON.stringify(said));

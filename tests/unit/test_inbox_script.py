@@ -1,0 +1,93 @@
+"""What the page does before Python runs: the script in the page, with what the build computed for it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from mcpframe.frame.core.roles import State
+from mcpframe.frame.dialects.sep import roles as sep
+from mcpframe.frame.dialects.sep.dialect import DIALECT
+from mcpframe.frame.setup_phase import SetupCompleted, SetupErrorCode
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.node import find_node
+from mcpframe.kit.bundle.inbox import SCRIPT, inbox_data
+from mcpframe.kit.bundle.inspect import Inspected, InspectedSetup
+from mcpframe.kit.project.config import McpframeConfig
+from tests.support.sep import connection_in, hear
+
+CAMERA = {"name": "camera", "phase": ("setup",), "required": True, "purpose": "</script> \u2028"}
+NEVER_STARTED = DIALECT.never_started("setup")
+TRANSPORT = {"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}
+SETUP = {
+    "type": "MCP_SETUP_HANDSHAKE",
+    "protocolVersion": "1.0",
+    "minProtocolVersion": "1.0",
+    "maxProtocolVersion": "1.0",
+    "requiresVisibleSetup": True,
+    "requestedPermissions": [{**CAMERA, "phase": ["setup"]}],
+}
+
+
+def data(setup: InspectedSetup | None) -> dict[str, Any]:
+    return inbox_data(Inspected("a server", setup=setup), McpframeConfig(boot_timeout=12.5))
+
+
+@pytest.fixture(scope="module")
+def said() -> dict[str, Any]:
+    script = checkout_dir() / "tests" / "support" / "inbox.mjs"
+    given = json.dumps(data(InspectedSetup(True, (CAMERA,))))
+    told: dict[str, Any] = json.loads(find_node().run(str(script), str(SCRIPT), given))
+    return told
+
+
+@pytest.mark.parametrize(
+    ("fragment", "opening"),
+    [("", TRANSPORT), ("#visible", TRANSPORT), ("#nosetup", TRANSPORT), ("#setup", SETUP), ("#visible,setup", SETUP)],
+)
+def test_it_posts_the_opening_of_its_addresss_phase(said: dict[str, Any], fragment: str, opening: object) -> None:
+    assert said[f"at {fragment}"] == [[opening, "*"]]
+
+
+def test_a_popup_calls_its_opener(said: dict[str, Any]) -> None:
+    assert said["popup"] == [[TRANSPORT, "*"]]
+
+
+def test_a_page_that_is_opened_by_itself_posts_nothing_and_keeps_nothing(said: dict[str, Any]) -> None:
+    assert said["alone"] == [[], 0, 0, False]
+
+
+def test_a_flood_is_kept_in_part_unread_and_counted(said: dict[str, Any]) -> None:
+    most = data(None)["most"]
+    assert said["flooded"] == {
+        "kept": list(range(most)),
+        "dropped": 100_000 - most,
+        "called": True,
+        "left": [0, 0, False],
+    }
+
+
+def test_a_setup_that_does_not_start_is_told_once(said: dict[str, Any]) -> None:
+    assert said["failed"] == {
+        "setup": {"posted": [[NEVER_STARTED, "*"]], "after": 12_500},
+        "transport": {"posted": [], "after": 12_500},
+    }
+    completed, _ = hear(connection_in(sep.OUTER_SETUP, State.SETTING_UP), NEVER_STARTED)
+    assert isinstance(completed, SetupCompleted)
+    assert completed.result.error_code is SetupErrorCode.CONFIG_ERROR
+
+
+def test_the_openings_are_what_python_would_post() -> None:
+    found = data(InspectedSetup())
+    assert [phase["openings"] for phase in found["phases"]] == [
+        [{**SETUP, "requiresVisibleSetup": False, "requestedPermissions": []}],
+        [TRANSPORT],
+    ]
+
+
+def test_python_alone_calls_where_the_setup_is_not_known() -> None:
+    setup, transport = data(None)["phases"]
+    assert (setup["openings"], setup["failures"]) == ([], [])
+    assert transport["openings"] == [TRANSPORT]
