@@ -32,13 +32,13 @@ _REASONS = {
 
 
 def cache_dir() -> Path:
-    """The folder for what can be fetched or built again: `$MCPFRAME_CACHE`, else the user's cache folder."""
+    """Return the folder for what can be fetched or built again: `$MCPFRAME_CACHE`, else the user's cache folder."""
     chosen = os.environ.get("MCPFRAME_CACHE")
     return Path(chosen).expanduser().absolute() if chosen else platformdirs.user_cache_path("mcpframe", appauthor=False)
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file, in hex."""
+    """Return the SHA-256 of a file, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -10,22 +10,22 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 
 
 def static_dir() -> Path:
-    """The folder with the files that pages need besides Python, one subfolder per kind of page."""
+    """Return the folder with the files that pages need besides Python, one subfolder per kind of page."""
     return data_dir("static")
 
 
 def page_dir() -> Path:
-    """The folder with the files of a framed page: its template, styles and scripts."""
+    """Return the folder with the files of a framed page: its template, styles and scripts."""
     return static_dir() / "page"
 
 
 def templates_dir() -> Path:
-    """The folder with the template servers, one per subfolder."""
+    """Return the folder with the template servers, one per subfolder."""
     return data_dir("templates")
 
 
 def data_dir(name: str) -> Path:
-    """The data folder `name`, from the wheel (`mcpframe/_data/NAME`) or from the checkout (`NAME` beside the package).
+    """Return the data folder `name`: `mcpframe/_data/NAME` in a wheel, or `NAME` beside the package in a checkout.
 
     Raises:
         KitError: It is in neither place: the installation is incomplete.
@@ -39,7 +39,7 @@ def data_dir(name: str) -> Path:
 
 
 def checkout_dir() -> Path:
-    """The root of the checkout this code runs from.
+    """Return the root of the checkout this code runs from.
 
     Raises:
         KitError: mcpframe is installed from a wheel; the operation needs a clone of the repository.

@@ -1,4 +1,4 @@
-"""A deadline that raises an error of its own, which says what was waited for."""
+"""A deadline that raises a given error, which can say what was waited for."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import asynccontextmanager
 
 @asynccontextmanager
 async def within(seconds: float, expired: Callable[[], Exception]) -> AsyncIterator[None]:
-    """Cancel the block where it takes longer than so many seconds, and raise an error in place of `TimeoutError`.
+    """Cancel the block after a number of seconds, and raise a given error instead of `TimeoutError`.
 
     Args:
         seconds: The deadline.
-        expired: Returns the error. Called only where the deadline has passed: a `TimeoutError` of the block's own is
-            passed on as it is.
+        expired: Returns the error. It is called only if the deadline has passed; a `TimeoutError` that the block raises
+            itself is not changed.
     """
     limit = asyncio.timeout(seconds)
     try:

@@ -133,7 +133,7 @@ def _wheel_node() -> Node | None:
 
 
 def _version(node: Path) -> str | None:
-    """The version of a `node` program; None if it does not run or is too old."""
+    """Return the version of a `node` program; None if it does not run or is too old."""
     try:
         text = run_tool([str(node), "--version"], "node", timeout=30).strip()
     except ToolFailed:

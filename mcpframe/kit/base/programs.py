@@ -272,7 +272,7 @@ _NOT_WHY = re.compile(r"(code|errno|syscall|A complete log)\b")
 
 
 def _reason(output: str) -> str:
-    """The line of a failed program's output that says why; pip, uv, npm and apt mark it with a word like `error`."""
+    """Return the line of a failed program's output with the reason, which often begins with a word like `error`."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [_PREFIX.sub("", line, count=1) for line in lines if _PREFIX.match(line)]
     told = [line for line in errors if line and not _NOT_WHY.match(line)]

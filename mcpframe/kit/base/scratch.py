@@ -57,7 +57,7 @@ def scratch(purpose: str) -> Iterator[Path]:
 
 
 def _made(purpose: str) -> tuple[Path, Path, IO[bytes] | None]:
-    """A new folder, the path of its lock file, and that file, open and locked."""
+    """Return a new folder, the path of its lock file, and that file, open and locked."""
     base = cache_dir() / _FOLDER
     with writing(base):
         base.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first date a zip can hold
 
 
 def source_date() -> tuple[int, int, int, int, int, int]:
-    """The date of every file in an archive: `$SOURCE_DATE_EPOCH` in UTC, else 1980-01-01.
+    """Return the date of every file in an archive: `$SOURCE_DATE_EPOCH` in UTC, else 1980-01-01.
 
     Raises:
         BuildError: `$SOURCE_DATE_EPOCH` is not a number of seconds.

@@ -24,7 +24,7 @@ class Asset:
     Attributes:
         path: Its path below the output root.
         data: Its content.
-        packed: Its content as gzip, if that is smaller enough; else None.
+        packed: Its content as gzip, if that saves enough; else None.
         sha256: The SHA-256 of its content, in hex.
     """
 
@@ -86,6 +86,6 @@ def _packed(data: bytes, digest: bytes) -> bytes | None:
         packed = path.read_bytes()
     else:
         packed = gzip.compress(data, 9, mtime=0)
-        if len(data) > 65536:  # smaller files compress faster than they are read from the cache
+        if len(data) > 65536:  # smaller files compress too fast for the cache to help
             write_file(path, packed)
     return packed if len(packed) < len(data) * _WORTH else None

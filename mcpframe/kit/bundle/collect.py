@@ -100,7 +100,7 @@ def style_paths(project: Project) -> list[str]:
 
 
 def _declared(project: Project, out: Path) -> dict[str, bytes]:
-    """The files matched by `assets` and `styles`, by path relative to the source folder, or else to the project's."""
+    """Return the files of `assets` and `styles`, by path relative to the source folder, or else to the project's."""
     found: dict[str, bytes] = {}
     for key, patterns in (("assets", project.config.assets), ("styles", project.config.styles)):
         for pattern in patterns:
@@ -114,7 +114,7 @@ def _name(project: Project, path: Path) -> str:
 
 
 def _sources(project: Project, folder: Path, out: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
-    """The Python files of a folder and its subfolders. Links that lead back to a parent folder are skipped.
+    """Yield the Python files of a folder and its subfolders. Links that lead back to a parent folder are skipped.
 
     Args:
         project: The project.
@@ -162,7 +162,7 @@ def _is_output(folder: Path) -> bool:
 
 
 def _imported(project: Project) -> Iterator[Path]:
-    """A script, and the modules and packages beside it that it imports, directly or indirectly."""
+    """Yield a script, and the modules and packages beside it that it imports, directly or indirectly."""
     script = project.single
     assert script is not None
     found: set[Path] = set()

@@ -1,4 +1,4 @@
-"""Where a project's entry leads that is not in its own files: to an object of an installed package, or to its program.
+"""Entries that are not in a project's own files: an object of an installed package, or the package's program.
 
 A package's name alone stands for its console script (PyPA, "Entry points specification"), which runs as on the command
 line.
@@ -25,7 +25,7 @@ _MOST_NAMED = 5
 
 
 def with_entry(project: Project, wheels: Mapping[str, Path], author: Mapping[str, bytes]) -> Project:
-    """Find what the entry of a project names among its own files and its requirements.
+    """Find the entry of a project among its own files and its requirements.
 
     Args:
         project: The project.
@@ -33,7 +33,7 @@ def with_entry(project: Project, wheels: Mapping[str, Path], author: Mapping[str
         author: Its own files.
 
     Returns:
-        The project; where the entry is a package's name, with `module:function` and the name of the program.
+        The project; if the entry is a package's name, with `module:function` and the name of the program.
 
     Raises:
         ConfigError: There is no such module or package, or the package has no program, or several.
@@ -63,7 +63,7 @@ def _with_program(project: Project, wheels: Mapping[str, Path]) -> Project:
         objects = server_objects(files)
         hint = f"to {' or '.join(map(repr, objects[:_MOST_NAMED]))}" if objects else "to 'module:object' of its server"
         raise ConfigError(
-            f"{project.file}: the package {name} has no console script to be run: set tool.mcpframe.entry {hint}."
+            f"{project.file}: the package {name} has no console script to run: set tool.mcpframe.entry {hint}."
         )
     program = choose_script(scripts, project.entry, project.config.script, str(project.file))
     return replace(project, entry=scripts[program], program=program)
@@ -75,7 +75,7 @@ class _CaseSensitive(configparser.ConfigParser):
 
 
 def console_scripts(wheel: Mapping[str, bytes]) -> dict[str, str]:
-    """The console scripts of a wheel: `module:function` by name."""
+    """Return the console scripts of a wheel: `module:function` by name."""
     text = next((data for path, data in wheel.items() if path.endswith(".dist-info/entry_points.txt")), b"")
     parser = _CaseSensitive(delimiters=("=",), interpolation=None, strict=False)
     try:
@@ -87,7 +87,7 @@ def console_scripts(wheel: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def server_objects(wheel: Mapping[str, bytes]) -> list[str]:
-    """The servers that modules of a wheel make when they are imported, as `module:object`."""
+    """Return the servers that modules of a wheel create when they are imported, as `module:object`."""
     found = []
     for path, data in sorted(wheel.items()):
         tree = syntax_tree(data) if path.endswith(".py") and b"mcp" in data else None

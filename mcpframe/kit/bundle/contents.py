@@ -212,7 +212,7 @@ def _unlinked(files: Files) -> Files:
 def _snapshot(
     snapshot: Snapshot | None, name: str, layers: Layers, inspected: Inspected, libraries: int
 ) -> tuple[Asset | None, dict[str, Any]]:
-    """The file of a snapshot, and its entry in the boot config."""
+    """Return the file of a snapshot, and its entry in the boot config."""
     if snapshot is None:
         return None, {}
     own = snapshot.layer == AUTHOR
@@ -233,7 +233,7 @@ def _snapshot(
 
 
 def _shared(layers: Layers) -> dict[str, bytes]:
-    """The files of the archives that all bundles share, by path below `LIBRARY`."""
+    """Return the files of the archives that all bundles share, by path below `LIBRARY`."""
     return {
         f"{layer.to.removeprefix(f'{LIBRARY}/')}/{path}": data
         for layer in layers.shared
@@ -242,7 +242,7 @@ def _shared(layers: Layers) -> dict[str, bytes]:
 
 
 def _author_assets(name: str, files: Mapping[str, bytes]) -> tuple[str, dict[str, Asset]]:
-    """The author's files for the page, in one folder with a hash in its name, as they refer to each other by name.
+    """Return the author's files for the page, in a folder with a hash in its name, as they refer to each other by name.
 
     Returns:
         The folder, relative to the page, and the files by path in it.
@@ -269,7 +269,7 @@ def _scripts(runtime: Runtime) -> _Scripts:
 def _lazy(
     project: Project, lock: Lock, wheels: Mapping[str, Path]
 ) -> tuple[list[Asset], dict[str, list[dict[str, str]]]]:
-    """The wheels of lazy requirements, and for each requirement the wheels that the page does not start with."""
+    """Return the wheels of lazy requirements, and for each requirement the wheels that the page does not start with."""
     there = base_packages(lock) | {package.name for package in lock.closure(root_names(project.requirements))}
     assets: dict[str, Asset] = {}
     lazy: dict[str, list[dict[str, str]]] = {}

@@ -69,7 +69,7 @@ def host_files(policies: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def _hashed_of(name: str) -> str:
-    """A regular expression for the paths of a bundle with a hash in them."""
+    """Return a regular expression for the paths of a bundle with a hash in them."""
     return f"/{re.escape(name)}/({'|'.join(map(re.escape, _HASHED_PREFIXES))})"
 
 

@@ -119,7 +119,7 @@ def write_lock(path: Path, lock: Lock) -> None:
     """Write a lock file; the same lock gives the same bytes.
 
     Raises:
-        WriteError: It cannot be written.
+        WriteError: The file cannot be written.
     """
     packages = [asdict(package) for package in sorted(lock.packages, key=lambda package: package.name)]
     data = {"about": _NOTE, "format": _FORMAT, "inputs": lock.inputs, "packages": packages}

@@ -81,13 +81,13 @@ def sparse(
 
 
 def _ranges(memory: bytes, start: bytes, own: Collection[int]) -> Iterator[tuple[int, int]]:
-    """The ranges of memory, in order: kind and length of each."""
+    """Yield the ranges of memory, in order: kind and length of each."""
     for kind, group in groupby(_pieces(memory, start, own), key=lambda piece: piece[0]):
         yield kind, sum(size for _, size in group)
 
 
 def _pieces(memory: bytes, start: bytes, own: Collection[int]) -> Iterator[tuple[int, int]]:
-    """The same in small pieces: large ones for zeros, smaller ones where parts can be left out."""
+    """Yield the same in small pieces: large ones for zeros, smaller ones where parts can be left out."""
     nothing = bytes(_STRETCH)
     special = {address // _STRETCH for address in own}
     for at in range(0, len(memory), _STRETCH):

@@ -25,7 +25,7 @@ _MAX_BYTES = 256 * 1024 * 1024
 
 
 def npm_files(packages: Mapping[str, NpmConfig], file: str) -> dict[str, bytes]:
-    """Return the files that `[tool.mcpframe.npm]` asks for, by path below the assets' folder.
+    """Return the files that `[tool.mcpframe.npm]` selects, by path below the assets' folder.
 
     Args:
         packages: The packages by name.
@@ -45,7 +45,7 @@ def npm_files(packages: Mapping[str, NpmConfig], file: str) -> dict[str, bytes]:
 
 
 def _fetched(name: str, package: NpmConfig, file: str) -> Path:
-    """The package's archive in the cache."""
+    """Return the package's archive in the cache."""
     key = hashlib.sha256(package.integrity.encode()).hexdigest()[:32]
     path = cache_dir() / "npm" / f"{key}.tgz"
     if path.is_file() and _integrity(path) == package.integrity:

@@ -132,7 +132,7 @@ def build(
 def _locked(
     project: Project, pyodide: PyodidePackages, author: Mapping[str, bytes], *, upgrade: bool, progress: Progress
 ) -> Lock:
-    """The project's lock; resolved anew if it is missing, is to be upgraded, or is of other requirements."""
+    """Return the project's lock; resolved anew if it is missing, is to be upgraded, or is of other requirements."""
     wanted = (*project.requirements, *project.lazy)
     if written_for_earlier(author) and not asks_for_later(wanted):
         wanted += ("mcp<2",)
@@ -158,7 +158,7 @@ def _check_program(project: Project) -> None:
 
 
 def _as_before(manifest: Mapping[str, Any]) -> Inspected:
-    """The description of the server in an earlier manifest."""
+    """Return the description of the server in an earlier manifest."""
     server, tools = manifest["server"], manifest["tools"]
     return Inspected(
         name=server["name"],
@@ -179,7 +179,7 @@ def _inputs(
     draft: bool,
     snapshot: Sequence[str],
 ) -> str:
-    """The hash of all inputs of a bundle."""
+    """Return the hash of all inputs of a bundle."""
     ours = [
         *sorted((_KIT / "bundle").rglob("*.py")),
         *source_files(),

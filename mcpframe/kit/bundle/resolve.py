@@ -91,7 +91,7 @@ def resolve(
 
 
 def _compile_for_later(roots: list[str], preferred: Mapping[str, str]) -> dict[str, _Pin] | None:
-    """The versions with mcp 2.x; None if the requirements on their own lead to 1.x.
+    """Return the versions with mcp 2.x; None if the requirements on their own lead to 1.x.
 
     A package that excludes 2.x now may have older versions that do not; they would fit, but are not intended.
     """
@@ -111,7 +111,7 @@ def _leads_to_earlier(roots: list[str], preferred: Mapping[str, str]) -> bool:
 
 
 def _code_for_earlier(lock: Lock) -> str | None:
-    """The evidence that a package which requires the SDK is written for mcp 1.x, although it allows 2.x."""
+    """Return the evidence that a package which requires the SDK is written for mcp 1.x, although it allows 2.x."""
     files = {package.name: package for package in lock.packages}
     users = set(files["mcp"].required_by) & files.keys() if "mcp" in files else set()
     wheels = (unpack(wheel_path(files[name])) for name in sorted(users))
@@ -172,7 +172,7 @@ def _resolved(
 
 
 def _is_as_stable(version: str, pinned: str) -> bool:
-    """Return whether a version is no pre-release, or may be one as the pinned version is."""
+    """Return whether a version is no pre-release; if the pinned one is, any version is as stable."""
     return Version(pinned).is_prerelease or not Version(version).is_prerelease
 
 

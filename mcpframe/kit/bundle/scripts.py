@@ -25,7 +25,7 @@ SNAPSHOT_MAKER = "snapshot-maker.js"
 
 
 def source_files() -> list[Path]:
-    """Return every static file that decides what a build writes."""
+    """Return every static file that a build depends on."""
     folders = (page_dir(), page_dir() / "bundled", static_dir() / "build")
     return [path for folder in folders for path in sorted(folder.iterdir()) if path.is_file()]
 
@@ -54,8 +54,8 @@ def with_record(script: str, sources: Iterable[str]) -> str:
     """Return the text of the bundled file.
 
     Args:
-        script: What esbuild has made.
-        sources: The files it was made of, relative to `static`.
+        script: The output of esbuild.
+        sources: The files it was bundled from, relative to `static`.
     """
     names = sorted(sources)
     record = json.dumps({"sources": names, "sha256": sources_hash(names)})
@@ -63,7 +63,7 @@ def with_record(script: str, sources: Iterable[str]) -> str:
 
 
 def sources_hash(names: Iterable[str]) -> str:
-    """Return one hash of files in `static`, the same whatever ends their lines."""
+    """Return one hash of files in `static`, which does not depend on their line endings."""
     texts = [(static_dir() / name).read_text("utf-8") for name in names]
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 

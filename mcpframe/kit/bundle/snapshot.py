@@ -156,7 +156,7 @@ def _take(browser: OpenedBundle, server: Server, layers: Sequence[str]) -> Taken
 
 
 def _layer(browser: OpenedBundle, server: Server, layer: str) -> tuple[Snapshot | None, str]:
-    """One layer's snapshot, from the cache if possible; or the reason why there is none."""
+    """Return one layer's snapshot, from the cache if possible; or the reason why there is none."""
     own = layer == AUTHOR
     bundle = browser.bundle if own else {path: data for path, data in browser.bundle.items() if "/" in path}
     kept = [path for path in sorted(bundle) if own or path.startswith("_mcpframe/")]
@@ -209,12 +209,12 @@ def _made(browser: OpenedBundle, server: Server, *, own: bool, program: str) -> 
     if reason := _failure(tried, "a restored page"):
         return {"reason": reason}, b""
     if own and server.tools is not None and tried["tools"] != list(server.tools):
-        return {"reason": "its tools are other ones once it is restored"}, b""
+        return {"reason": "its tools differ once it is restored"}, b""
     return facts, data
 
 
 def _start(browser: OpenedBundle, *, own: bool) -> tuple[dict[str, Any], bytes]:
-    """The page's outcome and the memory before Python runs, which do not depend on the author's files.
+    """Return the page's outcome and the memory before Python runs, which do not depend on the author's files.
 
     They are cached for each browser, runtime and set of libraries.
     """
@@ -232,12 +232,12 @@ def _start(browser: OpenedBundle, *, own: bool) -> tuple[dict[str, Any], bytes]:
 
 
 def _failure(outcome: Mapping[str, Any], page: str = "the page for it") -> str:
-    """The reason why a page failed, as half a sentence; empty if it did not."""
+    """Return the reason why a page failed, as half a sentence; empty if it did not."""
     return f"{page} fails ({_first_line(outcome['failure'])})" if "failure" in outcome else ""
 
 
 def _reason(outcome: Mapping[str, Any]) -> str:
-    """The reason why there is no snapshot, as half a sentence; empty if there is one."""
+    """Return the reason why there is no snapshot, as half a sentence; empty if there is one."""
     if failure := _failure(outcome):
         return failure
     found = outcome["found"]

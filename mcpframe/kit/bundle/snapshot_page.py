@@ -68,7 +68,7 @@ class Chromium:
     """The browser for snapshots. It starts when it is first used, and belongs to one thread, as Playwright does."""
 
     def __init__(self) -> None:
-        """Nothing is searched or started yet."""
+        """Create it without starting the browser."""
         self.is_stopped = threading.Event()  # set by any thread
         self._stack = ExitStack()
         self._page: Page | None = None
@@ -352,8 +352,8 @@ class _Page:
 def _only(origin: str) -> list[str]:
     """Chromium's arguments for a browser that can reach one origin only.
 
-    The page runs the author's code: all requests but those to its own server go to a proxy that does not exist, and so
-    does the resolution of names.
+    The page runs the author's code. All requests but those to its own server, and name lookups, go to a proxy that
+    does not exist.
     """
     return [
         "--proxy-server=http://127.0.0.1:9",  # the port `discard`, which no browser connects to
@@ -370,7 +370,7 @@ def _is_from_its_page(request: Request) -> bool:
 
 
 def _changed(boot: bytes, files: Mapping[str, Any], *, own: bool, checks: bool) -> bytes:
-    """The boot config with the build's script, and without the author's files if they are not included."""
+    """Return the boot config with the build's script, and without the author's files if they are not included."""
     config = json.loads(boot)
     config["boot_timeout"] = 2 * _PATIENCE  # also a busy machine should get a snapshot
     told = config["files"]
@@ -388,5 +388,5 @@ def _changed(boot: bytes, files: Mapping[str, Any], *, own: bool, checks: bool) 
 
 
 def _told(url: str, data: bytes) -> dict[str, Any]:
-    """The entry of a file in the boot config."""
+    """Return the entry of a file in the boot config."""
     return {"url": url, "integrity": integrity(data), "bytes": len(data)}

@@ -44,7 +44,7 @@ def trim_wheel(files: Files) -> tuple[dict[str, bytes], dict[str, bytes]]:
 
 
 def _headers(data: bytes) -> bytes:
-    """The headers of a METADATA file, without the long description."""
+    """Return the headers of a METADATA file, without the long description."""
     head, _, _ = data.replace(b"\r\n", b"\n").partition(b"\n\n")
     return head + b"\n"
 

@@ -43,7 +43,7 @@ class BuildResult:
         folder: The folder it is in.
         manifest: The content of its manifest.json.
         warnings: Warnings for the author, each in a sentence or two.
-        unchanged: Whether the bundle existed already.
+        unchanged: Whether there was nothing to build: the bundle in the output root is current.
     """
 
     name: str
@@ -107,7 +107,7 @@ def write_bundle(out: Path, name: str, assets: Iterable[Asset], manifest: Mappin
 
     Raises:
         BuildError: The folder exists and is not a bundle.
-        WriteError: The file system refuses.
+        WriteError: A file cannot be written.
     """
     target = out / name
     was_there = out.exists()

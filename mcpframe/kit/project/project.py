@@ -52,7 +52,7 @@ class Project:
 
     @property
     def lock_path(self) -> Path:
-        """Where the project's lock file is."""
+        """The path of the project's lock file."""
         return self.root / (f"{self.single.stem}.mcpframe.lock" if self.single else "mcpframe.lock")
 
     @property
@@ -93,7 +93,7 @@ def find_project(path: Path) -> Project:
 
 
 def with_origins(project: Project, origins: Sequence[str]) -> Project:
-    """The project with other allowed origins.
+    """Return the project with other allowed origins.
 
     Raises:
         ConfigError: One of them is not an origin.
@@ -174,7 +174,7 @@ def _project(
 
 
 def choose_script(scripts: Collection[str], package: str, chosen: str | None, file: str) -> str:
-    """The console script that an entry stands for: the chosen one, the only one, or the one of the package's name.
+    """Return the console script for an entry: the chosen one, the only one, or the one with the package's name.
 
     Args:
         scripts: The names of the package's console scripts.
@@ -250,7 +250,7 @@ def _guess_entry(root: Path, file: Path) -> str:
 
 
 def _server_object(text: str, file: Path) -> str | None:
-    """The first name at the top level of a module that a call of a server class is assigned to."""
+    """Return the first name at the top level of a module that a call of a server class is assigned to."""
     try:
         tree = ast.parse(text, file.name)
     except SyntaxError as error:

@@ -1,4 +1,4 @@
-"""Bundles the modules of a framed page's script into the one file that pages load, for the repository."""
+"""Bundle the modules of a framed page's script into the one file that pages load; it is in the repository."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from mcpframe.kit.web.host_page import bundle_module
 
 
 def write_page_script(modules: Path) -> Path:
-    """Bundle the page's script anew.
+    """Bundle the page's script and write the file.
 
     Args:
-        modules: A `node_modules` folder with esbuild, as `node.install_locked` makes it.
+        modules: A `node_modules` folder with esbuild, as `node.install_locked` creates it.
 
     Returns:
-        The file that was written.
+        The written file.
 
     Raises:
         KitError: esbuild is missing or fails.
@@ -33,7 +33,7 @@ def bundled_page_script(modules: Path) -> str:
     """Return the text of the bundled script, as `write_page_script` writes it."""
     with scratch("bundling") as folder:
         made, record = folder / "loader.js", folder / "inputs.json"
-        # Without comments, but not minified: a line and a name in somebody's error report are those of the sources.
+        # Comments are removed, but names are kept, so that error reports have the names of the sources.
         bundle_module(str(static_dir() / LOADER), made, modules, record=record, minify=False)
         inputs = json.loads(record.read_text("utf-8"))["inputs"]
         text = made.read_text("utf-8")

@@ -209,7 +209,7 @@ class _Host:
 
 
 class _Nobody:
-    """The loader's callbacks, with nobody to see anything."""
+    """The loader's callbacks; they do nothing."""
 
     def timing(self) -> str:
         return "{}"
@@ -227,14 +227,14 @@ async def _serve(server: Any, script: tuple[tuple[str, dict[str, Any]], ...]) ->
     waiting = asyncio.create_task(host.over.wait())
     await asyncio.wait([serving, waiting], return_when=asyncio.FIRST_COMPLETED)
     if serving.done():
-        serving.result()  # raises what has ended it
+        serving.result()  # raises the exception that ended it
     waiting.cancel()
     serving.cancel()
     await asyncio.wait([serving, waiting])
 
 
 def load(entry: str, kind: str, settings: str) -> None:
-    """Import the author's module, and note what it asks for. A factory is called in each page."""
+    """Import the author's module, and note what it uses. A factory is not called here, but in each page."""
     global _error, _found, _kind
     from mcpframe.frame import boot, entries
 

@@ -1,10 +1,10 @@
-"""A start from a snapshot compiles no Python: what Pyodide wants of Python is in memory already.
+"""A start from a snapshot compiles no Python: the objects that Pyodide needs are in memory already.
 
-Pyodide compiles four lines of Python at every start to get hold of modules and of their dictionaries. In its script,
-`t` is the snapshot that it starts from, if any.
+Pyodide compiles four lines of Python at every start, to look up modules and their dictionaries. In its script, `t` is
+the snapshot that it starts from, if any.
 
-Upstream: https://github.com/pyodide/pyodide/pull/1939 has the lines (the bootstrap),
-https://github.com/pyodide/pyodide/pull/4652 the snapshots, which keep them.
+Upstream: https://github.com/pyodide/pyodide/pull/1939 is about this part of the start, and
+https://github.com/pyodide/pyodide/pull/4652 about snapshots, which still run it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A patch: text of somebody else's file replaced, in all of its places or in none."""
+"""A patch: replaces text of somebody else's file, in all of its places or in none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Patch:
 
 
 def replacing(*changes: tuple[bytes, bytes]) -> Callable[[bytes], bytes]:
-    """Return a function that makes all changes to a file; it raises `DoesNotApply` where one of them is not possible.
+    """Return a function that makes all changes to a file; it raises `DoesNotApply` if one is not possible.
 
     Args:
         changes: Pairs of the old text, which must be in the file exactly once, and the new text.

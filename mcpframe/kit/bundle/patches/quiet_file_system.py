@@ -1,8 +1,8 @@
 """The file system throws no error for a file that is about to be created.
 
-Emscripten's file system throws where a file is not there, also when it only asks because it is to create it: an error
-for each file of the standard library. A browser whose developer tools are open, or that a test drives, records the
-whole stack of each.
+Emscripten's file system throws an error if a file does not exist, also when it is about to create it: one error for
+each file of the standard library. A browser whose developer tools are open, or that a test drives, records the whole
+stack of each.
 
 Upstream: https://github.com/emscripten-core/emscripten/issues/24523 shows the errors thrown while folders are created;
 https://github.com/emscripten-core/emscripten/pull/21172 reuses one error object for their cost.

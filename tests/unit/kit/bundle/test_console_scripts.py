@@ -70,7 +70,7 @@ def test_an_object_of_a_package(tmp_path: Path) -> None:
         (
             "weather",
             {},
-            "the package weather has no console script to be run: set tool.mcpframe.entry to 'weather.app:mcp'",
+            "the package weather has no console script to run: set tool.mcpframe.entry to 'weather.app:mcp'",
         ),
         ("weather", {"weather/app.py": b""}, "no console script .* set tool.mcpframe.entry to 'module:object'"),
         (
