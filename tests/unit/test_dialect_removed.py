@@ -21,6 +21,8 @@ OF_THE_SEP = {"mcpframe.frame.setup_phase", "mcpframe.frame.author_setup"}
 COMPOSITION = [
     *sorted((FRAME / "core").glob("*.py")),
     *(FRAME / name for name in ("boot.py", "host_link.py", "outer.py", "session.py", "author.py", "server.py")),
+    REPOSITORY / "mcpframe" / "kit" / "testing" / "framed.py",
+    *(REPOSITORY / "static" / "inspector" / name for name in ("wire_entry.py", "wire_view.py", "timeline.py")),
 ]
 _WORDS = re.compile(r"MCP_[A-Z]+|\bdialects\.sep\b|\bsep\b")
 
@@ -103,7 +105,7 @@ def test_the_tests_that_do_not_concern_it_pass(without_sep: Path) -> None:
     assert " passed" in done.stdout
 
 
-@pytest.mark.parametrize("path", COMPOSITION, ids=lambda path: path.relative_to(FRAME).as_posix())
+@pytest.mark.parametrize("path", COMPOSITION, ids=lambda path: path.relative_to(REPOSITORY).as_posix())
 def test_no_message_of_a_dialect_is_named(path: Path) -> None:
     """In what is run: docstrings may say what something is good for."""
     tree = ast.parse(path.read_text("utf-8"))

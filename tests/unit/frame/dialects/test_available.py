@@ -1,0 +1,68 @@
+"""What the composition asks of the dialects that are there."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from mcpframe.frame.core.dialect import SETUP, TRANSPORT
+from mcpframe.frame.core.errors import StateError
+from mcpframe.frame.core.events import Opened
+from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.dialects import available
+from tests.support.sep import HOST, MESSAGES, REQUEST
+
+
+def test_each_dialect_has_its_name_and_both_sides() -> None:
+    assert tuple(each.name for each in available.dialects()) == available.NAMES
+    for each in available.dialects():
+        for side, roles in (("inner", each.inner), ("outer", each.outer)):
+            assert TRANSPORT in roles
+            assert {(role.dialect, role.side, phase) for phase, role in roles.items()} == {
+                (each.name, side, role.phase) for role in roles.values()
+            }
+        assert available.dialect(each.name) is each
+    assert available.dialect() is available.dialects()[0]
+    with pytest.raises(StateError, match="'telex'"):
+        available.dialect("telex")
+
+
+def test_a_page_s_address_asks_for_a_phase() -> None:
+    assert available.phase_of("#setup") == SETUP
+    assert available.phase_of("") == available.phase_of("#other") == TRANSPORT
+    for phase in (SETUP, TRANSPORT):
+        candidates = available.inner_candidates(phase, parse_allowed_origins([HOST]))
+        assert [(each.role.side, each.role.phase) for each in candidates] == [("inner", phase)] * len(candidates)
+        assert candidates
+    assert available.inner_candidates("another phase", parse_allowed_origins([HOST])) == []
+
+
+def test_last_words_are_those_of_the_dialect_that_is_spoken() -> None:
+    assert available.last_words(Opened(dialect="sep", origin=HOST))["type"] == "MCP_TRANSPORT_HANDSHAKE"
+
+
+@pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES)
+def test_a_message_on_the_wire_is_read(message: dict[str, Any]) -> None:
+    read = available.read_wire(message)
+    assert read
+    assert (read.dialect, read.kind) == ("sep", message["type"])
+    assert read.body == message.get("payload")
+    assert bool(read.step) == message["type"].startswith("MCP_TRANSPORT_")
+
+
+def test_what_is_of_no_dialect_is_not_read() -> None:
+    for message in (None, [], "MCP_MESSAGE", {}, {"type": "other"}, {"type": 1}):
+        assert available.read_wire(message) is None
+    read = available.read_wire({"type": "MCP_MESSAGE", "payload": [1]})
+    assert read
+    assert read.body is None
+
+
+def test_the_body_is_found_in_the_text_as_we_write_it() -> None:
+    body = json.dumps(REQUEST)
+    text = available.dialect("sep").inner[TRANSPORT].codec.encode(body, REQUEST)
+    assert available.body_text(text) == body
+    assert available.body_text(body) is None
+    assert available.body_text(json.dumps({"payload": REQUEST, "type": "MCP_MESSAGE"})) is None
