@@ -375,11 +375,11 @@ class _Logs:
             result = await call_next(ctx)
             connection_state(ctx)[_LEVEL_KEY] = (ctx.params or {}).get("level")
             return result
-        if _PRINT_LEVEL not in self._wanted(ctx):
+        if _PRINT_LEVEL not in self._levels_of(ctx):
             return await call_next(ctx)
         return await _sending_what_is_printed(ctx, call_next)
 
-    def _wanted(self, ctx: ServerRequestContext[Any, Any]) -> frozenset[types.LoggingLevel]:
+    def _levels_of(self, ctx: ServerRequestContext[Any, Any]) -> frozenset[types.LoggingLevel]:
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return allowed_log_levels(ctx.protocol_version, ctx.meta)
         level = connection_state(ctx).get(_LEVEL_KEY)

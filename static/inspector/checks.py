@@ -196,7 +196,7 @@ _FORMATS["url"] = _FORMATS["uri"]
 _FORMATS["colour"] = _FORMATS["color"]
 
 
-def wanted(field: Field) -> str:
+def requirement(field: Field) -> str:
     """Say in a few words what may be typed: bounds and format; empty where that is plain."""
     schema = field.schema
     parts: list[str] = []

@@ -22,7 +22,7 @@ from mcpframe.frame.elements import Element
 from mcpframe.frame.setup_phase import SetupRequired, Visibility
 from servers import Server
 from setting_up import SetupGivenUp, ask_for_permissions, reason_of, set_up
-from telling import Told, not_reached, sentence
+from telling import PlainEnd, not_reached, sentence
 from updates import Updates
 
 INFO = types.Implementation(name="mcpframe-inspector", title="mcpframe inspector", version="0.1.0")
@@ -106,9 +106,9 @@ class Connection:
 
     @property
     def ready(self) -> Client:
-        """The client. Raises `Told` where there is none now."""
+        """The client. Raises `PlainEnd` where there is none now."""
         if self.client is None:
-            raise Told("Not connected: connect first.")
+            raise PlainEnd("Not connected: connect first.")
         return self.client
 
     @property

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from checks import fits, problem, wanted
+from checks import fits, problem, requirement
 from fields import Field
 from json_values import MISSING, same
 from jsontext import MAX_DIGITS, NotJson, as_number, read_json, write_json
@@ -128,7 +128,7 @@ class Control(Widget):
 
     def hint(self) -> str:
         """Say in a few words what may be given."""
-        said = wanted(self.field)
+        said = requirement(self.field)
         return said[:1].upper() + said[1:]
 
     def attributes(self) -> dict[str, str | bool | None]:

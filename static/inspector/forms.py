@@ -59,7 +59,7 @@ class Form:
         self.field = fields_of(schema, name=label)
         self._label = label
         self._page = page
-        self._told: list[Widget] = []
+        self._marked: list[Widget] = []
         self._completions: dict[str, _Completion] = {}
         self._raw = False
         self._left_raw = ""
@@ -155,7 +155,7 @@ class Form:
     # What is shown
 
     def _build(self, value: Any) -> None:
-        self._told = []
+        self._marked = []
         self._body.clear()
         maker = Maker(self._page, self._changed, make_widget)
         if value is MISSING and self.field.kind == "object":
@@ -204,13 +204,13 @@ class Form:
         self._text.set("aria-invalid", "true" if message else None)
 
     def _tell(self, troubles: list[Trouble]) -> None:
-        for widget in self._told:
+        for widget in self._marked:
             widget.tell("")
-        self._told = []
+        self._marked = []
         for trouble in troubles:
-            if trouble.widget not in self._told:
+            if trouble.widget not in self._marked:
                 trouble.widget.tell(trouble.message)
-                self._told.append(trouble.widget)
+                self._marked.append(trouble.widget)
 
     def _on_key(self, event: PageEvent) -> None:
         """Submit the form around, from fields where Enter makes a new line, too."""
@@ -225,10 +225,10 @@ class Form:
         if self._raw:
             if not self._raw_error.hidden:
                 self._tell_raw("")
-        elif self._told:
+        elif self._marked:
             troubles: list[Trouble] = []
             self._widget.check(troubles)
-            self._tell([trouble for trouble in troubles if trouble.widget in self._told])
+            self._tell([trouble for trouble in troubles if trouble.widget in self._marked])
 
 
 class _Completion:

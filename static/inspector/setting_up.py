@@ -9,10 +9,10 @@ from dialogs import Dialog
 from mcpframe import POPUP, OuterFrame, Page, Permission
 from mcpframe.frame.setup_phase import SetupErrorCode, SetupResult
 from servers import Server
-from telling import Told
+from telling import PlainEnd
 
 
-class SetupGivenUp(Told):
+class SetupGivenUp(PlainEnd):
     """The person has given the setup up."""
 
 

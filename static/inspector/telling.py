@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from mcpframe.frame.core.errors import HandshakeTimeout, McpFrameError
 
 
-class Told(Exception):
+class PlainEnd(Exception):
     """An end that the message says all about."""
 
 
@@ -32,7 +32,7 @@ def sentence(error: BaseException) -> str:
         where = ".".join(str(part) for part in first["loc"])
         return f"The answer is not what MCP has for it: {where}: {first['msg']}."
     text = str(error).strip()
-    if text and isinstance(error, McpFrameError | Told):
+    if text and isinstance(error, McpFrameError | PlainEnd):
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
@@ -44,10 +44,10 @@ def not_reached(error: BaseException, origin: str) -> str:
         error: as for `sentence`.
         origin: the inspector's origin, which the page has to allow.
     """
-    told = sentence(error)
+    reason = sentence(error)
     if isinstance(error, HandshakeTimeout):
-        return f"{told} Is it a page that serves MCP, can it be framed, and does it allow {origin}?"
-    return told
+        return f"{reason} Is it a page that serves MCP, can it be framed, and does it allow {origin}?"
+    return reason
 
 
 def wire(model: BaseModel) -> dict[str, Any]:

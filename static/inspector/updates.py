@@ -41,7 +41,7 @@ class Updates:
         self._counts: Counter[str] = Counter()
         self._followed: dict[str, asyncio.Task[None] | None] = {}
         self._problems: dict[str, str] = {}
-        self._told: dict[str, Callable[[], None]] = {}
+        self._callbacks: dict[str, Callable[[], None]] = {}
         self._lists: asyncio.Task[None] | None = None
 
     @property
@@ -72,7 +72,7 @@ class Updates:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
-        for tell in self._told.values():
+        for tell in self._callbacks.values():
             tell()
 
     def follows(self, uri: str) -> bool:
@@ -89,7 +89,7 @@ class Updates:
 
     def tell(self, uri: str, tell: Callable[[], None]) -> None:
         """Have a function called at every change of what is known of a resource, in place of the one before."""
-        self._told[uri] = tell
+        self._callbacks[uri] = tell
 
     async def follow(self, uri: str) -> None:
         """Follow a resource; where that fails, `problem` says why."""
@@ -133,7 +133,7 @@ class Updates:
 
     def _updated(self, uri: str) -> None:
         self._counts[uri] += 1
-        if tell := self._told.get(uri):
+        if tell := self._callbacks.get(uri):
             tell()
 
     async def _listen_to_lists(
@@ -166,5 +166,5 @@ class Updates:
                 del self._followed[uri]
             if not begun.done():
                 begun.set_result(None)
-            if tell := self._told.get(uri):
+            if tell := self._callbacks.get(uri):
                 tell()

@@ -81,7 +81,7 @@ class WireView:
         self._pause = bar.add("button", "Pause", type="button", aria_pressed="false")
         clear = bar.add("button", "Clear", type="button")
         export = bar.add("button", "Export", type="button")
-        self._told = self._box.add("p", class_="quiet wire-told")
+        self._status = self._box.add("p", class_="quiet wire-told")
 
         def choose() -> None:
             self._selection.choose(Filter(text.value, direction.value, kind.value))
@@ -223,14 +223,14 @@ class WireView:
     def _tell(self) -> None:
         log, selection = self._log, self._selection
         passing = len(selection.entries)
-        told = f"{len(log):,} message{'' if len(log) == 1 else 's'}"
+        status = f"{len(log):,} message{'' if len(log) == 1 else 's'}"
         if selection.filter != Filter():
-            told = f"{passing:,} of {told}"
+            status = f"{passing:,} of {status}"
         if log.dropped:
-            told += f"; {log.dropped:,} older ones were dropped"
+            status += f"; {log.dropped:,} older ones were dropped"
         if self._paused:
-            told += f". Paused: {max(0, log.last - selection.seen):,} since then"
-        self._told.text = told
+            status += f". Paused: {max(0, log.last - selection.seen):,} since then"
+        self._status.text = status
         self._nothing.hidden = passing > 0
         self._nothing.text = "No message passes the filter." if len(log) else "Nothing has crossed the wire yet."
 

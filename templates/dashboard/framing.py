@@ -78,7 +78,7 @@ class Copilot:
         self._place = place
         self._tell = tell
         self._idle = 0
-        self._wanted = asyncio.Event()
+        self._restart = asyncio.Event()
 
     def called(self) -> None:
         """Take note that the copilot has made a call."""
@@ -86,13 +86,13 @@ class Copilot:
 
     def start(self) -> None:
         """Start it again, as the person wants."""
-        self._wanted.set()
+        self._restart.set()
 
     async def run(self) -> None:
         """Serve it for ever. Where a session ends, the next one is a fresh one, with a page loaded anew."""
         while True:
             self._tell(Standing("connecting", "The copilot is starting …"))
-            self._wanted.clear()
+            self._restart.clear()
             try:
                 await self._serve()
                 self._idle += 1
@@ -102,7 +102,7 @@ class Copilot:
                 reason = str(error)
             if self._idle >= MOST_IDLE:
                 self._tell(Standing("stopped", reason))
-                await self._wanted.wait()
+                await self._restart.wait()
                 self._idle = 0
 
     async def _serve(self) -> None:

@@ -37,7 +37,7 @@ def scratch(purpose: str) -> Iterator[Path]:
         WriteError: The disk is full.
     """
     try:
-        folder, lock, held = _made(purpose)
+        folder, lock, held = _make_folder(purpose)
     except WriteError as error:
         if not isinstance(error.__cause__, OSError) or error.__cause__.errno not in _FORBIDDEN:
             raise
@@ -56,7 +56,7 @@ def scratch(purpose: str) -> Iterator[Path]:
             lock.unlink(missing_ok=True)
 
 
-def _made(purpose: str) -> tuple[Path, Path, IO[bytes] | None]:
+def _make_folder(purpose: str) -> tuple[Path, Path, IO[bytes] | None]:
     """Return a new folder, the path of its lock file, and that file, open and locked."""
     base = cache_dir() / _FOLDER
     with writing(base):

@@ -205,7 +205,7 @@ class _Setup(BaseModel):
         return InspectedSetup(self.visible, tuple(permissions))
 
 
-class _Found(BaseModel):
+class _Reported(BaseModel):
     """The result of `in_pyodide/inspect.py`, or whatever the author's modules have put in its place."""
 
     model_config = ConfigDict(strict=True)
@@ -222,9 +222,9 @@ class _Found(BaseModel):
     setup: _Setup | None = None
 
 
-def _checked(result: object, entry: str, kind: str) -> _Found:
+def _checked(result: object, entry: str, kind: str) -> _Reported:
     try:
-        return _Found.model_validate(result)
+        return _Reported.model_validate(result)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "the whole"

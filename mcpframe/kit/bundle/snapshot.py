@@ -30,7 +30,7 @@ AUTHOR = "author"
 SDK = "sdk"
 """The layer of a snapshot with the SDK and mcpframe, which is the same for all bundles."""
 
-_Made = tuple[dict[str, Any], bytes]
+_FactsAndData = tuple[dict[str, Any], bytes]
 
 _FORMAT = "8"
 _MOST_SHOWN = 500  # characters
@@ -169,10 +169,10 @@ def _layer(browser: OpenedBundle, server: Server, layer: str) -> tuple[Snapshot 
     )
     if not path.is_file():
         try:
-            made = _made(browser, server, own=own, program=program)
+            taken = _take_layer(browser, server, own=own, program=program)
         except NoOutcome:  # browsers crash and machines stall now and then
-            made = _made(browser, server, own=own, program=program)
-        write_file(path, _pack(made))
+            taken = _take_layer(browser, server, own=own, program=program)
+        write_file(path, _pack(taken))
     facts, data = _unpack(path.read_bytes())
     if "reason" in facts:
         browser.chromium.forget()  # with everything that the author's module left in it
@@ -180,7 +180,7 @@ def _layer(browser: OpenedBundle, server: Server, layer: str) -> tuple[Snapshot 
     return Snapshot(data, layer, **facts), ""
 
 
-def _made(browser: OpenedBundle, server: Server, *, own: bool, program: str) -> _Made:
+def _take_layer(browser: OpenedBundle, server: Server, *, own: bool, program: str) -> _FactsAndData:
     job = {
         "program": program,
         "env": _ENV,
@@ -269,8 +269,8 @@ def _first_line(text: str) -> str:
     return visible((lines or ["it says nothing"])[0].rstrip("."))[:_MOST_SHOWN]
 
 
-def _pack(made: tuple[dict[str, Any], bytes]) -> bytes:
-    facts, data = made
+def _pack(taken: tuple[dict[str, Any], bytes]) -> bytes:
+    facts, data = taken
     head = json.dumps(facts).encode()
     return len(head).to_bytes(4, "big") + head + data
 

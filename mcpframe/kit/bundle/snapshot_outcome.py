@@ -33,7 +33,7 @@ class _Asked(_Strict):
     line: int = 0
 
 
-class _Found(_Strict):
+class _Findings(_Strict):
     error: _Error | None = None
     asked: _Asked | None = None
     tasks: int = 0
@@ -48,7 +48,7 @@ class _Outcome(_Strict):
     failure: _Text = ""
     stack: _Text = ""
     drawnOrTimed: _Addresses = []  # noqa: N815  as in JavaScript
-    found: _Found | None = None
+    found: _Findings | None = None
     own: _Addresses = []
     table: _Address = 0
     build: Annotated[str, Field(pattern=r"^[0-9a-f]{0,256}$")] = ""

@@ -200,9 +200,9 @@ class OpenedBundle:
         boot = _BOOT.search(self.bundle[f"{self.name}/index.html"])
         assert boot is not None
         files = json.loads(_changed(boot[2], {}, own=own, checks=False))["files"]
-        told = {part: files[part] for part in _BEFORE_PYTHON}
+        page_config = {part: files[part] for part in _BEFORE_PYTHON}
         scripts = [path for path in sorted(self.bundle) if path.startswith("_mcpframe/") and path.endswith(".js")]
-        return [json.dumps(told).encode(), *(self.bundle[path] for path in scripts)]
+        return [json.dumps(page_config).encode(), *(self.bundle[path] for path in scripts)]
 
     def run(
         self, job: Mapping[str, Any], *, own: bool, snapshot: tuple[bytes, Mapping[str, Any]] | None = None
@@ -287,7 +287,7 @@ class _Page:
         self._outcome = b""
         self.sent: dict[str, bytes] = {}
         maker = snapshot_maker_script()
-        files: dict[str, Any] = {"snapshot_maker": _told(SNAPSHOT_MAKER, maker)}
+        files: dict[str, Any] = {"snapshot_maker": _file_entry(SNAPSHOT_MAKER, maker)}
         self._files = {f"/{path}": data for path, data in bundle.items()}
         self._files[f"/{name}/{SNAPSHOT_MAKER}"] = maker
         self._files[f"/{name}/job.json"] = json.dumps(job).encode()
@@ -296,7 +296,7 @@ class _Page:
             self._files[f"/{name}/snapshot.bin"] = data
             decoder = (page_dir() / DECODER).read_bytes()
             self._files[f"/{name}/{DECODER}"] = decoder
-            files["snapshot"] = {**_told("snapshot.bin", data), "decoder": _told(DECODER, decoder), **facts}
+            files["snapshot"] = {**_file_entry("snapshot.bin", data), "decoder": _file_entry(DECODER, decoder), **facts}
         index = f"/{name}/index.html"
         self._files[index] = _BOOT.sub(
             lambda match: match[1] + _changed(match[2], files, own=own, checks=snapshot is not None) + match[3],
@@ -373,20 +373,20 @@ def _changed(boot: bytes, files: Mapping[str, Any], *, own: bool, checks: bool) 
     """Return the boot config with the build's script, and without the author's files if they are not included."""
     config = json.loads(boot)
     config["boot_timeout"] = 2 * _PATIENCE  # also a busy machine should get a snapshot
-    told = config["files"]
-    told.update(files)
+    page_config = config["files"]
+    page_config.update(files)
     if not own and not checks:
-        told["archives"] = [item for item in told["archives"] if not item["own"]]
-        told["libraries"] = [item for item in told["libraries"] if item["path"].startswith("/lib/")]
-        told["paths"] = []
+        page_config["archives"] = [item for item in page_config["archives"] if not item["own"]]
+        page_config["libraries"] = [item for item in page_config["libraries"] if item["path"].startswith("/lib/")]
+        page_config["paths"] = []
     if checks:
-        given = told["snapshot"]
-        shared = [item for item in told["libraries"] if item["path"].startswith("/lib/")]
-        given.update(libraries=len(told["libraries"] if own else shared), files="none" if own else "all")
-        given["paths"] = [] if own else told["paths"]
+        given = page_config["snapshot"]
+        shared = [item for item in page_config["libraries"] if item["path"].startswith("/lib/")]
+        given.update(libraries=len(page_config["libraries"] if own else shared), files="none" if own else "all")
+        given["paths"] = [] if own else page_config["paths"]
     return json.dumps(config).replace("<", "\\u003c").encode()
 
 
-def _told(url: str, data: bytes) -> dict[str, Any]:
+def _file_entry(url: str, data: bytes) -> dict[str, Any]:
     """Return the entry of a file in the boot config."""
     return {"url": url, "integrity": integrity(data), "bytes": len(data)}

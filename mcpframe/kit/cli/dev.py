@@ -43,10 +43,10 @@ def dev(
         out.print("  every change is built and reloaded; Ctrl-C stops it")
         if open_browser:
             webbrowser.open(inspector)
-        server.watch(_told)
+        server.watch(_report)
 
 
-def _told(error: McpFrameError | None, seconds: float) -> None:
+def _report(error: McpFrameError | None, seconds: float) -> None:
     if error is None:
         out.print(f"[green]Built[/] in {seconds:.1f} s")
     else:

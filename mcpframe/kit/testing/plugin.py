@@ -113,7 +113,7 @@ async def _framed(request: pytest.FixtureRequest, _mcpframe_browser: SharedBrows
             yield server
         complaints = await server.complaints()
     if complaints and not getattr(request.node, "_mcpframe_told", False):
-        pytest.fail(_told(complaints), pytrace=False)
+        pytest.fail(_section(complaints), pytrace=False)
 
 
 async def _page(
@@ -256,7 +256,7 @@ class _Watching:
                 await test(*arguments, **named)
                 complaints = await server.complaints()
                 if complaints:
-                    pytest.fail(_told(complaints), pytrace=False)
+                    pytest.fail(_section(complaints), pytrace=False)
             except pytest.skip.Exception:
                 raise
             except BaseException:
@@ -270,5 +270,5 @@ def _refuse(sentence: str) -> NoReturn:
     pytest.fail(sentence, pytrace=False)
 
 
-def _told(complaints: list[str]) -> str:
+def _section(complaints: list[str]) -> str:
     return "\n".join(["The framed page complains:", *dict.fromkeys(complaints)])

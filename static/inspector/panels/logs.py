@@ -33,7 +33,7 @@ class Logs:
         self._ask.js.value = connection.log_level = USUAL
         self._filter = self._select(bar, "Show from level", {"all": "Everything"})
         bar.add("button", "Clear", type="button").on("click", self._clear)
-        self._told = bar.add("span", role="status", class_="quiet")
+        self._status = bar.add("span", role="status", class_="quiet")
         self._list = place.add("ol", role="log", aria_label="Logs", class_="insp-log", tabindex="0")
         self._nothing = place.add("p", "Nothing logged yet.", class_="quiet")
         self._ask.on("change", self._on_ask)
@@ -84,20 +84,20 @@ class Logs:
         connection = self._connection
         connection.log_level = level
         client = connection.client
-        self._told.text = ""
+        self._status.text = ""
         if level is None or client is None:
             return
         if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            self._told.text = "Asked for with every request."
+            self._status.text = "Asked for with every request."
         elif client.server_capabilities.logging is None:
-            self._told.text = "This server does not log."
+            self._status.text = "This server does not log."
         else:
             try:
                 await client.set_logging_level(level)
             except Exception as error:  # noqa: BLE001  whatever the server answers is shown
-                self._told.text = sentence(error)
+                self._status.text = sentence(error)
             else:
-                self._told.text = "Set."
+                self._status.text = "Set."
 
     def _clear(self) -> None:
         self._list.clear()

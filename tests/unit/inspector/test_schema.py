@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from checks import fits, problem, wanted
+from checks import fits, problem, requirement
 from fields import Field, initial
 from json_values import MISSING, same
 from jsontext import NotJson, read_json, write_json
@@ -379,7 +379,7 @@ def test_what_is_wanted(schema: Any, value: Any, said: str | None) -> None:
     ],
 )
 def test_hints(schema: Any, hint: str) -> None:
-    assert wanted(fields_of(schema)) == hint
+    assert requirement(fields_of(schema)) == hint
 
 
 @pytest.mark.parametrize("pattern", ["a?" * 40 + "b$", "(a+)+$", "^(a|a)*$", "((a*))*b", "a*a*a*a*a*b", "(?=(a+)+$)"])

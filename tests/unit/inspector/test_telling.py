@@ -12,14 +12,14 @@ from mcp.shared.exceptions import MCPError
 from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone
 from panels.paging import MOST_PAGES, all_pages
 from panels.prompts import schema_of
-from telling import Told, not_reached, sentence
+from telling import PlainEnd, not_reached, sentence
 
 
 @pytest.mark.parametrize(
     ("error", "told"),
     [
         (PeerGone("The page was reloaded."), "The page was reloaded."),
-        (Told("The setup was cancelled."), "The setup was cancelled."),
+        (PlainEnd("The setup was cancelled."), "The setup was cancelled."),
         (MCPError(code=-32602, message="No such tool"), "Error -32602: No such tool"),
         (MCPError(code=-32000, message="No", data={"why": "not"}), 'Error -32000: No {"why": "not"}'),
         (ValueError("odd"), "ValueError: odd"),

@@ -31,7 +31,7 @@ CLOCKS = frozenset(
 
 _noted: list[dict[str, Any]] = []
 _error: dict[str, Any] | None = None
-_found: Any = None
+_loaded: Any = None
 _kind = ""
 
 
@@ -235,7 +235,7 @@ async def _serve(server: Any, script: tuple[tuple[str, dict[str, Any]], ...]) ->
 
 def load(entry: str, kind: str, settings: str) -> None:
     """Import the author's module, and note what it uses. A factory is not called here, but in each page."""
-    global _error, _found, _kind
+    global _error, _loaded, _kind
     from mcpframe.frame import boot, entries
 
     servers = boot.server_module()
@@ -247,7 +247,7 @@ def load(entry: str, kind: str, settings: str) -> None:
         if entries.is_factory(entry):
             entries.find(entry, lambda _: "")
         else:
-            _found = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
+            _loaded = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
     except BaseException as error:  # noqa: BLE001  an author's module may raise anything
         sys.setprofile(None)
         _error = {"what": f"{type(error).__name__}: {error}"}
@@ -259,8 +259,8 @@ def load(entry: str, kind: str, settings: str) -> None:
 
 async def finish() -> str:
     """Return the notes as JSON."""
-    if _found is not None and _kind == "server":
-        await _tools(_found)
+    if _loaded is not None and _kind == "server":
+        await _tools(_loaded)
     others = asyncio.all_tasks() - {asyncio.current_task()}
     noted = _noted[0] if _noted else None
     return json.dumps({"error": _error, "asked": noted, "tasks": len(others), "modules": sorted(sys.modules)})
