@@ -43,6 +43,8 @@ def concerns_the_sep(path: Path, seen: set[Path]) -> bool:
     if path in seen:
         return False
     seen.add(path)
+    if path.parent.name == "sep":
+        return True
     modules = loaded(path)
     if any(module.startswith(SEP) or module in OF_THE_SEP for module in modules):
         return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Opened
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects import available
-from tests.support.sep import HOST, MESSAGES, REQUEST
+from tests.support.sep import HOST, MESSAGES
 
 
 def test_each_dialect_has_its_name_and_both_sides() -> None:
@@ -50,19 +49,3 @@ def test_a_message_on_the_wire_is_read(message: dict[str, Any]) -> None:
     assert (read.dialect, read.kind) == ("sep", message["type"])
     assert read.body == message.get("payload")
     assert bool(read.step) == message["type"].startswith("MCP_TRANSPORT_")
-
-
-def test_what_is_of_no_dialect_is_not_read() -> None:
-    for message in (None, [], "MCP_MESSAGE", {}, {"type": "other"}, {"type": 1}):
-        assert available.read_wire(message) is None
-    read = available.read_wire({"type": "MCP_MESSAGE", "payload": [1]})
-    assert read
-    assert read.body is None
-
-
-def test_the_body_is_found_in_the_text_as_we_write_it() -> None:
-    body = json.dumps(REQUEST)
-    text = available.dialect("sep").inner[TRANSPORT].codec.encode(body, REQUEST)
-    assert available.body_text(text) == body
-    assert available.body_text(body) is None
-    assert available.body_text(json.dumps({"payload": REQUEST, "type": "MCP_MESSAGE"})) is None
