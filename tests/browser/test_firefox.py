@@ -14,6 +14,8 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.web.host_page import bundle_client, write_host_page
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.firefox import Firefox, ensure_firefox, running
+from tests.bundle.conftest import SERVER
+from tests.bundle.served_pages import HOST
 
 CONNECTED = """
 while (document.documentElement.dataset.state === "connecting") await new Promise(requestAnimationFrame);
@@ -40,6 +42,25 @@ def firefox(tmp_path: Path) -> Iterator[Firefox]:
         pytest.skip("no Firefox is installed, and none could be: install firefox or firefox-esr")
     with running(program, tmp_path / "profile") as firefox:
         yield firefox
+
+
+ANSWERED = """
+while (!document.title.startsWith("{")) await new Promise(requestAnimationFrame);
+return [JSON.parse(document.title).structuredContent.result, Number(document.body.dataset.handshakes)];
+"""
+
+
+def test_a_host_that_answers_the_first_handshake_needs_no_other(firefox: Firefox, tmp_path: Path) -> None:
+    pages, project, bundles = (tmp_path / name for name in ("pages", "project", "bundles"))
+    for folder in (pages, project, bundles):
+        folder.mkdir()
+    (pages / "index.html").write_text(HOST)
+    (project / "pyproject.toml").write_text('[project]\nname = "adder"\n')
+    with serve_folder(pages) as page, serve_folder(bundles) as frame:
+        (project / "server.py").write_text(SERVER)
+        build(project, bundles, allowed_origins=[page.origin])
+        firefox.open(f'{page.origin}/?frame={frame.origin}/adder/&tool=add&arguments={{"a":2,"b":3}}')
+        assert firefox.run(ANSWERED) == [5, 1]
 
 
 @pytest.mark.parametrize("snapshot", [True, False], ids=["snapshot", "plain"])

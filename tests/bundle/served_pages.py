@@ -24,9 +24,11 @@ frame.title = "server";
 if (params.has("sandbox")) frame.setAttribute("sandbox", params.get("sandbox"));
 const session = "11111111-2222-3333-4444-555555555555";
 let target;
+let handshakes = 0;
 const say = (payload) => frame.contentWindow.postMessage({ type: "MCP_MESSAGE", payload }, target);
 addEventListener("message", ({ source, origin, data }) => {
   if (source !== frame.contentWindow) return;
+  if (data.type === "MCP_TRANSPORT_HANDSHAKE") document.body.dataset.handshakes = ++handshakes;
   if (data.type === "MCP_TRANSPORT_HANDSHAKE" && !target) {
     target = origin === "null" ? "*" : origin;
     const reply = { type: "MCP_TRANSPORT_HANDSHAKE_REPLY", sessionId: session, protocolVersion: "1.0" };
