@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
@@ -13,7 +12,7 @@ import pytest
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.bridge.clients import BridgedClient
-from tests.bridge.programs import PATIENCE, environment
+from tests.bridge.programs import PATIENCE, environment, over_http
 
 ROOT = Path(__file__).parents[2]
 SERVER = ROOT / "tests" / "browser" / "servers" / "everything"
@@ -46,17 +45,8 @@ def bridge_command(server: str) -> list[str]:
 @pytest.fixture(scope="session")
 def http_bridge(bridge_command: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a bridge over HTTP."""
-    profile = tmp_path_factory.mktemp("http-profile")
-    command = [*bridge_command, "--http", "--port", "0", "--profile", str(profile)]
-    with (tmp_path_factory.mktemp("http") / "stderr.txt").open("w") as errors:
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=errors, text=True
-        )
-        assert process.stdout
-        yield process.stdout.readline().strip()
-        process.terminate()
-        process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0
+    with over_http(bridge_command, tmp_path_factory.mktemp("http-profile")) as address:
+        yield address
 
 
 @pytest.fixture(

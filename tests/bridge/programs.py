@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,29 @@ INITIALIZE = {
 def environment() -> dict[str, str]:
     """The variables of a bridge."""
     return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+@contextmanager
+def over_http(command: Sequence[str], profile: Path) -> Iterator[str]:
+    """Run a bridge over HTTP, on a free port.
+
+    Args:
+        command: How it is run, without the options of HTTP.
+        profile: Its profile; what it says to people is written into `stderr.txt` there.
+
+    Yields:
+        Its address.
+    """
+    options = ["--http", "--port", "0", "--profile", str(profile)]
+    with (profile / "stderr.txt").open("w") as errors:
+        process = subprocess.Popen(
+            [*command, *options], cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=errors, text=True
+        )
+        assert process.stdout
+        yield process.stdout.readline().strip()
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
 
 
 class Program:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 from mcpframe.kit.bridge.tab import HOST_ORIGIN
 from mcpframe.kit.bundle import build
 from tests.bridge.conftest import ROOT
-from tests.bridge.programs import INITIALIZE, PATIENCE, Program, environment, start
+from tests.bridge.programs import INITIALIZE, PATIENCE, Program, over_http, start
 
 
 @pytest.fixture(scope="module")
@@ -79,26 +78,9 @@ async def test_a_cancelled_call_that_never_returns(server: str, tmp_path: Path) 
 @pytest.fixture
 def address(server: str, tmp_path: Path) -> Iterator[str]:
     """A bridge over HTTP."""
-    arguments = [
-        "--http",
-        "--port",
-        "0",
-        "--busy-timeout",
-        "10",
-        "--timeout",
-        str(PATIENCE),
-        "--profile",
-        str(tmp_path),
-    ]
-    command = [sys.executable, "-m", "mcpframe", "bridge", server, *arguments]
-    with (tmp_path / "stderr.txt").open("w") as errors:
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=errors, text=True
-        )
-        assert process.stdout
-        yield process.stdout.readline().strip()
-        process.terminate()
-        process.communicate(timeout=PATIENCE)
+    command = [sys.executable, "-m", "mcpframe", "bridge", server, "--busy-timeout", "10", "--timeout", str(PATIENCE)]
+    with over_http(command, tmp_path) as address:
+        yield address
 
 
 async def test_a_session_that_computes_for_ever_blocks_no_other_one(address: str) -> None:

@@ -283,11 +283,17 @@ async def test_a_client_that_leaves_before_its_session_has_begun_leaves_none(
     assert [page.closed for page in place.pages if page.heard] == [True]
 
 
+def session_and_page(bridge: HttpBridge, place: Place, client: Legacy) -> tuple[Any, Any]:
+    """Return a client's session in the bridge, and the page that serves it."""
+    [session] = [each for each in bridge.sessions._sessions.values() if each.id == client.head["mcp-session-id"]]
+    return session, next(page for page in place.pages if page.link is session._link)
+
+
 async def test_a_session_that_fails_ends_no_other_one(
     bridge: HttpBridge, place: Place, http: httpx2.AsyncClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     failing, other = await Legacy(bridge, http).begin(), await Legacy(bridge, http).begin()
-    [session] = [each for each in bridge.sessions._sessions.values() if each.id == failing.head["mcp-session-id"]]
+    session, page = session_and_page(bridge, place, failing)
 
     async def fail(*_: object) -> None:
         raise RuntimeError("of the test")
@@ -296,7 +302,6 @@ async def test_a_session_that_fails_ends_no_other_one(
     await until(lambda: place.heard("tools/call", name="wait"))
     session._outgoing.receive = fail  # type: ignore[attr-defined]
     session._to_send.receive = fail  # type: ignore[method-assign]
-    page = next(page for page in place.pages if page.link is session._link)
     page.say({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}})
     page.say({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}})
     await asyncio.wait([call])
@@ -315,8 +320,7 @@ async def test_a_client_that_does_not_read_loses_its_session_only(
     other = await Legacy(bridge, http).begin()
     monkeypatch.setattr(http_sessions, "Unread", lambda: Unread(limit=4_000_000))
     deaf = await Legacy(bridge, http).begin()
-    [session] = [each for each in bridge.sessions._sessions.values() if each.id == deaf.head["mcp-session-id"]]
-    page = next(page for page in place.pages if page.link is session._link)
+    _, page = session_and_page(bridge, place, deaf)
     log = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 1_000_000}}
     async with http.stream("GET", bridge.url, headers=deaf.head):  # and nothing is read of it
         for _ in range(100):
