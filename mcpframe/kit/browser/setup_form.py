@@ -28,14 +28,14 @@ _STARTED = """() => {
 
 
 async def page_started(frame: Frame, patience: float | None) -> None:
-    """Wait until the page of a bundle has started or failed: its setup begins before.
+    """Wait until a bundle's page has started or failed; its handshake may be complete before.
 
     Args:
         frame: The framed page.
-        patience: How long to wait, in seconds; None for ever.
+        patience: How long to wait, in seconds; None waits for ever.
 
     Raises:
-        HandshakeTimeout: It does not start in time.
+        HandshakeTimeout: The page did not start in time.
     """
     from playwright.async_api import TimeoutError as PlaywrightTimeout
 

@@ -1,6 +1,6 @@
-"""What `static/page/inbox.js` posts before Python runs, computed by letting the roles of the page begin.
+"""The messages that `static/page/inbox.js` posts before Python runs, computed from the roles of the page.
 
-In a bundle of the kind "page" Python decides whether it connects to a host: it has no inbox.
+A bundle of the kind "page" has no inbox: its Python code decides whether to connect to a host.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from mcpframe.kit.bundle.inspect import Inspected, InspectedSetup
 from mcpframe.kit.project.config import McpframeConfig
 
 SCRIPT = page_dir() / "inbox.js"
-"""The script that is in the page itself, before all others."""
+"""The inline script of a server's page, which runs before all others."""
 
-_ANYONE = parse_allowed_origins([ANY])  # openings do not depend on who is allowed
+_ANYONE = parse_allowed_origins([ANY])  # openings do not depend on the allowed origins
 _MOST = 100
-"""How many message events are kept until Python runs. A host that is not answered is called again."""
+"""How many message events are kept until Python runs. Python calls a host again that was not answered."""
 
 
 def inbox_data(inspected: Inspected, config: McpframeConfig) -> dict[str, Any]:
-    """What the script reads.
+    """Return the data of the script.
 
     Args:
-        inspected: What the server is. Where its setup is not known, Python alone calls for a host that sets it up.
+        inspected: The description of the server. If its setup is not known, only Python opens a setup.
         config: The project's configuration.
     """
     phases = [
@@ -45,7 +45,7 @@ def inbox_data(inspected: Inspected, config: McpframeConfig) -> dict[str, Any]:
 def _posted(
     fragment: str, openings: Sequence[dict[str, Any]], failures: Sequence[Mapping[str, Any] | None]
 ) -> dict[str, Any]:
-    """What is posted where an address has this fragment; no failure of what was not begun."""
+    """Return the openings for an address with this fragment, and the failures to post if Python never starts."""
     return {"fragment": fragment, "openings": openings, "failures": [item for item in failures if openings and item]}
 
 
@@ -59,6 +59,6 @@ def _setup_openings(setup: InspectedSetup | None) -> list[dict[str, Any]]:
 
 
 def _openings(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
-    """What a page posts first, to whoever is there."""
+    """Return the first messages of a page, which go to any origin."""
     outputs = Connection(candidates).start(0.0)
     return [json.loads(output.text) for output in outputs if isinstance(output, Send)]

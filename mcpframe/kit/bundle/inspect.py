@@ -48,10 +48,10 @@ _Tool = Annotated[dict[str, Any], AfterValidator(_is_tool)]
 
 @dataclass(frozen=True)
 class InspectedSetup:
-    """What the page asks for when it is set up.
+    """The requirements of a server's setup.
 
     Attributes:
-        visible: Whether it needs to be seen.
+        visible: Whether the page must be visible.
         permissions: The fields of each `Permission`.
     """
 
@@ -71,7 +71,7 @@ class Inspected:
         allowed_origins: The origins passed to `FrameServer`.
         tools: The tools as `tools/list` returns them; None if the server lists them only within a session.
         modules: The names of all modules that are imported together with the server.
-        setup: What its setup asks for; None if that is not known.
+        setup: The requirements of its setup; None if they are not known.
     """
 
     name: str

@@ -67,7 +67,7 @@ async def inspected(entry: str, folder: str, kind: str, settings: dict[str, Any]
 
 
 def setup_of(server: Any) -> dict[str, Any]:
-    """What the page of a server asks for when it is set up."""
+    """Return the requirements of a server's setup."""
     phase = getattr(server, "setup_phase", None)
     if phase is None:
         return {"visible": False, "permissions": []}
