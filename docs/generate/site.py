@@ -22,6 +22,22 @@ _LOADS = r'<(?:script|img|iframe|link rel="?(?:stylesheet|preload|preconnect|ico
 _FETCHED = re.compile(_LOADS + r'[^>]*?(?:src|href)="?(?:https?:)?//[^">]*')
 
 
+def render(root: Path) -> None:
+    """Run MkDocs, strictly.
+
+    Args:
+        root: The folder with `mkdocs.yml`.
+
+    Raises:
+        BuildError: MkDocs warns or fails, for example because a link or an anchor leads nowhere.
+    """
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]  # --quiet would hide the warnings from --strict
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode:
+        raise BuildError(f"The site of docs/ is not built: mend what MkDocs says.\n{done.stdout}{done.stderr}")
+
+
 def build_site(root: Path) -> list[Path]:
     """Build the site and give its pages.
 
@@ -37,9 +53,7 @@ def build_site(root: Path) -> list[Path]:
     mermaid = template.config.npm["mermaid"].model_copy(update={"files": [_SCRIPT]})
     script = npm_files({"mermaid": mermaid}, str(template.file))[f"npm/mermaid/{_SCRIPT}"]
     shutil.rmtree(site, ignore_errors=True)
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
-    if subprocess.call(command, cwd=root, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}):
-        raise BuildError("The site of docs/ is not built: mend what is said above.")
+    render(root)
     (site / "javascripts").mkdir(exist_ok=True)
     (site / "javascripts" / "mermaid.min.js").write_bytes(script)
     pages = sorted(site.glob("*.html"))

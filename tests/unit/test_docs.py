@@ -11,6 +11,8 @@ import pytest
 import typer
 
 from docs.generate import DOCS, ROOT, UnknownPart, pages, rendered, stale_pages
+from docs.generate.site import render
+from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.lock import read_lock
 from mcpframe.kit.cli.main import app
 from mcpframe.kit.project.project import find_project
@@ -29,6 +31,21 @@ def test_a_part_that_cannot_be_generated_is_said() -> None:
     for wrong in ("nothing", "example docs/nowhere.py", "example docs/examples/adder/adder.py def nowhere"):
         with pytest.raises(UnknownPart):
             rendered(f"<!-- generated: {wrong} -->\n<!-- end generated -->\n")
+
+
+@pytest.mark.parametrize("link", ["other.md", "other.md#nowhere", "nowhere.md"])
+def test_a_link_that_leads_nowhere_stops_the_site(link: str, tmp_path: Path) -> None:
+    settings = (ROOT / "mkdocs.yml").read_text("utf-8")
+    validation = settings[settings.index("\nvalidation:") :]
+    (tmp_path / "mkdocs.yml").write_text(f"site_name: links\n{validation}")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text(f"# Links\n\n[a link]({link})\n")
+    (tmp_path / "docs" / "other.md").write_text("# Other\n")
+    if link == "other.md":
+        render(tmp_path)
+        return
+    with pytest.raises(BuildError, match="nowhere"):
+        render(tmp_path)
 
 
 @pytest.mark.parametrize("name", SHOWN)
