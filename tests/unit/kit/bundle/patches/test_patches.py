@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import subprocess
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import DownloadError, NodeMissing
+from mcpframe.kit.bundle import patches
 from mcpframe.kit.bundle.npm import npm_files
 from mcpframe.kit.bundle.patches import SCRIPT, SCRIPTS, KnownScript, Patched, functions_on_demand, patch_script
 from mcpframe.kit.bundle.patches.patch import Patch
@@ -57,6 +61,13 @@ def test_the_pinned_script_is_known() -> None:
 def test_every_patch_is_named_after_its_module() -> None:
     folder = Path(functions_on_demand.__file__).parent
     assert {f"{name}.py" for name in NAMES} == {path.name for path in folder.glob("*.py")} - {"__init__.py", "patch.py"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_patch_names_its_upstream_and_is_documented(name: str) -> None:
+    module = import_module(f"{patches.__name__}.{name}")
+    assert re.search(r"^Upstream: .*https://", module.__doc__ or "", re.MULTILINE | re.DOTALL)
+    assert f"`{name}`" in (checkout_dir() / "docs" / "performance.md").read_text("utf-8")
 
 
 def test_all_patches_apply_to_the_pinned_script(script: bytes, tmp_path: Path) -> None:
