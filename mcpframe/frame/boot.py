@@ -225,7 +225,7 @@ async def _serve(
 
     servers = server_module()
     connection = Connection(inner_candidates(TRANSPORT, allowed), options=config.connection_options)
-    hooks: dict[str, Any] = {"on_event": _Reporter(loader), "take_early": host.take_early}
+    hooks: dict[str, Any] = {"on_event": _Reporter(loader), "take_inbox": host.take_inbox}
     async with open_session(connection, host, **hooks, messages=servers.messages()) as session:
         with _running_for(target, session, "transport", config, loader):
             tasks: list[asyncio.Task[None]] = []
@@ -256,7 +256,7 @@ async def _set_up(
     phase = target.setup_phase if isinstance(target, FrameServer) else None
     asked: dict[str, Any] = {"visible": phase.visible, "permissions": phase.permissions} if phase else {}
     connection = Connection([setup_phase.page_candidate(allowed, **asked)], options=config.connection_options)
-    async with open_session(connection, host, on_event=_Reporter(loader), take_early=host.take_early) as session:
+    async with open_session(connection, host, on_event=_Reporter(loader), take_inbox=host.take_inbox) as session:
         if phase is None or not isinstance(target, FrameServer):
             setup_phase.complete(session, config.setup_result)
             loader.at_end("null")

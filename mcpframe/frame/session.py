@@ -24,9 +24,9 @@ from mcpframe.frame.core.errors import MalformedMessage, MessageError, SessionEr
 from mcpframe.frame.core.events import (
     Closed,
     Departure,
-    Early,
     Event,
     Inbound,
+    Inbox,
     Output,
     OwnEvent,
     Received,
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 EventHook = Callable[[Event], None]
 WireHook = Callable[[Wire], None]
-TakeEarly = Callable[[], Early]
+TakeInbox = Callable[[], Inbox]
 
 
 class Messages(Protocol):
@@ -82,7 +82,7 @@ class Session:
         window: Window,
         on_event: EventHook | None = None,
         on_wire: WireHook | None = None,
-        take_early: TakeEarly = Early,
+        take_inbox: TakeInbox = Inbox,
         messages: Messages | None = None,
     ) -> None:
         """Prepare a session; nothing happens before `start`.
@@ -94,7 +94,7 @@ class Session:
                 that caused it, except in the window's callbacks, where the event loop's exception handler gets it.
             on_wire: called with every message, as it is sent, received or refused: see `Wire`. What it raises is raised
                 like that, too.
-            take_early: called once, as soon as the session listens: returns what came before, which is received first.
+            take_inbox: called once, as soon as the session listens: returns what came before, which is received first.
             messages: how messages look on the streams; None: as those of the SDK.
         """
         self.connection = connection
@@ -102,7 +102,7 @@ class Session:
         self._window = window
         self._on_event = on_event
         self._on_wire = on_wire
-        self._take_early = take_early
+        self._take_inbox = take_inbox
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.Handle | None = None  # in Pyodide not a TimerHandle: it has no `when`
         self._due: float | None = None
@@ -128,16 +128,16 @@ class Session:
         """Listen, begin the handshake, and receive what came before."""
         # All in one turn of the event loop: no message event can come between what was early and what is live.
         self._stop_listening = self._window.listen(self._deliver, self._gone)
-        early = self._take_early()
-        self._carry_out(self.connection.start(self._loop.time(), called=early.called))
-        if early.dropped:
-            self.connection.dropped["early"] += early.dropped
+        inbox = self._take_inbox()
+        self._carry_out(self.connection.start(self._loop.time(), called=inbox.called))
+        if inbox.dropped:
+            self.connection.dropped["inbox"] += inbox.dropped
             log.warning(
                 "%d messages came before this page was ready, beyond the %d that it keeps, and are lost.",
-                early.dropped,
-                len(early.inbound),
+                inbox.dropped,
+                len(inbox.inbound),
             )
-        for inbound in early.inbound:
+        for inbound in inbox.inbound:
             self._deliver(inbound)
 
     async def begun(self) -> SessionBegun:
@@ -300,7 +300,7 @@ async def open_session(
     *,
     on_event: EventHook | None = None,
     on_wire: WireHook | None = None,
-    take_early: TakeEarly = Early,
+    take_inbox: TakeInbox = Inbox,
     messages: Messages | None = None,
 ) -> AsyncIterator[Session]:
     """Do the handshake and give the open session; close it at the end.
@@ -310,7 +310,7 @@ async def open_session(
         window: the way to the peer.
         on_event: as for `Session`.
         on_wire: as for `Session`.
-        take_early: as for `Session`.
+        take_inbox: as for `Session`.
         messages: as for `Session`.
 
     Yields:
@@ -319,7 +319,7 @@ async def open_session(
     Raises:
         SessionError: where the handshake fails; see its subclasses.
     """
-    session = Session(connection, window, on_event, on_wire, take_early, messages)
+    session = Session(connection, window, on_event, on_wire, take_inbox, messages)
     try:
         session.start()
         await session.begun()

@@ -1,5 +1,5 @@
 // In the page itself, before everything else: listens from the first byte, and calls for the host before Python runs. It
-// judges nothing. What it hears is kept unread and passes the gate once Python takes over (`take_early` in
+// judges nothing. What it hears is kept unread and passes the gate once Python takes over (`take_inbox` in
 // mcpframe.frame.browser.window); what it posts, and for which address, the build has computed. None of it is secret.
 (() => {
   const host = parent === self ? opener : parent;

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from mcpframe.frame.core.events import Departure, Early, Inbound
+from mcpframe.frame.core.events import Departure, Inbound, Inbox
 
 STRANGER = "https://stranger.example"
 
@@ -28,14 +28,14 @@ class FakeWindow:
         origin: the origin of the page itself.
         posted: every message the page posted, as `(message, target_origin)`.
         peer: the other page; None where nobody is there.
-        early: what happened before anybody listened.
+        inbox: what happened before anybody listened.
     """
 
     def __init__(self, origin: str) -> None:
         self.origin = origin
         self.peer: FakeWindow | None = None
         self.posted: list[tuple[Any, str]] = []
-        self.early = Early()
+        self.inbox = Inbox()
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._deliver: Callable[[Inbound], None] | None = None
         self._gone: Callable[[Departure], None] | None = None
@@ -55,9 +55,9 @@ class FakeWindow:
 
         return stop
 
-    def take_early(self) -> Early:
-        early, self.early = self.early, Early()
-        return early
+    def take_inbox(self) -> Inbox:
+        inbox, self.inbox = self.inbox, Inbox()
+        return inbox
 
     def post(self, text: str, target_origin: str) -> None:
         self.posted.append((json.loads(text), target_origin))

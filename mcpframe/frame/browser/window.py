@@ -15,7 +15,7 @@ from pyodide.ffi import JsException, JsProxy, create_proxy
 
 if TYPE_CHECKING:
     from mcpframe.frame.core.events import Departure
-from mcpframe.frame.core.events import Early, Inbound, Unreadable
+from mcpframe.frame.core.events import Inbound, Inbox, Unreadable
 
 _parse = js.JSON.parse
 _stringify = js.JSON.stringify
@@ -56,14 +56,14 @@ class PeerWindow:
 
         return stop
 
-    def take_early(self) -> Early:
+    def take_inbox(self) -> Inbox:
         """Take over from `inbox.js`, which listens in the page of a server from its first byte, and then no more."""
         inbox = getattr(js, "mcpframeInbox", None)
         if inbox is None:
-            return Early()
+            return Inbox()
         inbound = self._reader()
         found = inbox.take()
-        return Early(tuple(inbound(event) for event in found.events), int(found.dropped), bool(found.called))
+        return Inbox(tuple(inbound(event) for event in found.events), int(found.dropped), bool(found.called))
 
     def _reader(self) -> Callable[[Any], Inbound]:
         """Return what makes an `Inbound` of a message event."""

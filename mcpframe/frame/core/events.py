@@ -54,7 +54,7 @@ class Inbound:
 
 
 @dataclass(frozen=True, slots=True)
-class Early:
+class Inbox:
     """What happened in this window before anybody listened: see `static/page/inbox.js`.
 
     Attributes:
@@ -222,7 +222,7 @@ class Window(Protocol):
 class InnerWindow(Window, Protocol):
     """The way of a framed page to its host."""
 
-    def take_early(self) -> Early:
+    def take_inbox(self) -> Inbox:
         """Take over what happened before anybody listened; a second time there is nothing.
 
         Returns:

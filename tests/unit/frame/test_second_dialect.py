@@ -10,7 +10,7 @@ from mcp.server.mcpserver import MCPServer
 
 from mcpframe.frame.core.connection import Connection
 from mcpframe.frame.core.dialect import Dialect
-from mcpframe.frame.core.events import Early, Event, Opened
+from mcpframe.frame.core.events import Event, Inbox, Opened
 from mcpframe.frame.server import serve
 from mcpframe.frame.session import open_session, transport
 from tests.support.fake_window import FakeWindow, inbound
@@ -66,7 +66,7 @@ async def test_an_answer_from_before_the_page_was_up_needs_no_second_opening(dia
     made = Connection(candidates(*INNER))
     async with (
         asyncio.timeout(PATIENCE),
-        open_session(made, window, take_early=lambda: Early(tuple(kept), 0, True)) as session,
+        open_session(made, window, take_inbox=lambda: Inbox(tuple(kept), 0, True)) as session,
     ):
         assert session.started == Opened(dialect=dialect.name, origin=HOST)
         assert [target for _, target in window.posted] == [HOST]  # that it is ready

@@ -19,7 +19,7 @@ from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPC
 from mcpframe.frame import setup_phase
 from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
 from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone, SessionError, StateError, VersionMismatch
-from mcpframe.frame.core.events import Closed, Departure, Early, Event, Inbound, Opened
+from mcpframe.frame.core.events import Closed, Departure, Event, Inbound, Inbox, Opened
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.events import SetupReason, SetupRequired, SetupResult, SetupStarted
@@ -69,7 +69,7 @@ def make_server() -> MCPServer:
 
 
 async def serve(server: MCPServer, connection: Connection, window: FakeWindow) -> Closed:
-    async with open_session(connection, window, take_early=window.take_early) as session:
+    async with open_session(connection, window, take_inbox=window.take_inbox) as session:
         target = server._lowlevel_server
         await target.run(*session.streams, target.create_initialization_options())
     return await session.ended()
@@ -344,15 +344,15 @@ async def test_a_tool_that_answers_a_lone_surrogate_is_an_error_and_the_server_l
         assert (await client.call_tool("add", {"a": 1, "b": 2})).structured_content == {"result": 3}
 
 
-def early(*messages: str, called: bool = True, dropped: int = 0, origin: str = HOST, from_peer: bool = True) -> Early:
+def early(*messages: str, called: bool = True, dropped: int = 0, origin: str = HOST, from_peer: bool = True) -> Inbox:
     events = (inbound(MESSAGES[kind], origin=origin, from_peer=from_peer) for kind in messages)
-    return Early(tuple(events), dropped, called)
+    return Inbox(tuple(events), dropped, called)
 
 
 async def test_a_host_that_answered_early_gets_its_session_without_a_second_handshake() -> None:
     _, (connection, window) = halves(options=Options(repeat_interval=1e6))
-    window.early = early("MCP_TRANSPORT_HANDSHAKE_REPLY", "MCP_MESSAGE")
-    async with open_session(connection, window, take_early=window.take_early) as session:
+    window.inbox = early("MCP_TRANSPORT_HANDSHAKE_REPLY", "MCP_MESSAGE")
+    async with open_session(connection, window, take_inbox=window.take_inbox) as session:
         assert session.started == Opened(dialect="sep", origin=HOST, session_id=SESSION)
         item = await session.streams[0].receive()
         assert isinstance(item, SessionMessage)
@@ -366,8 +366,8 @@ async def test_early_messages_come_before_live_ones_in_their_order() -> None:
     messages = [{"jsonrpc": "2.0", "method": "notifications/progress", "params": {"n": n}} for n in range(6)]
     sent = [inbound({"type": "MCP_MESSAGE", "payload": message}, origin=HOST) for message in messages]
     reply = inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST)
-    window.early = Early((reply, *sent[:3]), called=True)
-    async with open_session(connection, window, take_early=window.take_early) as session:
+    window.inbox = Inbox((reply, *sent[:3]), called=True)
+    async with open_session(connection, window, take_inbox=window.take_inbox) as session:
         for event in sent[3:]:
             window.take(event)
         got = [await session.streams[0].receive() for _ in messages]
@@ -376,7 +376,7 @@ async def test_early_messages_come_before_live_ones_in_their_order() -> None:
 
 async def test_a_host_that_did_not_hear_the_early_opening_is_called_at_once() -> None:
     outer, inner = halves(options=Options(repeat_interval=1e6))
-    inner[1].early = early(called=True)
+    inner[1].inbox = early(called=True)
     async with serving(make_server(), inner), Client(transport(*outer)) as client:
         assert (await client.call_tool("add", {"a": 1, "b": 1})).structured_content == {"result": 2}
     handshakes = [kind for kind, _ in inner[1].posted if kind["type"] == "MCP_TRANSPORT_HANDSHAKE"]
@@ -394,16 +394,16 @@ async def test_early_messages_of_strangers_are_dropped_unread(origin: str, from_
 
     strange = Inbound(origin, from_peer, read)
     answer = inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST)
-    window.early = Early((strange, strange, answer), called=True)
-    async with open_session(connection, window, take_early=window.take_early):
+    window.inbox = Inbox((strange, strange, answer), called=True)
+    async with open_session(connection, window, take_inbox=window.take_inbox):
         assert connection.dropped == {reason: 2}
 
 
 async def test_lost_early_messages_are_counted_and_reported(caplog: pytest.LogCaptureFixture) -> None:
     outer, inner = halves(options=Options(repeat_interval=1e6))
-    inner[1].early = early("MCP_MESSAGE", dropped=99_999, origin="https://other.example")
+    inner[1].inbox = early("MCP_MESSAGE", dropped=99_999, origin="https://other.example")
     async with serving(make_server(), inner), Client(transport(*outer)):
-        assert inner[0].dropped["early"] == 99_999
+        assert inner[0].dropped["inbox"] == 99_999
     [line] = [record.getMessage() for record in caplog.records if "before this page was ready" in record.getMessage()]
     assert line.startswith("99999 messages")
 
@@ -411,9 +411,9 @@ async def test_lost_early_messages_are_counted_and_reported(caplog: pytest.LogCa
 async def test_a_session_that_an_early_message_ends_leaves_nothing_behind() -> None:
     _, (connection, window) = halves()
     old = {**MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], "protocolVersion": "2.0"}
-    window.early = Early((inbound(old, origin=HOST), inbound(MESSAGES["MCP_MESSAGE"], origin=HOST)), called=True)
+    window.inbox = Inbox((inbound(old, origin=HOST), inbound(MESSAGES["MCP_MESSAGE"], origin=HOST)), called=True)
     with pytest.raises(VersionMismatch):
-        async with open_session(connection, window, take_early=window.take_early):
+        async with open_session(connection, window, take_inbox=window.take_inbox):
             raise AssertionError("no session")
     assert not window.listening
     assert window.posted == []

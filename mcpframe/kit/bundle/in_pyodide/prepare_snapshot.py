@@ -178,10 +178,10 @@ class _Host:
         self._deliver = deliver
         return lambda: None
 
-    def take_early(self) -> Any:
-        from mcpframe.frame.core.events import Early
+    def take_inbox(self) -> Any:
+        from mcpframe.frame.core.events import Inbox
 
-        return Early()
+        return Inbox()
 
     def post(self, text: str, target_origin: str) -> None:
         kind = json.loads(text)["type"]
