@@ -144,4 +144,4 @@ class ProfileInUse(BridgeError):
 
 
 class InstallError(KitError):
-    """A client's configuration cannot be read or changed; it was left as it is."""
+    """A client's configuration cannot be read or changed; it is unchanged."""

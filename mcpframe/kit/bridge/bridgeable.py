@@ -1,4 +1,4 @@
-"""Whether the bridge can frame a server: looked at before its browser starts, and before a client is told to use it."""
+"""Check that the bridge can frame a server, before its browser starts and before a client is configured to use it."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from mcpframe.kit.web.published import allows, fetch, read_manifest
 
 
 def check_published(url: str, origin: str) -> None:
-    """Look at the page of an address, and at its manifest.
+    """Check the page at an address, and its manifest.
 
     Args:
         url: The address, as `parse_address` returns it.
-        origin: The origin that it has to allow.
+        origin: The origin that the server has to allow.
 
     Raises:
-        BridgeError: The page does not allow the origin, or is a page and no server.
-        NoFramedServer: There is no page at the address, or nobody answers.
+        BridgeError: The page does not allow the origin, or is a page without a server.
+        NoFramedServer: There is no page at the address, or no answer.
     """
     page = fetch(url)
     if page.status != 200:
         raise NoFramedServer(f"{url} answers with status {page.status}: is it the address of a server's page?")
     if "html" not in page.headers.get("content-type", "html"):
-        raise NoFramedServer(f"{url} is no web page but {page.headers['content-type']}: give a server's page.")
+        raise NoFramedServer(f"{url} is {page.headers['content-type']}, not a web page: give a server's address.")
     check_manifest(url, read_manifest(page.url), origin)
 
 
 def check_manifest(where: str, manifest: object, origin: str) -> None:
-    """Raise `BridgeError` where a manifest says that the origin may not frame the bundle; anything else may.
+    """Raise `BridgeError` if a manifest does not allow the origin to frame the bundle. Other pages pass.
 
     Args:
-        where: What the bundle is called in the error.
-        manifest: What was read, or None where the page is of another maker.
-        origin: The origin that it has to allow.
+        where: The name of the bundle in the error.
+        manifest: The parsed file, or None if the page was not built by mcpframe.
+        origin: The origin that the server has to allow.
     """
     if not isinstance(manifest, dict):
         return
     if manifest.get("kind") == "page":
-        raise BridgeError(f"{where} is a page and no server: there is nothing to bridge.")
+        raise BridgeError(f"{where} is a page without a server: there is nothing to bridge.")
     if not allows(manifest, origin):
         raise BridgeError(
             f"{where} does not allow the bridge's origin: add {origin} to allowed_origins of its project, or build it "
@@ -48,10 +48,10 @@ def check_manifest(where: str, manifest: object, origin: str) -> None:
 
 
 def check_for_install(where: str, origin: str) -> None:
-    """Look at what a client is about to be told to run: an address, a built folder or a project.
+    """Check a server before a client is configured to run it: an address, a built folder or a project.
 
     Raises:
-        InstallError: It cannot be bridged; the message says why, and how to write the entry all the same.
+        InstallError: The server cannot be bridged; the message says why, and how to write the entry anyway.
     """
     try:
         if where.startswith(("http:", "https:")):
@@ -63,10 +63,10 @@ def check_for_install(where: str, origin: str) -> None:
 
 
 def check_built(folder: Path, origin: str) -> None:
-    """Look at the manifest of a built folder.
+    """Check the manifest of a built folder.
 
     Raises:
-        BridgeError: It cannot be read, does not allow the origin, or is a page's.
+        BridgeError: The manifest cannot be read, does not allow the origin, or is that of a page without a server.
     """
     file = folder / "manifest.json"
     try:
@@ -84,4 +84,4 @@ def _check_path(path: Path, origin: str) -> None:
     if (path / "manifest.json").is_file() and (path / "index.html").is_file():
         check_built(path, origin)
     elif find_project(path).config.kind == "page":
-        raise BridgeError(f"{path} is a page and no server: there is nothing to bridge.")
+        raise BridgeError(f"{path} is a page without a server: there is nothing to bridge.")

@@ -1,7 +1,7 @@
-"""The bridge's Chromium: started, watched, and ended with the bridge whatever happens to either.
+"""The bridge's Chromium: starts it, watches it, and makes sure that it ends with the bridge, even after a crash.
 
-Chromium is asked over pipes (`devtools.py`) and ends when they close, also when the bridge is killed. Should it hang
-instead, a watchdog that waits for the same end kills its process group a second later.
+Chromium is controlled over pipes (`devtools.py`) and exits when they close, also when the bridge is killed. If it hangs
+instead, a watchdog that waits for the same pipe to close kills its process group a second later.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ARGUMENTS = (
     "--mute-audio",
     "--password-store=basic",
     "--use-mock-keychain",
-    # Frames of one site share a process otherwise, also those of different tabs: a server that computes for ever would
+    # By default, frames of one site share a process, even in different tabs: a server that computes for ever would
     # block the sessions of all clients.
     "--enable-features=DisableProcessReuse",
     # A connection's tab is never in front, and must not be slowed down for it.
@@ -47,12 +47,12 @@ class BridgeBrowser:
     """A Chromium with a profile.
 
     Attributes:
-        devtools: the way to ask it.
+        devtools: the connection to its DevTools.
         pid: its process id.
     """
 
     def __init__(self, pid: int, watchdog: subprocess.Popen[bytes], devtools: DevTools) -> None:
-        """Made by `launch`."""
+        """Created by `launch`."""
         self._watchdog = watchdog
         self._first_tab = True
         self.devtools = devtools
@@ -60,14 +60,14 @@ class BridgeBrowser:
 
     @property
     def gone(self) -> bool:
-        """Whether it has ended."""
+        """Whether the browser has ended."""
         return self.devtools.closed.done()
 
     async def new_tab(self) -> str:
-        """Open an empty tab, and give its target id.
+        """Open an empty tab, and return its target id.
 
-        The one that is there from the start is not used: it may still be on its way to its own address, and would go on
-        there. It is closed when there is another one.
+        The first tab of the browser is not used: it may still be navigating to its own address. It is closed once
+        another one is open.
 
         Raises:
             BrowserGone: the browser has ended.
@@ -81,7 +81,7 @@ class BridgeBrowser:
         return str(created["targetId"])
 
     async def close(self) -> None:
-        """End it, and wait until it has. What it keeps in its profile is written first."""
+        """Close the browser and wait until it has exited. It writes its profile first."""
         with contextlib.suppress(BrowserGone, TimeoutError):
             async with asyncio.timeout(_GOODBYE_SECONDS):
                 await self.devtools.command("Browser.close")
@@ -98,15 +98,15 @@ async def launch(
     Args:
         executable: its program.
         profile: the folder of its profile; no other Chromium may be using it.
-        addresses: host names that are served on this machine, each with the port that is meant by its port 80. So
-            what a page stores under its origin is found again, whatever port it is served on the next time.
-        visible: with a window.
-        app: the address that a visible window shows, without the bars of a browser.
+        addresses: host names that are served on this machine, each with the port that its port 80 is mapped to. The
+            origin of a page, and so what it has stored, stays the same whatever port it is served on.
+        visible: whether it has a window.
+        app: the address that a visible window shows, without the toolbars of a browser.
 
     Raises:
         BrowserGone: it does not start.
     """
-    options = launch_options(executable, off=())  # as its users' own browser
+    options = launch_options(executable, off=())  # like the browser of its users
     rules = ", ".join(f"MAP {name}:80 127.0.0.1:{port}" for name, port in addresses.items())
     command = [
         str(executable),
@@ -124,7 +124,7 @@ async def launch(
         browser = BridgeBrowser(pid, watchdog, await connect_pipes(reading, writing))
     except BaseException:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)  # nobody else knows of it
+            os.killpg(pid, signal.SIGKILL)  # no other code has its id
         end_watchdog(watchdog)
         raise
     try:
@@ -142,10 +142,10 @@ async def launch(
 
 
 def _start(command: list[str]) -> tuple[int, int, int]:
-    """Start a program with its debugging pipes; give its process id, and our ends to read from and to write to."""
+    """Start a program with its debugging pipes; return its process id, and our ends to read from and to write to."""
     in_its, in_ours = os.pipe()
     out_ours, out_its = os.pipe()
-    # Above the numbers that they become in the program, so that none is in another's way.
+    # Above the numbers that they get in the program, so that none overwrites another.
     theirs = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 10) for number in (in_its, out_its)]
     nowhere = os.open(os.devnull, os.O_RDWR)
     becomes = [(nowhere, 0), (nowhere, 1), (nowhere, 2), (theirs[0], _COMMANDS), (theirs[1], _ANSWERS)]
@@ -164,7 +164,7 @@ def _start(command: list[str]) -> tuple[int, int, int]:
 
 
 async def _ended(pid: int) -> None:
-    """Wait until the process has ended, and help it after a while."""
+    """Wait until the process has ended; kill it after a deadline."""
     waiting = asyncio.create_task(asyncio.to_thread(os.waitpid, pid, 0))
     done, _ = await asyncio.wait([waiting], timeout=_GOODBYE_SECONDS)
     if not done:

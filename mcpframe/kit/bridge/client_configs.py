@@ -1,6 +1,6 @@
-"""Where common MCP clients keep their configuration, and how it names a server: as each of them documents it.
+"""Where common MCP clients keep their configuration, and how a server is entered in it, as each client documents it.
 
-All of them take a command to run over stdio, by name, in a JSON object of their file.
+Each of them has a JSON object in its file, with a named command per server that it runs over stdio.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Places:
-    """What decides where a file is.
+    """What the place of a configuration file depends on.
 
     Attributes:
         home: the user's folder.
@@ -30,11 +30,11 @@ class Places:
 
     @classmethod
     def here(cls, project: Path) -> Places:
-        """Those of this machine and user."""
+        """Return the places of this machine and user."""
         return cls(Path.home(), project.absolute(), sys.platform, dict(os.environ))
 
     def application_data(self) -> Path:
-        """Where programs with windows keep their settings."""
+        """The folder where desktop programs keep their settings."""
         if self.platform == "darwin":
             return self.home / "Library" / "Application Support"
         if self.platform == "win32":
@@ -47,12 +47,12 @@ class Client:
     """An MCP client.
 
     Attributes:
-        name: what it is called on the command line.
-        title: what it calls itself, and for whom the file is.
-        place: gives its file.
+        name: its name on the command line.
+        title: its own name, and whom the file is for.
+        place: returns the path of its file.
         key: the name of the object with the servers.
-        extra: what it wants in an entry besides the command.
-        after: what to do, so that the client sees the change.
+        extra: what an entry needs besides the command.
+        after: what to do so that the client picks up the change.
     """
 
     name: str

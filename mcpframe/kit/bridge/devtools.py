@@ -1,6 +1,6 @@
 """Chromium's DevTools protocol over the two pipes of `--remote-debugging-pipe`: commands, their answers, and events.
 
-The pipes are the only way in: no port is opened, and Chromium ends when they close.
+The pipes are the only way in: no port is opened, and Chromium exits when they close.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LONGEST = 1 << 28
 """The longest message that is read, in bytes: far more than a message of MCP may have."""
 
 _ANSWER_SECONDS = 60.0
-"""How long the browser may take for a command. It answers at once; one that does not has hung, and is given up."""
+"""How long the browser may take for a command. It normally answers at once; after this time it counts as hung."""
 
 
 class DevTools:
@@ -31,7 +31,7 @@ class DevTools:
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.WriteTransport) -> None:
-        """Speak over the two ends; `connect_pipes` makes them."""
+        """Use these two ends of the pipes; `connect_pipes` creates them."""
         self._writer = writer
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._handlers: dict[str, EventHandler] = {}
@@ -40,7 +40,7 @@ class DevTools:
         self._reading = asyncio.get_running_loop().create_task(self._read(reader))
 
     async def command(self, method: str, session: str = "", /, **params: Any) -> dict[str, Any]:
-        """Send a command and wait for its result. A browser that does not answer counts as gone, for everybody.
+        """Send a command and wait for its result. A browser that does not answer counts as gone for all callers.
 
         Args:
             method: its name, such as `"Page.navigate"`.
@@ -48,13 +48,13 @@ class DevTools:
             params: its parameters.
 
         Raises:
-            BrowserGone: the browser is gone, or refuses.
+            BrowserGone: the browser is gone, or answers with an error.
         """
         async with within(_ANSWER_SECONDS, self._given_up):
             return await self.post(method, session, **params)
 
     def post(self, method: str, session: str = "", /, **params: Any) -> asyncio.Future[dict[str, Any]]:
-        """Send a command, in order with the others, and return its result to come. As `command` otherwise."""
+        """Send a command, in order with the others, and return a future of its result. Otherwise like `command`."""
         result: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         result.add_done_callback(_look_at_failure)
         if self.closed.done():
@@ -69,7 +69,7 @@ class DevTools:
         return result
 
     def handle(self, session: str, handler: EventHandler | None) -> None:
-        """Send the events of a session to a handler; None for nobody."""
+        """Call a handler with the events of a session; None removes it."""
         if handler is None:
             self._handlers.pop(session, None)
         else:
@@ -91,7 +91,7 @@ class DevTools:
                 elif handler := self._handlers.get(message.get("sessionId", "")):
                     asyncio.get_running_loop().call_soon(handler, message["method"], message["params"])
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
-            pass  # there is nobody left to read from
+            pass  # the browser is gone
         finally:
             self._end()
 
@@ -118,13 +118,13 @@ class DevTools:
 
 
 def _look_at_failure(result: asyncio.Future[dict[str, Any]]) -> None:
-    """Nobody has to wait for a command: then its failure is no complaint of the event loop's."""
+    """Mark the failure of a command as seen, so that the event loop does not warn if no caller awaits it."""
     if not result.cancelled():
         result.exception()
 
 
 async def connect_pipes(reading: int, writing: int) -> DevTools:
-    """Make the protocol's client over two file descriptors, which become its own."""
+    """Create the protocol's client over two file descriptors, which it then owns."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=_LONGEST)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), open(reading, "rb", 0))  # noqa: ASYNC230, SIM115

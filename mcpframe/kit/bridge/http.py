@@ -1,8 +1,8 @@
 """The bridge's HTTP edge: Streamable HTTP on this machine, in both protocol eras.
 
-Up to 2025-11-25 a client's session has a frame of its own, and the SDK's transport speaks HTTP with it
+Up to 2025-11-25 each client's session has a frame of its own, and the SDK's transport speaks HTTP with the client
 (`http_sessions.py`). From 2026-07-28 on there are no sessions: all requests share one frame (`http_requests.py`).
-The header `MCP-Protocol-Version` says which it is, as in the SDK's own session manager.
+The header `MCP-Protocol-Version` decides between them, as in the SDK's own session manager.
 """
 
 from __future__ import annotations
@@ -37,35 +37,35 @@ _NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Spare:
-    """Links to new frames. One is opened before it is asked for, as opening takes a while."""
+    """Links to new frames. One is kept open in advance, as opening takes a while."""
 
     def __init__(self, open_page: OpenPage) -> None:
-        """Open pages with this function."""
+        """Use this function to open pages."""
         self._open_page = open_page
         self._spare: Link | None = None
 
     async def open(self) -> None:
-        """Have one ready.
+        """Open a link in advance.
 
         Raises:
-            BridgeError: it cannot be opened.
+            BridgeError: the link cannot be opened.
         """
         self._spare = Link(self._open_page)
         await self._spare.open()
 
     def take(self) -> Link:
-        """Return a link, which may still have to open."""
+        """Return a link, which may not be open yet."""
         link, self._spare = self._spare, None
         return link or Link(self._open_page)
 
     async def close(self) -> None:
-        """Close the one that is ready."""
+        """Close the link that was opened in advance."""
         if self._spare is not None:
             await self._spare.close()
 
 
 def security(port: int, allowed_origins: Sequence[str]) -> TransportSecuritySettings:
-    """Who may ask: this machine by one of its own names, and pages of these origins. Against DNS rebinding."""
+    """Return the accepted hosts and origins: those of this machine, and the given ones. Prevents DNS rebinding."""
     hosts = [f"{name}:{port}" for name in _NAMES]
     if port == 80:
         hosts += _NAMES
@@ -74,7 +74,7 @@ def security(port: int, allowed_origins: Sequence[str]) -> TransportSecuritySett
 
 
 def make_app(spare: Spare, port: int, allowed_origins: Sequence[str]) -> tuple[Starlette, Sessions, StatelessRequests]:
-    """Make the application, and its two halves, which have to be closed at the end."""
+    """Create the application, and its two parts, which have to be closed at the end."""
     settings = security(port, allowed_origins)
     sessions = Sessions(spare.take, settings)
     requests = StatelessRequests(spare.take, settings)
@@ -82,7 +82,7 @@ def make_app(spare: Spare, port: int, allowed_origins: Sequence[str]) -> tuple[S
     async def by_era(scope: Scope, receive: Receive, send: Send) -> None:
         version = Request(scope).headers.get(MCP_PROTOCOL_VERSION_HEADER)
         legacy = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
-        with contextlib.suppress(ClientDisconnect):  # it has left in the middle of its request
+        with contextlib.suppress(ClientDisconnect):  # the client left in the middle of its request
             await (sessions if legacy else requests)(scope, receive, send)
 
     limited = RequestBodyLimitMiddleware(by_era, LIMITS.max_message_bytes)
@@ -98,7 +98,7 @@ def make_app(spare: Spare, port: int, allowed_origins: Sequence[str]) -> tuple[S
 
 
 class _Endpoint:
-    """An ASGI application as a route's endpoint; a function would be given a Request instead."""
+    """An ASGI application as a route's endpoint; a plain function would be called with a Request instead."""
 
     def __init__(self, app: RequestBodyLimitMiddleware) -> None:
         self._app = app
@@ -113,7 +113,7 @@ async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[s
     Args:
         open_page: opens a page with the server in it.
         port: the port; 0 takes a free one.
-        allowed_origins: the origins of web pages that may ask.
+        allowed_origins: the origins of web pages that may send requests.
 
     Raises:
         BridgeError: the server cannot be opened.
@@ -142,7 +142,7 @@ async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[s
 
 
 def complete(open_page: OpenPage) -> OpenPage:
-    """Open complete pages: clients over HTTP give a request less time than those over stdio, the first one included."""
+    """Open pages and load all their files: clients over HTTP allow even the first request less time than over stdio."""
 
     async def open_complete(link: Link) -> BridgeTab:
         page = await open_page(link)
@@ -157,9 +157,9 @@ def complete(open_page: OpenPage) -> OpenPage:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, leaving signals to the bridge."""
+    """A uvicorn server that leaves signals to the bridge."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
+        """Capture no signals."""
         yield

@@ -1,11 +1,11 @@
-"""Streamable HTTP of 2026-07-28: requests without sessions. All of them share one frame.
+"""Streamable HTTP of 2026-07-28: requests without sessions. All requests share one frame.
 
-Every request is a POST that is answered with JSON, or with an event stream where the server says something before its
-answer or takes its time. A client cancels by closing the stream. What the specification asks of the HTTP edge is in
-`http_rules.py`: such requests never reach the server.
+Every request is a POST that is answered with JSON, or with an event stream if the server sends other messages before
+its answer or is slow. A client cancels by closing the stream. The checks that the specification requires of the HTTP
+edge are in `http_rules.py`; requests that fail them never reach the server.
 
-Clients choose their ids without knowing of each other: in the frame every request has a number of the bridge's as its
-id and its progress token, which is never used again. So no answer can reach anybody but who asked, however late it is.
+Ids of different clients may collide. The bridge therefore replaces the id and the progress token of every request by a
+number that it never uses again, so that an answer, however late, can only reach the client that sent the request.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from mcpframe.kit.bridge.unread import Unread
 logger = logging.getLogger(__name__)
 
 _STREAM_AFTER_SECONDS = 15.0
-"""How long a silent request is waited for before its event stream begins, and between the stream's signs of life."""
+"""How long a request may be silent before its event stream begins, and the time between the stream's pings."""
 
 _STREAM_HEADERS = [
     (b"content-type", b"text/event-stream"),
@@ -44,19 +44,19 @@ _STREAM_HEADERS = [
 ]
 _MOST_PAGES = 100
 _SCHEMA_SECONDS = 30.0
-"""How long the server may take to list its tools, where a tool's schema decides about a request."""
+"""How long the server may take to list its tools, if a request is checked against a tool's schema."""
 
 
 @dataclass
 class _Waiting:
-    """A request that waits for its answer, and what came for it.
+    """A request that waits for its answer, and the messages that belong to it.
 
     Attributes:
-        asked: the request as the server knows it.
-        given_id: its id as the client knows it.
-        given_token: its progress token as the client knows it.
-        task: what answers its client.
-        is_answered: whether the answer has come.
+        asked: the request as the server sees it.
+        given_id: its id as the client sent it.
+        given_token: its progress token as the client sent it.
+        task: the task that answers its client.
+        is_answered: whether the answer has arrived.
     """
 
     asked: Asked
@@ -73,7 +73,7 @@ class _Waiting:
         if self._unread.add(len(server_message.text)):
             self._came.put_nowait(server_message)
         elif not self.task.cancelling():
-            logger.warning("A client does not read what it is sent: its request ends.")
+            logger.warning("A client does not read the messages sent to it: its request ends.")
             self.task.cancel()
 
     async def next(self) -> ServerMessage:
@@ -92,7 +92,7 @@ class StatelessRequests:
     """An ASGI application for the requests of this era."""
 
     def __init__(self, take: Callable[[], Link], settings: TransportSecuritySettings) -> None:
-        """Take the one link from this function, and keep to these settings."""
+        """Get the one link from this function, and apply these settings."""
         self._take = take
         self._security = TransportSecurityMiddleware(settings)
         self._link: Link | None = None
@@ -124,7 +124,7 @@ class StatelessRequests:
             if isinstance(checked, rules.Refusal):
                 response = _response(checked)
             elif not is_request(checked.message):
-                response = Response(status_code=202)  # no notification of a client means anything in this era
+                response = Response(status_code=202)  # a client's notifications have no effect in this era
         if response is not None:
             await response(scope, receive, send)
             return
@@ -140,7 +140,7 @@ class StatelessRequests:
         if not answering.cancelled():
             answering.result()
 
-    # The frame's side
+    # Towards the frame
 
     def deliver(self, server_message: ServerMessage) -> None:
         """Hand a message of the server to the request that it belongs to."""
@@ -150,12 +150,12 @@ class StatelessRequests:
             waiting.add(_restored(server_message, waiting))
 
     def note(self, text: str) -> None:
-        """Inform the person."""
+        """Log a message for the user."""
         logger.warning("%s", text)
 
     @contextlib.contextmanager
     def _asking(self, message: Mapping[str, Any]) -> Iterator[_Waiting]:
-        """Ask the server. When the block is left without an answer, the server is told that nobody waits any more."""
+        """Send a request to the server. If the block is left without an answer, the request is cancelled."""
         if self._link is None:
             self._link = self._take()
             self._link.edge = self
@@ -178,7 +178,7 @@ class StatelessRequests:
                 cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
                 self._link.send(payload.encode(cancelled), cancelled)
 
-    # The client's side
+    # Towards the client
 
     async def _answer(
         self, message: Mapping[str, Any], headers: rules.Headers, scope: Scope, receive: Receive, send: Send
@@ -210,7 +210,7 @@ class StatelessRequests:
         return None if schema is None else rules.check_parameters(schema, message, headers)
 
     async def _input_schema(self, message: Mapping[str, Any]) -> Any:
-        """Ask the server itself for a tool's schema; None where it does not tell, or its list does not end."""
+        """Return a tool's schema from the server's own list; None if it is not there, or the list does not end."""
         params: dict[str, Any] = {"_meta": {k: v for k, v in meta_of(message).items() if k != "progressToken"}}
         cursors = set()
         for _ in range(_MOST_PAGES):
@@ -231,7 +231,7 @@ class StatelessRequests:
 
 
 async def _events(waiting: _Waiting, server_message: ServerMessage | None) -> AsyncIterator[tuple[bytes, bool]]:
-    """Yield an event stream piece by piece, each with whether another one follows."""
+    """Yield the pieces of an event stream, each with whether another one follows."""
     while True:
         answered = server_message is not None and server_message.method is None
         yield b": ping\r\n\r\n" if server_message is None else _event(server_message.text), not answered
@@ -270,7 +270,7 @@ def _restored(server_message: ServerMessage, waiting: _Waiting) -> ServerMessage
         changed[member] = {**message[member], "_meta": meta}
     if server_message.method is None:
         head = f'{{"jsonrpc":"2.0","id":{number},'
-        if not changed and server_message.text.startswith(head):  # as pages write it: a long text is not written anew
+        if not changed and server_message.text.startswith(head):  # as pages write it: saves serializing it
             return ServerMessage(
                 f'{{"jsonrpc":"2.0","id":{payload.encode(given)},{server_message.text[len(head) :]}', given
             )

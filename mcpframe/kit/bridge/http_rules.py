@@ -1,7 +1,7 @@
-"""What an HTTP request of 2026-07-28 must be before a server sees it: pure, as a ladder of checks.
+"""The checks of an HTTP request of 2026-07-28 before a server sees it, one after another, without I/O.
 
-The SDK has the rules of the envelope and its headers in `mcp.shared.inbound`; what is added is the order that its own
-HTTP entry has, and the answer as a status and a JSON-RPC error.
+The SDK has the rules of the envelope and its headers in `mcp.shared.inbound`. This module applies them in the order of
+the SDK's own HTTP entry, and turns a rejection into a status and a JSON-RPC error.
 
 Source: MCP specification 2026-07-28, basic/transports, "Streamable HTTP".
 """
@@ -32,12 +32,12 @@ Headers = Sequence[tuple[str, str]]
 """The lines of an HTTP head, names in lower case."""
 
 _OF_THE_OTHER_ERA = "initialize"
-"""A connection that begins with it is of the handshake era: it must not get to the frame that all requests share."""
+"""The first request of a connection of the handshake era: it must not reach the frame that all requests share."""
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """The answer to what is refused: a status, and a JSON-RPC error unless there is no code."""
+    """The answer to a rejected request: a status, and a JSON-RPC error if there is a code."""
 
     status: int
     code: int | None = None
@@ -57,14 +57,14 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Accepted:
-    """What may pass: the body as text, and parsed."""
+    """An accepted message: the body as text, and parsed."""
 
     text: str
     message: dict[str, Any]
 
 
 def check_head(method: str, accept: tuple[bool, bool]) -> Refusal | None:
-    """Check what is known before the body: the method, and whether the client takes JSON and event streams."""
+    """Check a request before its body is read: the method, and whether the client accepts JSON and event streams."""
     if method != "POST":
         return Refusal(405)
     return None if all(accept) else Refusal(406)
@@ -78,7 +78,7 @@ def check_body(body: bytes, headers: Headers) -> Accepted | Refusal:
         headers: the HTTP head.
 
     Returns:
-        The message, or why it is refused.
+        The message, or the answer that rejects it.
     """
     line = read_body(body)
     if isinstance(line, Broken):
@@ -86,13 +86,13 @@ def check_body(body: bytes, headers: Headers) -> Accepted | Refusal:
         return Refusal(400, error["error"]["code"], error["error"]["message"], error["id"])
     text, message = line.text, line.message
     if "method" not in message:
-        return Refusal(400, INVALID_REQUEST, "The body must be a request or a notification: nothing was asked here.")
+        return Refusal(400, INVALID_REQUEST, "The body must be a request or a notification, not an answer.")
     rejection = _notification(headers) if not is_request(message) else _request(message, headers)
     return Accepted(text, message) if rejection is None else refused(rejection, message.get("id"))
 
 
 def read_body(body: bytes) -> Line | Broken:
-    """Read the JSON-RPC message of a body, by the rules that stdio has; those of both eras are the same."""
+    """Read the JSON-RPC message of a body, by the same rules as stdio; both eras share them."""
     return read_message(body, max_bytes=LIMITS.max_message_bytes, max_nesting=LIMITS.max_nesting)
 
 
@@ -102,7 +102,7 @@ def refused(rejection: InboundLadderRejection, id_: RequestId | None) -> Refusal
 
 
 def status_of(code: int) -> int:
-    """The HTTP status that goes with a JSON-RPC error: 404 for a method that is not there, 200 for a server's own."""
+    """Return the HTTP status of a JSON-RPC error: 404 for an unknown method, 200 for an error of the server itself."""
     return ERROR_CODE_HTTP_STATUS.get(code, 200)
 
 
@@ -123,7 +123,7 @@ def _request(message: Mapping[str, Any], headers: Headers) -> InboundLadderRejec
 
 
 def needs_schema(message: Mapping[str, Any], headers: Headers) -> bool:
-    """Whether the called tool's input schema decides about this request's `Mcp-Param-*` headers."""
+    """Return whether the `Mcp-Param-*` headers of a request are to be checked against the tool's input schema."""
     if message["method"] != "tools/call":
         return False
     arguments = message["params"].get("arguments") or {}
@@ -141,7 +141,7 @@ def check_parameters(schema: Any, message: Mapping[str, Any], headers: Headers) 
 
 
 class _Lines(dict[str, str]):
-    """The head as a mapping that still shows a header that comes twice, as the SDK looks for it."""
+    """The headers as a mapping that keeps duplicates, which the SDK checks for."""
 
     def __init__(self, lines: Headers) -> None:
         super().__init__(lines)

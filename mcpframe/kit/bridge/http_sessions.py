@@ -1,7 +1,7 @@
 """Streamable HTTP up to 2025-11-25: sessions, each with a frame of its own.
 
-The SDK's `StreamableHTTPServerTransport` speaks HTTP: event streams, session ids, the checks of every header. It is
-joined to a link here, which the SDK's own session manager cannot be: that one serves a server object of this process.
+The SDK's `StreamableHTTPServerTransport` speaks HTTP: event streams, session ids, the checks of every header. Here it
+is connected to a link. The SDK's own session manager cannot be used: it only serves a server object of its own process.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ from mcpframe.kit.bridge.unread import Unread
 logger = logging.getLogger(__name__)
 
 IDLE_SECONDS = 30 * 60.0
-"""How long a session without any request is kept; the SDK's own figure."""
+"""How long a session without any request is kept; the SDK's default."""
 
 MOST_SESSIONS = 8
-"""How many sessions are kept: each has a Python of its own in a tab of the browser. Clients often leave without a word,
-so that the one that was silent for the longest makes room; its client would be answered with 404, and begin anew."""
+"""How many sessions are kept: each has a Python of its own in a tab of the browser. Many clients never end theirs, so
+the one that was idle for longest is ended first; its client would then get a 404, and start a new session."""
 
 _GOODBYE_SECONDS = 2.0
-"""How long a session that ends waits until its last answers have been sent."""
+"""How long an ending session waits for its last answers to be sent."""
 
 
 class Sessions:
     """An ASGI application for the requests of this era."""
 
     def __init__(self, take: Callable[[], Link], settings: TransportSecuritySettings) -> None:
-        """Take links from this function, and keep to these settings."""
+        """Get links from this function, and apply these settings."""
         self._take = take
         self._settings = settings
         self._security = TransportSecurityMiddleware(settings)
@@ -99,7 +99,7 @@ class Sessions:
         elif message is None:
             await _error(400, INVALID_REQUEST, "Missing session ID")(scope, receive, send)
         elif message.get("method") != "initialize" or not jsonrpc.is_request(message):
-            # The transport would say the same, but a session would have begun for it.
+            # The transport would answer the same, but only after a session was created.
             await self._without_session(scope, receive, send)
         elif not self._make_room():
             await _error(503, INTERNAL_ERROR, f"{MOST_SESSIONS} sessions are open: end one first")(scope, receive, send)
@@ -107,7 +107,7 @@ class Sessions:
             await self._begin(scope, receive, send, message)
 
     def _make_room(self) -> bool:
-        """Have room for one more session; no session with an open request has to go."""
+        """Make room for one more session; one with an open request is never ended for it."""
         if len(self._sessions) < MOST_SESSIONS:
             return True
         silent = [session for session in self._sessions.values() if not session.busy]
@@ -131,11 +131,11 @@ class Sessions:
         try:
             await session.handle(scope, receive, send, message)
         finally:
-            if not session.has_begun:  # refused, or its client has left: nobody knows its id
+            if not session.has_begun:  # rejected, or the client left: no client has its id
                 session.scope.cancel()
 
     async def _serve(self, session: _Session, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-        """Serve a session. Whatever ends it ends no other one."""
+        """Serve a session. Its failure does not affect the others."""
         try:
             await session.serve(task_status)
         except Exception:
@@ -145,14 +145,14 @@ class Sessions:
 
 
 class _Session:
-    """One client's session: the transport, the link, and what passes between them.
+    """One client's session: the transport, the link, and the messages between them.
 
     Attributes:
         scope: cancelled to end it.
         busy: how many HTTP requests are open, event streams included.
-        last_heard: when one was open last.
+        last_heard: when a request was last open.
         has_begun: whether the server has accepted the client's `initialize`.
-        has_ended: whether nothing is taken from its client any more.
+        has_ended: whether messages of the client are no longer accepted.
     """
 
     def __init__(self, link: Link, settings: TransportSecuritySettings) -> None:
@@ -170,7 +170,7 @@ class _Session:
         self._outgoing, self._to_send = anyio.create_memory_object_stream[tuple[SessionMessage, int]](float("inf"))
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, message: Mapping[str, Any] | None) -> None:
-        """Answer one HTTP request; `message` is its body's, where it is a POST."""
+        """Answer one HTTP request; `message` is that of its body if it is a POST."""
         self.busy += 1
         try:
             if scope["method"] == "DELETE":
@@ -185,7 +185,7 @@ class _Session:
             self.last_heard = anyio.current_time()
 
     async def _handle_request(self, scope: Scope, receive: Receive, send: Send, id_: jsonrpc.RequestId) -> None:
-        key = str(id_)  # what the transport knows a request by
+        key = str(id_)  # the transport's key of a request
         if key in self._answering or id_ in self._asked or key == GET_STREAM_KEY:
             await _error(400, INVALID_REQUEST, f"The id {id_!r} is in use: choose another one")(scope, receive, send)
             return
@@ -193,12 +193,12 @@ class _Session:
         try:
             await self.transport.handle_request(scope, receive, send)
         finally:
-            self.transport.close_sse_stream(key)  # of a client that left early it would be kept, and fill up
+            self.transport.close_sse_stream(key)  # else it would stay, and fill up, if the client left early
             del self._answering[key]
             answered.set()
 
     async def serve(self, task_status: anyio.abc.TaskStatus[None]) -> None:
-        """Pass messages until the client ends the session, or has not been heard of for a while."""
+        """Pass messages on until the client ends the session, or is idle for too long."""
         async with self.transport.connect() as (read, write):
             idle = self.transport.idle_scope
             assert idle is not None
@@ -220,7 +220,7 @@ class _Session:
                 tasks.cancel_scope.cancel()
 
     async def _say_goodbye(self, reason: str) -> None:
-        """Answer whoever waits, and wait a little until these answers have been sent."""
+        """Answer the open requests, and wait briefly until these answers have been sent."""
         self.has_ended = True
         asked, self._asked = self._asked, {}
         for id_ in asked:
@@ -240,10 +240,10 @@ class _Session:
             cancelled = cancelled_id(message)
             if cancelled is not None and cancelled in self._asked:
                 del self._asked[cancelled]
-                # The server may stay silent from now on, but the request's event stream has to end.
+                # The server need not answer any more, but the request's event stream has to end.
                 self._send(jsonrpc.error_response(cancelled, REQUEST_CANCELLED, "Request cancelled"))
         except Exception as error:  # one message must not end the session
-            logger.exception("A message of a client could not be handed on.")
+            logger.exception("A message of a client could not be passed on.")
             if jsonrpc.is_request(message) and message["id"] in self._asked:
                 del self._asked[message["id"]]
                 failed = jsonrpc.error_response(message["id"], jsonrpc.INTERNAL_ERROR, f"The bridge failed: {error}")
@@ -256,7 +256,7 @@ class _Session:
         if server_message.method is None and server_message.id is not None:
             asked = self._asked.pop(server_message.id, None)
             if asked is None:
-                return  # it was cancelled
+                return  # the request was cancelled
             self.has_begun = self.has_begun or (asked.method == "initialize" and "result" in message)
         self._send(message, related, len(server_message.text))
 
@@ -264,16 +264,16 @@ class _Session:
         if not self._unread.add(size):
             if not self.has_ended:
                 self.has_ended = True
-                logger.warning("A client does not read what it is sent: its session ends.")
+                logger.warning("A client does not read the messages sent to it: its session ends.")
                 self.scope.cancel()
             return
-        body = jsonrpc_message_adapter.validate_python(message, by_name=False)  # what `checked` lets pass is valid
+        body = jsonrpc_message_adapter.validate_python(message, by_name=False)  # `checked` has validated it
         metadata = ServerMessageMetadata(related_request_id=related) if related is not None else None
         with contextlib.suppress(anyio.ClosedResourceError):  # the session is over
             self._outgoing.send_nowait((SessionMessage(body, metadata), size))
 
     def note(self, text: str) -> None:
-        """Inform the person."""
+        """Log a message for the user."""
         logger.warning("%s", text)
 
     async def _send_all(self, write: Any) -> None:
@@ -284,13 +284,13 @@ class _Session:
 
 
 def _without_events(scope: Scope) -> Scope:
-    """Leave out `Last-Event-ID`: no events are kept, so that a client that asks for them begins anew."""
+    """Remove the header `Last-Event-ID`: no events are kept, so a client that resumes gets a new stream."""
     headers = [(name, value) for name, value in scope["headers"] if name.lower() != b"last-event-id"]
     return {**scope, "headers": headers}
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """Return a body that was read once more; what comes after it comes from the client."""
+    """Return an ASGI `receive` that replays a body that was read already, and then passes on the client's events."""
     given = False
 
     async def replay() -> Any:

@@ -1,4 +1,4 @@
-"""Adding a server to a client's configuration: seen as a difference first, written in one go, nothing else changed."""
+"""Add a server to a client's configuration: shown as a diff first, written atomically, with nothing else changed."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Change:
     """A configuration file before and after.
 
     Attributes:
-        client: whose it is.
-        path: where it is.
-        before: its text; None where there is no file yet.
+        client: the client that reads it.
+        path: its path.
+        before: its text; None if there is no file yet.
         after: the new text.
     """
 
@@ -35,7 +35,7 @@ class Change:
 
     @property
     def is_none(self) -> bool:
-        """Whether the server is there already."""
+        """Whether the file has the server already."""
         return self.before == self.after
 
     def difference(self) -> str:
@@ -45,11 +45,11 @@ class Change:
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
     def write(self) -> None:
-        """Write the file in one go.
+        """Write the file atomically.
 
         Raises:
-            InstallError: the file is no longer what it was.
-            WriteError: the file system refuses; the file is as it was.
+            InstallError: the file has changed meanwhile.
+            WriteError: the file cannot be written; it is unchanged.
         """
         if _read(self.path) != self.before:
             raise InstallError(f"{self.path} has been changed meanwhile: run this again.")
@@ -60,16 +60,16 @@ class Change:
 
 
 def plan(client: Client, places: Places, name: str, command: Sequence[str]) -> Change:
-    """Work out how a client's file has to change.
+    """Return the change that adds a server to a client's file.
 
     Args:
         client: the client.
-        places: where files are.
-        name: what the server is called there.
-        command: what the client is to run: the program and its arguments.
+        places: what the place of the file depends on.
+        name: the name of the server in the file.
+        command: the command that the client runs: the program and its arguments.
 
     Raises:
-        InstallError: the file is not what it should be, or has another server of this name.
+        InstallError: the file does not have the expected form, or has another server of this name.
     """
     path = client.place(places)
     path = path.resolve() if path.is_symlink() else path
@@ -78,10 +78,10 @@ def plan(client: Client, places: Places, name: str, command: Sequence[str]) -> C
     settings = _parse(before, path, entry)
     servers = settings.setdefault(client.key, {})
     if not isinstance(servers, dict):
-        raise InstallError(f'{path}: "{client.key}" is no JSON object: mend it by hand. It was left as it is.')
+        raise InstallError(f'{path}: "{client.key}" is not a JSON object: correct it by hand. It was not changed.')
     known = servers.get(name)
     if known is not None and not _is_ours(known):
-        raise InstallError(f"{path} has another server named {name!r}: choose another --name. It was left as it is.")
+        raise InstallError(f"{path} has another server named {name!r}: choose another --name. It was not changed.")
     if known == entry:
         return Change(client, path, before, before or "")
     kept = {key: value for key, value in known.items() if key not in entry} if isinstance(known, dict) else {}
@@ -91,18 +91,18 @@ def plan(client: Client, places: Places, name: str, command: Sequence[str]) -> C
 
 
 def plan_removal(client: Client, places: Places, name: str) -> Change | None:
-    """Work out how a client's file has to change so that a server of ours is no longer in it.
+    """Return the change that removes a server that `install` added from a client's file.
 
     Args:
         client: the client.
-        places: where files are.
-        name: what the server is called there.
+        places: what the place of the file depends on.
+        name: the name of the server in the file.
 
     Returns:
-        The change; None where there is no server of this name.
+        The change; None if there is no server of this name.
 
     Raises:
-        InstallError: the file is not what it should be, or the server of this name is not one that `install` added.
+        InstallError: the file does not have the expected form, or `install` did not add the server of this name.
     """
     path = client.place(places)
     path = path.resolve() if path.is_symlink() else path
@@ -113,14 +113,14 @@ def plan_removal(client: Client, places: Places, name: str) -> Change | None:
         return None
     if not _is_ours(servers[name]):
         raise InstallError(
-            f"{path} has a server named {name!r} that mcpframe did not add: remove it by hand. It was left as it is."
+            f"{path} has a server named {name!r} that mcpframe did not add: remove it by hand. It was not changed."
         )
     del servers[name]
     return Change(client, path, before, json.dumps(settings, indent=_indent(before), ensure_ascii=False) + "\n")
 
 
 def installed(client: Client, places: Places) -> list[str]:
-    """Return the names of the servers that `install` has added to a client's file; none where it cannot be read."""
+    """Return the names of the servers that `install` has added to a client's file; none if it cannot be read."""
     try:
         servers = _parse(_read(client.place(places)), client.place(places), None).get(client.key)
     except InstallError:
@@ -134,7 +134,7 @@ def _read(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise InstallError(f"{path} is no UTF-8 text: save it as such. It was left as it is.") from error
+        raise InstallError(f"{path} is not UTF-8 text: save it as UTF-8. It was not changed.") from error
     except OSError as error:
         raise InstallError(f"{path} cannot be read: {error.strerror}.") from error
 
@@ -147,10 +147,10 @@ def _parse(text: str | None, path: Path, entry: Entry | None) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         remedy = f"add this by hand: {json.dumps(entry)}" if entry else "remove the server by hand"
         raise InstallError(
-            f"{path} is no JSON that can be kept as it is ({error}): mend it, or {remedy}. It was left as it is."
+            f"{path} is not JSON that can be edited ({error}): correct it, or {remedy}. It was not changed."
         ) from None
     if not isinstance(settings, dict):
-        raise InstallError(f"{path} holds no JSON object: mend it by hand. It was left as it is.")
+        raise InstallError(f"{path} does not contain a JSON object: correct it by hand. It was not changed.")
     return settings
 
 
@@ -167,7 +167,7 @@ def _is_ours(entry: object) -> bool:
 
 
 def _indent(text: str | None) -> int | str:
-    """The indentation that a file has."""
+    """Return the indentation of a file."""
     found = re.search(r"^([ \t]+)\S", text or "", re.MULTILINE)
     if found is None:
         return 2

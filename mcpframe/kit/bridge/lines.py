@@ -1,4 +1,4 @@
-"""Newline-delimited JSON-RPC, as MCP's stdio transport has it: bytes in; messages, or the answer to broken ones, out.
+"""Newline-delimited JSON-RPC of MCP's stdio transport: bytes in; messages, or error answers to malformed ones, out.
 
 Source: MCP specification, basic/transports, "stdio". Without I/O.
 """
@@ -15,17 +15,17 @@ from mcpframe.frame.core.outline import Outline, outline, outline_of, outline_of
 from mcpframe.frame.core.roles import Options
 
 LIMITS = Options()
-"""The limits of a framed server's connection; what goes over them would be refused there."""
+"""The limits of a framed server's connection, which would reject a message that exceeds them."""
 
 PARSE_ERROR = -32700
 
 _ENDS = 1024
-"""How many bytes of either end of a line that is too long are kept: where a request's id is."""
+"""How many bytes are kept of both ends of a line that is too long, to find the request's id."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A message of the client: its text, and the same parsed."""
+    """A message of the client, as text and parsed."""
 
     text: str
     message: dict[str, Any]
@@ -33,17 +33,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Broken:
-    """A line that is no message: what to answer, as JSON text, and what is wrong with it."""
+    """A line that is not a message: the answer as JSON text, and what is wrong with the line."""
 
     answer: str
     error: str
 
 
 class Lines:
-    """Takes bytes as they come, and gives what the whole lines hold.
+    """Splits incoming bytes into lines, and returns the message of each complete line.
 
     Args:
-        max_bytes: how long a line may be. Of a longer one no more than its ends is kept.
+        max_bytes: how long a line may be. Of a longer one only both ends are kept.
         max_nesting: as in `frame.payload`.
     """
 
@@ -54,7 +54,7 @@ class Lines:
         self._size = 0
 
     def feed(self, data: bytes) -> Iterator[Line | Broken]:
-        """Take the next bytes; empty lines are nothing."""
+        """Add the next bytes; empty lines are ignored."""
         *ended, rest = data.split(b"\n")
         for part in ended:
             self._keep(part)
@@ -67,7 +67,7 @@ class Lines:
         self._keep(rest)
 
     def end(self) -> Iterator[Line | Broken]:
-        """Take the end of the input: a last line need not have ended."""
+        """Handle the end of the input; the last line may have no line break."""
         yield from self.feed(b"\n")
 
     def _keep(self, part: bytes) -> None:
@@ -111,11 +111,11 @@ def read_message(line: bytes, *, max_bytes: int, max_nesting: int) -> Line | Bro
 
 
 def _waits(outline: Outline) -> str | int | float | None:
-    """Return the id of the request that somebody waits for."""
+    """Return the id if the message is a request, which needs an answer."""
     return jsonrpc.answerable_id(outline.id) if outline.kind == "request" else None
 
 
 def broken(id_: str | int | float | None, code: int, error: object) -> Broken:
-    """Return the answer to what is no message; without a known id it is null (JSON-RPC 2.0, section 5)."""
+    """Return the error answer to a malformed message; its id is null if unknown (JSON-RPC 2.0, section 5)."""
     answer = {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": str(error)}}
     return Broken(payload.encode(answer), str(error))

@@ -1,7 +1,7 @@
-"""One MCP connection to a framed server: its page is opened, and opened again when it crashes.
+"""One MCP connection to a framed server: opens its page, and opens it again when it crashes.
 
-Messages pass as they are. What is remembered of them is what an end needs: the requests that wait for an answer, which
-get an error, and how the client began (up to 2025-11-25), which is repeated to the next page: `initialize`,
+Messages pass unchanged. The link remembers what it needs after a crash: the open requests, which are answered with an
+error, and the state that the client has set up (until 2025-11-25), which is repeated to the next page: `initialize`,
 `notifications/initialized`, the log level and the subscribed resources. From 2026-07-28 on there is nothing to repeat.
 """
 
@@ -24,24 +24,24 @@ from mcpframe.kit.bridge.tab import BridgeTab, ServerMessage
 logger = logging.getLogger(__name__)
 
 OpenPage = Callable[["Link"], Awaitable[BridgeTab]]
-"""Opens a page with the server in it, which tells the link what happens. Raises KitError."""
+"""Opens a page with the server, which calls the link back about events. Raises KitError."""
 
 
 class Edge(Protocol):
     """The client's side of a link."""
 
     def deliver(self, server_message: ServerMessage) -> None:
-        """Hand a message to the client."""
+        """Deliver a message to the client."""
 
     def note(self, text: str) -> None:
-        """Show the person something."""
+        """Show the user a message."""
 
 
 class Link:
     """A connection between one client and one framed server."""
 
     def __init__(self, open_page: OpenPage, edge: Edge | None = None) -> None:
-        """Prepare a link; nothing is opened before `open` or `send`. The edge may be set later, before `send`."""
+        """Create a link; its page is opened by `open` or the first `send`. The edge may be set later, before `send`."""
         self.edge = edge
         self._open_page = open_page
         self._page: BridgeTab | None = None
@@ -62,21 +62,21 @@ class Link:
         """Open the page, unless it is open.
 
         Raises:
-            KitError: it cannot be opened; the message says why. What waits for an answer has got an error.
+            KitError: the page cannot be opened; the message says why. Open requests have been answered with an error.
         """
         if self._page is None:
             await asyncio.shield(self._start_opening())
 
     def send(self, text: str, message: Mapping[str, Any]) -> None:
-        """Send one message of the client; it waits where the page is not open yet.
+        """Send one message of the client; it is queued until the page is open.
 
         Args:
-            text: the message as JSON text, which is what the server gets.
-            message: the same message, well-formed.
+            text: the message as JSON text, as the server receives it.
+            message: the same message, parsed.
         """
         if "method" not in message:
             if message.get("id") not in self._owed:
-                return  # an answer to a page that is no more
+                return  # an answer to a page that is gone
             del self._owed[message["id"]]
         elif "id" in message:
             self._asked[message["id"]] = None
@@ -91,7 +91,7 @@ class Link:
             self._start_opening()
 
     async def close(self) -> None:
-        """Close the page. Nothing is delivered from here on."""
+        """Close the page. No message is delivered after this."""
         self._closing = True
         if self._opening is not None:
             self._opening.cancel()
@@ -99,10 +99,10 @@ class Link:
         if self._page is not None:
             await self._page.close()
 
-    # What the page says
+    # Callbacks of the page
 
     def on_message(self, server_message: ServerMessage) -> None:
-        """Hand a message of the server on; the answer to what the link itself has asked goes no further."""
+        """Pass a message of the server on, unless it answers a request of the link itself."""
         if self._closing:
             return
         try:
@@ -127,12 +127,12 @@ class Link:
         self._deliver(server_message)
 
     def on_note(self, text: str) -> None:
-        """Hand a remark on."""
+        """Pass a message for the user on."""
         if self.edge is not None and not self._closing:
             self.edge.note(text)
 
     def on_gone(self, reason: str) -> None:
-        """Answer whoever waits, and open the page again."""
+        """Answer the open requests with an error, and open the page again."""
         if self._closing:
             return
         page, self._page = self._page, None
@@ -170,7 +170,7 @@ class Link:
             except BaseException:
                 await page.close()
                 raise
-        except Exception as error:  # also a build that fails
+        except Exception as error:  # includes a failed build
             self._fail_everybody(str(error))
             raise
         self._page = page
@@ -189,7 +189,7 @@ class Link:
             if "id" not in message:
                 page.send(payload.encode(message))
                 continue
-            id_ = f"mcpframe-bridge-{uuid.uuid4().hex}"  # no client's
+            id_ = f"mcpframe-bridge-{uuid.uuid4().hex}"  # no client uses such an id
             answered = self._repeated[id_] = asyncio.get_running_loop().create_future()
             page.send(payload.encode({**message, "id": id_}))
             try:
@@ -221,19 +221,19 @@ class Link:
             return
         try:
             self.edge.deliver(server_message)
-        except Exception:  # one message must not end what the others need
-            logger.exception("A message could not be handed on.")
+        except Exception:  # one message must not end the session
+            logger.exception("A message could not be passed on.")
 
 
 class _Beginning:
-    """How a client of the handshake era began, for a page that has to begin again."""
+    """The state that a client of the handshake era has set up, to repeat it to a new page."""
 
     def __init__(self) -> None:
         self._waiting: dict[jsonrpc.RequestId, Mapping[str, Any]] = {}
         self._kept: dict[str, Mapping[str, Any]] = {}
 
     def note(self, text: str, message: Mapping[str, Any]) -> None:
-        """Take note of what the client sends."""
+        """Record a message of the client."""
         method = message.get("method")
         if method in ("initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"):
             if "id" in message:
@@ -242,11 +242,11 @@ class _Beginning:
             self._kept[method] = message
 
     def failed(self) -> None:
-        """Take note that what waits for an answer gets none."""
+        """Record that open requests get no answer."""
         self._waiting.clear()
 
     def answered(self, server_message: ServerMessage) -> None:
-        """Take note of an answer: only what the server has accepted is kept."""
+        """Record an answer: only requests that the server has accepted are repeated."""
         assert server_message.id is not None
         message = self._waiting.pop(server_message.id, None)
         if message is None or "result" not in server_message.message:
@@ -262,7 +262,7 @@ class _Beginning:
         self._kept[key] = message
 
     def messages(self) -> list[Mapping[str, Any]]:
-        """What to repeat, in order; nothing before the client is initialized."""
+        """Return the messages to repeat, in order; none before the client is initialized."""
         if "initialize" not in self._kept:
             return []
         order = ("initialize", "notifications/initialized")

@@ -1,6 +1,6 @@
-"""The folder where a bridge keeps what a server stores: a profile of Chromium, and the sessions that were set up.
+"""The folder where a bridge keeps a server's stored data: a profile of Chromium, and the sessions that were set up.
 
-One bridge uses a folder at a time. Another one that comes meanwhile works on a copy, which is not kept.
+Only one bridge uses a folder at a time. A second one works on a copy, which is not kept.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from mcpframe.kit.base.errors import ProfileInUse
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bridge.target import slug
 
-# What Chromium makes anew, or keeps to itself.
+# Files that Chromium creates again, or that only concern its own process.
 _NOT_COPIED = shutil.ignore_patterns("Singleton*", "*Cache*", "Crash*", "*.lock", "LOCK", "*Metrics*")
 
 
 @dataclass(frozen=True)
 class Remembered:
-    """What is remembered of a server.
+    """What is remembered about a server.
 
     Attributes:
-        session_id: what the server finds its stored values by.
-        title: what its setup said it is called.
-        visibility: whether it is to be seen, as its setup said.
-        permissions: what a person has granted it.
+        session_id: the session id, under which the server stores its values.
+        title: its title, as its setup reported it.
+        visibility: whether its frame is shown, as its setup reported it.
+        permissions: the permissions that the user has granted it.
     """
 
     session_id: str
@@ -46,11 +46,11 @@ class Remembered:
 
 @dataclass(frozen=True)
 class Profile:
-    """A folder that is ours for now.
+    """A folder that this bridge uses at present.
 
     Attributes:
-        folder: where it is.
-        is_copy: whether it is a copy, as another bridge has the folder itself.
+        folder: its path.
+        is_copy: whether it is a copy, because another bridge uses the folder itself.
     """
 
     folder: Path
@@ -62,26 +62,26 @@ class Profile:
         return self.folder / "chromium"
 
     def recall(self, key: str, session_id: str | None = None) -> Remembered:
-        """Return what is remembered of a server; a session id that cannot be guessed where there is nothing.
+        """Return what is remembered about a server; a new random session id if there is nothing.
 
         Args:
-            key: what the server is known by.
+            key: the key of the server.
             session_id: the session to use instead of the remembered one.
         """
         known = self._read().get(key)
         try:
             remembered = Remembered(**known) if isinstance(known, dict) else None
         except TypeError:
-            remembered = None  # of another version of mcpframe
+            remembered = None  # written by another version of mcpframe
         if remembered is None or session_id not in (None, remembered.session_id):
             remembered = Remembered(session_id or str(uuid.uuid4()))
         return remembered
 
     def remember(self, key: str, remembered: Remembered) -> None:
-        """Keep what is known of a server.
+        """Store what is known about a server.
 
         Raises:
-            WriteError: the file system refuses.
+            WriteError: the file cannot be written.
         """
         known = {**self._read(), key: asdict(remembered)}
         write_file(self._file, json.dumps(known, indent=1).encode())
@@ -99,7 +99,7 @@ class Profile:
 
 
 def default_folder(key: str) -> Path:
-    """Where a server's profile is, unless a person names another place."""
+    """Return the default folder of a server's profile."""
     digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:12]
     name = slug(key.rstrip("/").rpartition("/")[2])
     return platformdirs.user_data_path("mcpframe", appauthor=False) / "bridge" / f"{name}-{digest}"
@@ -107,15 +107,15 @@ def default_folder(key: str) -> Path:
 
 @contextmanager
 def open_profile(folder: Path, *, alone: bool = False) -> Iterator[Profile]:
-    """Have a profile folder for as long as the block lasts; it is made where there is none.
+    """Hold a profile folder for the duration of the block; it is created if it does not exist.
 
     Args:
-        folder: where it is.
-        alone: do not make do with a copy.
+        folder: its path.
+        alone: raise an error instead of using a copy.
 
     Raises:
-        ProfileInUse: another bridge has it, and a copy will not do.
-        WriteError: the file system refuses.
+        ProfileInUse: another bridge uses it, and `alone` is set.
+        WriteError: the file cannot be written.
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -1,9 +1,9 @@
-"""Which HTTP response a message of the server belongs to: a frame has one stream for all, HTTP has one per request.
+"""Which HTTP response a message of the server belongs to: a frame has one stream for all requests, HTTP one for each.
 
-- An answer belongs to its request, progress to the request with its token, a message of a subscription to that.
-- What a server asks or logs while it works on one request belongs to that request (2025-11-25, transports, "Listening
-  for Messages"). Of several the youngest is taken: nothing in the message says more.
-- List changes and updated resources belong to nobody (up to 2025-11-25 they go to the client's GET stream).
+- An answer belongs to its request, progress to the request with its token, a message of a subscription to its request.
+- A request or log message that a server sends while it works on one request belongs to that request (2025-11-25,
+  transports, "Listening for Messages"). If several are open, the newest is taken: the message does not say which.
+- List changes and updated resources belong to no request (until 2025-11-25 they go to the client's GET stream).
 
 Without I/O.
 """
@@ -44,26 +44,26 @@ class Asked:
 
     @classmethod
     def of(cls, message: Mapping[str, Any]) -> Asked:
-        """Take note of a request."""
+        """Create the record of a request."""
         return cls(message["id"], message["method"], meta_of(message))
 
 
 def meta_of(message: Mapping[str, Any], member: str = "params") -> Mapping[str, Any]:
-    """The `_meta` of a message's parameters, or of its result; empty where there is none."""
+    """Return the `_meta` of a message's parameters, or of its result; empty if there is none."""
     params = message.get(member)
     meta = params.get("_meta") if isinstance(params, dict) else None
     return meta if isinstance(meta, dict) else {}
 
 
 def request_for(message: Mapping[str, Any], asked: Iterable[Asked]) -> RequestId | None:
-    """Find the request that a message of the server belongs to.
+    """Return the id of the request that a message of the server belongs to.
 
     Args:
         message: the message.
         asked: the requests that wait for an answer, oldest first.
 
     Returns:
-        The request's id; None where it belongs to nobody.
+        The request's id; None if it belongs to no request.
     """
     method = message.get("method")
     if method is None:

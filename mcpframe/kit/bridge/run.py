@@ -1,4 +1,4 @@
-"""The bridge put together: a server, a profile, a browser, and the edge that a client speaks to."""
+"""The whole bridge: a server, a profile, a browser, and the edge that a client speaks to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mcpframe.kit.bridge.target import Target, open_target
 from mcpframe.kit.browser.chromium import ensure_chromium
 from mcpframe.kit.web.serve import serve_folder
 
-# The host page frames whatever server it is told to, and loads nothing but its own files.
+# The host page may frame any server, and loads only its own files.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; frame-src http: https:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
@@ -29,16 +29,16 @@ _POLICY = (
 
 @dataclass(frozen=True)
 class BridgeOptions:
-    """What a person may say.
+    """The options of the command.
 
     Attributes:
         where: the server's address, or a folder.
-        session_id: the session to use; by default the one that is remembered.
-        profile: the profile folder; by default one of the server's own.
+        session_id: the session to use; by default the remembered one.
+        profile: the profile folder; by default a separate one for each server.
         patience: how long the page may take to start, in seconds.
         busy: how long a tool may compute without a pause, in seconds; 0 for ever.
         setup: run the server's setup first, in a visible window.
-        progress: told about long steps.
+        progress: called with a line of text about each long step.
     """
 
     where: str
@@ -51,7 +51,7 @@ class BridgeOptions:
 
 
 def bridge_stdio(options: BridgeOptions) -> None:
-    """Bridge the standard streams until they end. After a setup at a terminal there is nothing more to do.
+    """Bridge the standard streams until they end. After a setup at a terminal it returns at once.
 
     Raises:
         KitError: the server could not be opened.
@@ -71,7 +71,7 @@ def bridge_http(options: BridgeOptions, port: int, allowed_origins: Sequence[str
     Args:
         options: as for `bridge_stdio`.
         port: the port; 0 takes a free one.
-        allowed_origins: the origins of web pages that may ask.
+        allowed_origins: the origins of web pages that may send requests.
 
     Raises:
         PortTaken: another program listens on the port.
@@ -83,11 +83,11 @@ def bridge_http(options: BridgeOptions, port: int, allowed_origins: Sequence[str
 
 
 def run_bridge(options: BridgeOptions, serve: Callable[[Pages], Awaitable[None]]) -> None:
-    """Open the server and a browser, and serve until that ends.
+    """Open the server and a browser, and run `serve` until it ends.
 
     Args:
         options: as for `bridge_stdio`.
-        serve: is given where pages with the server come from.
+        serve: called with the object that opens pages with the server.
 
     Raises:
         KitError: the server could not be opened.
@@ -117,7 +117,7 @@ class _Work:
     addresses: dict[str, int]
 
     async def framed(self) -> FramedPage:
-        """What to frame."""
+        """Return what to frame."""
         known = self.profile.recall(self.target.key, self.options.session_id)
         if not self.profile.is_copy:
             self.profile.remember(self.target.key, known)
@@ -138,7 +138,7 @@ async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, end)
-    framed = _begun(work)  # beside the start of the browser
+    framed = _begun(work)  # while the browser starts
 
     async def what() -> FramedPage:
         nonlocal framed
@@ -161,5 +161,5 @@ async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:
 
 def _begun(work: _Work) -> asyncio.Task[FramedPage]:
     framed = asyncio.get_running_loop().create_task(work.framed())
-    framed.add_done_callback(lambda done: done.cancelled() or done.exception())  # it may be that nobody asks
+    framed.add_done_callback(lambda done: done.cancelled() or done.exception())  # it may never be awaited
     return framed

@@ -1,7 +1,7 @@
-"""What a server may say, checked where it enters the bridge: nothing behind this has to expect anything else.
+"""Messages of a server, checked where they enter the bridge, so that the rest of the bridge can rely on their form.
 
-A message that is none is not handed on. An answer that is none becomes an error answer, so that whoever waits for it
-hears of it.
+An invalid message is dropped. An invalid answer is replaced by an error answer, so that the request does not wait for
+ever.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def checked(server_message: ServerMessage) -> ServerMessage:
         server_message: the message.
 
     Returns:
-        The message, or the error answer that takes its place.
+        The message, or the error answer that replaces it.
 
     Raises:
-        MessageError: it is no message, and nobody waits for it.
+        MessageError: it is not a valid message, and answers no request.
     """
     try:
         _check(server_message)
@@ -38,10 +38,10 @@ def checked(server_message: ServerMessage) -> ServerMessage:
 
 
 def cancelled_id(message: Mapping[str, Any]) -> jsonrpc.RequestId | None:
-    """Return the id of the request that a message cancels, None where it cancels none.
+    """Return the id of the request that a message cancels; None if it cancels none.
 
     Args:
-        message: a JSON-RPC object of anybody: nothing else is taken for granted.
+        message: a JSON-RPC object; its parameters need not be valid.
     """
     if message.get("method") != "notifications/cancelled" or not isinstance(params := message.get("params"), dict):
         return None
@@ -57,5 +57,5 @@ def _check(server_message: ServerMessage) -> None:
         raise MalformedMessage("The message is no object.")
     jsonrpc.request_id(message)
     if (message.get("id"), message.get("method")) != (server_message.id, server_message.method):
-        raise MalformedMessage("The message is another one than its head says.")
+        raise MalformedMessage("The message does not match its head.")
     payload.check_content(server_message.text, message)

@@ -1,4 +1,4 @@
-"""A server's setup phase in front of a person: in a window, with the profile that the bridge uses afterwards."""
+"""A server's setup phase in a visible window, with the profile that the bridge uses afterwards."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from mcpframe.kit.bridge.tab import BridgeTab, FramedPage, ServerMessage
 
 
 class _Quiet:
-    """Nobody speaks MCP in a setup."""
+    """The callbacks of a tab in its setup phase, in which there are no MCP messages."""
 
     def on_message(self, server_message: ServerMessage) -> None:
-        """Not in a setup."""
+        """Never called in a setup."""
 
     def on_gone(self, reason: str) -> None:
-        """Told by the setup itself."""
+        """Do nothing: the setup itself raises the error."""
 
     def on_note(self, text: str) -> None:
-        """Inform the person."""
+        """Show the user a message."""
         print(f"mcpframe bridge: {visible(text)}", file=sys.stderr, flush=True)
 
 
 async def set_up(chromium: Path, profile: Profile, addresses: Mapping[str, int], key: str, framed: FramedPage) -> None:
-    """Show the server's setup, wait until the person has completed it, and remember what came of it.
+    """Show the server's setup, wait until the user has completed it, and store its result.
 
     Args:
         chromium: the browser's program.
-        profile: the profile; what the server stores goes there.
-        addresses: host names that are served here, each with its port.
-        key: what the server is known by.
+        profile: the profile, which keeps what the server stores.
+        addresses: host names that are served on this machine, each with its port.
+        key: the key of the server.
         framed: the server.
 
     Raises:

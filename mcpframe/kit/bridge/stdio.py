@@ -1,7 +1,7 @@
 """The bridge's stdio edge: one client, JSON-RPC on the standard streams and nothing else on standard output.
 
-Both streams are used from threads of their own: they may be pipes, files or terminals, and a client that does not read
-must not hold up what it writes.
+Each stream has a thread of its own: it may be a pipe, a file or a terminal, and a client that does not read must not
+block its own messages.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ logger = logging.getLogger(__name__)
 
 _CHUNK = 1 << 16
 _GRACE_SECONDS = 1.5
-"""How long answers are waited for after the client has closed its end: clients kill what takes longer than 2."""
+"""How long to wait for open requests after the client has closed its end: clients kill a server after 2 seconds."""
 
 
 async def serve_stdio(open_page: OpenPage) -> None:
-    """Bridge the standard streams until standard input ends, or nobody reads standard output.
+    """Bridge the standard streams until standard input ends, or standard output is closed.
 
     Args:
         open_page: opens the one page.
 
     Raises:
-        BridgeError: the page could not be opened in the first place. Requests that came meanwhile have got an error.
+        BridgeError: the page could not be opened at the start. Requests until then have been answered with an error.
     """
     async with _standard_output() as output:
         edge = _Edge(output)
@@ -44,7 +44,7 @@ async def serve_stdio(open_page: OpenPage) -> None:
         reading = asyncio.create_task(_read_into(link, edge))
         opening = asyncio.create_task(link.open())
         try:
-            # Before the page is open, an end of the input is the end only where nobody waits for an answer.
+            # While the page opens, the end of the input ends the bridge only if no request is open.
             await asyncio.wait([opening, reading, output.broken], return_when=asyncio.FIRST_COMPLETED)
             if link.pending and not output.broken.done():
                 await asyncio.wait([opening, output.broken], return_when=asyncio.FIRST_COMPLETED)
@@ -63,28 +63,28 @@ async def serve_stdio(open_page: OpenPage) -> None:
 
 
 class _Edge:
-    """Where the server's messages go."""
+    """Writes the server's messages to standard output."""
 
     def __init__(self, output: _Output) -> None:
         self._output = output
         self._delivered = asyncio.Event()
 
     def deliver(self, server_message: ServerMessage) -> None:
-        """Write a message; JSON text as JavaScript and Python write it has no line breaks in it."""
+        """Write a message; JSON text from JavaScript and Python contains no line breaks."""
         self._output.write(server_message.text)
         self._delivered.set()
 
     def answer(self, broken: Broken) -> None:
-        """Answer what was no message."""
+        """Answer a malformed line."""
         self._output.write(broken.answer)
         self.note(broken.error)
 
     def note(self, text: str) -> None:
-        """Inform the person; clients show or keep what a server writes to standard error."""
+        """Show the user a message; clients show or log what a server writes to standard error."""
         print(f"mcpframe bridge: {visible(text)}", file=sys.stderr, flush=True)
 
     async def answered(self, link: Link) -> None:
-        """Wait a little until nobody waits for an answer."""
+        """Wait briefly until all requests are answered."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_GRACE_SECONDS):
                 while link.pending:
@@ -102,13 +102,13 @@ async def _read_into(link: Link, edge: _Edge) -> None:
             try:
                 link.send(line.text, line.message)
             except Exception as error:  # one message must not end the session
-                logger.exception("A message of the client could not be handed on.")
+                logger.exception("A message of the client could not be passed on.")
                 if is_request(line.message):
                     edge.answer(broken(line.message["id"], INTERNAL_ERROR, f"The bridge failed: {error}"))
 
 
 async def _standard_input() -> AsyncIterator[bytes]:
-    """Return what comes in; empty once at its end."""
+    """Yield the bytes of standard input; empty once at its end."""
     loop = asyncio.get_running_loop()
     chunks: asyncio.Queue[bytes] = asyncio.Queue()
 
@@ -121,7 +121,7 @@ async def _standard_input() -> AsyncIterator[bytes]:
             try:
                 loop.call_soon_threadsafe(chunks.put_nowait, data)
             except RuntimeError:
-                return  # the loop has ended first
+                return  # the loop has ended already
             if not data:
                 return
 
@@ -134,7 +134,7 @@ async def _standard_input() -> AsyncIterator[bytes]:
 
 
 class _Output:
-    """Standard output, written by a thread. Attribute `broken`: done when nobody reads it."""
+    """Standard output, written by a thread. Attribute `broken`: done when the client has closed it."""
 
     def __init__(self, descriptor: int, unread: Unread | None = None) -> None:
         self._descriptor = descriptor
@@ -151,13 +151,13 @@ class _Output:
         if self.broken.done():
             return
         if not self._unread.add(len(line)):
-            logger.error("The client does not read what it is sent: the bridge ends.")
+            logger.error("The client does not read the messages sent to it: the bridge ends.")
             self._break()
             return
         self._lines.put(line)
 
     async def flush(self) -> None:
-        """Write what is still to be written, and end. A client that reads no more is not waited for."""
+        """Write what is still queued, and end. Does not wait for a client that has stopped reading."""
         self._lines.put(None)
         await asyncio.to_thread(self._thread.join, _GRACE_SECONDS)
 
@@ -169,7 +169,7 @@ class _Output:
                     rest = rest[os.write(self._descriptor, rest) :]
                 self._unread.remove(len(line))
         except OSError:
-            with contextlib.suppress(RuntimeError):  # the loop has ended first
+            with contextlib.suppress(RuntimeError):  # the loop has ended already
                 self._loop.call_soon_threadsafe(self._break)
 
     def _break(self) -> None:
@@ -179,7 +179,7 @@ class _Output:
 
 @contextlib.asynccontextmanager
 async def _standard_output() -> AsyncIterator[_Output]:
-    """Take standard output: whatever else is printed goes to standard error meanwhile."""
+    """Reserve standard output for messages: other output goes to standard error in the block."""
     sys.stdout.flush()
     descriptor = os.dup(1)
     os.dup2(2, 1)

@@ -1,7 +1,7 @@
 """One tab of the bridge's browser: the host page in it, and one framed server in that.
 
-The page's half is `static/bridge/bridge.js`. It tells what happens through a binding; a framed page of the same process
-would see the binding, too, so only what the host page's own context says is heard.
+The page's half is `static/bridge/bridge.js`. It reports events through a binding. A framed page of the same process
+could call the binding, too, so only calls from the host page's own context are accepted.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from mcpframe.kit.bridge.watching import Watch
 
 HOST_NAME = "mcpframe-bridge.localhost"
 HOST_ORIGIN = f"http://{HOST_NAME}"
-"""The origin of the bridge's host page: what a server has to allow to be bridged. Its port is mapped to a free one."""
+"""The origin of the bridge's host page, which a server has to allow. Its port is mapped to a free one."""
 
 PAGE_URL = f"{HOST_ORIGIN}/bridge/bridge.html"
 
 _BINDING = "mcpframeBridge"
-# Seconds for the host page to start. A new tab that is still on its way to its empty page may go on there.
+# Seconds for the host page to start, for each attempt. A new tab may still navigate to its empty page instead.
 _HELLO_SECONDS = (10.0, 30.0)
 _GOODBYE_SECONDS = 5.0
 _COMPLETE_SECONDS = 10.0
@@ -41,8 +41,8 @@ class FramedPage:
 
     Attributes:
         url: the server's address.
-        session_id: what the server finds its stored values by.
-        visibility: what its setup said.
+        session_id: the session id, under which the server stores its values.
+        visibility: whether its frame is shown, as its setup reported it.
         permissions: the Permissions Policy features that were granted.
         patience: how long the server may take from its first byte to the end of the handshake, in seconds.
         busy: how long the server may compute without a pause while a client waits, in seconds; 0 for ever.
@@ -56,7 +56,7 @@ class FramedPage:
     busy: float = 60.0
 
     def options(self) -> dict[str, Any]:
-        """What `bridge.js` takes."""
+        """Return the options of `bridge.js`."""
         return {
             "url": self.url,
             "sessionId": self.session_id,
@@ -68,7 +68,7 @@ class FramedPage:
 
 @dataclass(frozen=True)
 class ServerMessage:
-    """One JSON-RPC message of the server: its text, and of its head what tells where it belongs."""
+    """One JSON-RPC message of the server: its text, and the fields of its head that decide where it belongs."""
 
     text: str
     id: str | int | None = None
@@ -82,23 +82,23 @@ class ServerMessage:
 
 
 class TabListener(Protocol):
-    """Who is called back about what happens in a tab."""
+    """Is called back about the events of a tab."""
 
     def on_message(self, server_message: ServerMessage) -> None:
-        """A message of the server."""
+        """Handle a message of the server."""
 
     def on_gone(self, reason: str) -> None:
-        """The session is over: the framed page, the tab or the browser is gone. Called once, of an open session."""
+        """Handle the end of a session: the framed page, the tab or the browser is gone. Called once a session."""
 
     def on_note(self, text: str) -> None:
-        """Something a person may want to read."""
+        """Show the user a message."""
 
 
 class BridgeTab:
     """A tab with the host page. It frames one server, once."""
 
     def __init__(self, browser: BridgeBrowser, listener: TabListener) -> None:
-        """Be a tab of this browser."""
+        """Create a tab of this browser; `open` opens it."""
         self._browser = browser
         self._listener = listener
         self._devtools = browser.devtools
@@ -130,7 +130,7 @@ class BridgeTab:
         devtools.post("Network.enable", session, maxTotalBufferSize=0, maxResourceBufferSize=0)
         devtools.post("Runtime.enable", session)
         devtools.post("Runtime.addBinding", session, name=_BINDING)
-        # The framed page's process is watched as well: nobody in the host page is told when it crashes.
+        # The framed page's process is watched as well: the host page is not notified when it crashes.
         devtools.post("Target.setAutoAttach", session, autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
         for seconds in _HELLO_SECONDS:
             devtools.post("Page.navigate", session, url=PAGE_URL)
@@ -145,7 +145,7 @@ class BridgeTab:
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
-            opening.add_done_callback(self._close_tab)  # it is on its way, and nobody else knows its id
+            opening.add_done_callback(self._close_tab)  # it may still open, and no other code has its id
             raise
 
     def _close_tab(self, opened: asyncio.Future[str]) -> None:
@@ -161,7 +161,7 @@ class BridgeTab:
         """
         self._call("bridge.open", framed.options())
         try:
-            async with asyncio.timeout(2 * framed.patience + _HELLO_SECONDS[-1]):  # the page has deadlines of its own
+            async with asyncio.timeout(2 * framed.patience + _HELLO_SECONDS[-1]):  # the page has its own deadlines
                 await self._next("open")
         except TimeoutError:
             raise PageFailed("The bridge's own page does not answer: its browser is busy, or hangs.") from None
@@ -169,10 +169,10 @@ class BridgeTab:
         self._watch = Watch(self._turn, self._on_blocked, framed.busy)
 
     async def complete(self) -> None:
-        """Have the framed page fetch what a page fetches only when it is quiet: files of Python's library.
+        """Make the framed page fetch the deferred files of Python's library now, and not when it is idle.
 
-        Until then the first import of a file that is not in memory blocks the page while it is fetched, for a second on
-        a busy machine. A page that has nothing to fetch is complete, as is one that cannot fetch it.
+        Until then the first import of such a file blocks the page while the file is fetched, up to a second on a busy
+        machine. Returns also if there is nothing to fetch, or fetching fails.
         """
         fetching = [
             self._devtools.post(
@@ -187,16 +187,16 @@ class BridgeTab:
             await asyncio.wait(fetching, timeout=_COMPLETE_SECONDS)
 
     async def set_up(self, framed: FramedPage) -> dict[str, Any]:
-        """Run a server's setup in front of a person; as `open` otherwise.
+        """Run a server's setup in a visible window; otherwise like `open`.
 
         Returns:
-            What the server reported: `title`, `visibility`, `permissions`, and an `error` where it failed.
+            What the server reported: `title`, `visibility`, `permissions`, and an `error` if it failed.
         """
         self._call("bridge.setup", framed.options())
         return await self._next("set up")
 
     def send(self, text: str) -> None:
-        """Send one JSON-RPC message. It is lost where the page is gone."""
+        """Send one JSON-RPC message. It is lost if the page is gone."""
         start = 0
         while len(text) - start > _PIECE:
             self._call("bridge.piece", text[start : start + _PIECE])
@@ -204,12 +204,12 @@ class BridgeTab:
         self._call("bridge.send", text[start:])
 
     def await_answer(self, awaited: Callable[[], bool]) -> None:
-        """End this page where it computes without a pause for too long, for as long as `awaited` returns true."""
+        """End this page if it computes without a pause for too long, for as long as `awaited` returns true."""
         if self._watch:
             self._watch.start(awaited)
 
     def answer_cancelled(self) -> None:
-        """Note that a client waits no more: a page that computes on is ended soon."""
+        """Record that a client no longer waits: a page that goes on computing is ended soon."""
         if self._watch:
             self._watch.cancelled()
 
@@ -233,7 +233,7 @@ class BridgeTab:
         return self._devtools.post("Runtime.evaluate", self._frame or self._session, expression="0")
 
     def _on_blocked(self, seconds: float) -> None:
-        # Asked for by the browser's own thread, and in force in the middle of a loop.
+        # Carried out by the browser's own thread, and so even in the middle of a loop.
         self._devtools.post("Runtime.terminateExecution", self._frame or self._session)
         self._end(PageFailed(f"The server's page computed for {seconds:.0f} s without a pause and was ended."))
 
@@ -316,7 +316,7 @@ class BridgeTab:
                     text, self._pieces = "".join([*self._pieces, text]), []
                 self._listener.on_message(ServerMessage(text, head.get("id"), head.get("method")))
             case "closed":
-                if self._is_open:  # else "failed" follows, and says why
+                if self._is_open:  # otherwise "failed" follows, with the reason
                     self._end(PageFailed("The server's page has ended its session."))
             case "error":
                 self._listener.on_note(f"{head['name']}: {head['message']}")

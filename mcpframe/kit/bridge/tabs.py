@@ -1,4 +1,4 @@
-"""Where a bridge's pages come from: one Chromium, started again when it has ended."""
+"""Opens a bridge's pages in one Chromium, which is started again when it has ended."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Pages:
     Args:
         chromium: the browser's program.
         profile: the folder of its profile.
-        addresses: host names that are served here, each with its port.
-        framed: gives what to frame; it may build for a while first.
+        addresses: host names that are served on this machine, each with its port.
+        framed: returns what to frame; it may build the server first.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What is bridged: a published address, a folder that was built, or a project that is built now."""
+"""The server to bridge: a published address, a built folder, or a project that is built first."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Target:
     """A server to frame.
 
     Attributes:
-        key: what it is known by, the same every time.
-        addresses: host names that are served here, each with its port.
-        find: gives its address; it may build for a while first, and raise any KitError.
+        key: its key, the same in every run.
+        addresses: host names that are served on this machine, each with its port.
+        find: returns its address; it may build the server first, and raise any KitError.
     """
 
     key: str
@@ -41,15 +41,15 @@ class Target:
 
 @contextmanager
 def open_target(where: str, *, progress: Progress = silent) -> Iterator[Target]:
-    """Find out what `where` is, and serve it for as long as the block lasts where it is a folder.
+    """Find the server of `where`; a folder is served for the duration of the block.
 
     Args:
         where: an address of http or https, a built bundle's folder, or what `mcpframe build` takes.
-        progress: told about the steps of a build.
+        progress: called with a line of text about each step of a build.
 
     Raises:
         OriginError: an address that cannot be framed.
-        BridgeError: there is no such folder, or it is built for other hosts.
+        BridgeError: there is no such folder, or it was built for other hosts.
     """
     if re.match(r"https?:", where, re.IGNORECASE):
         url, origin = parse_address(where)
@@ -59,7 +59,7 @@ def open_target(where: str, *, progress: Progress = silent) -> Iterator[Target]:
         def checked() -> str:
             from mcpframe.kit.bridge.bridgeable import check_published
 
-            with suppress(NoFramedServer):  # the browser says what it has found there itself
+            with suppress(NoFramedServer):  # the browser reports the reason itself
                 check_published(url, HOST_ORIGIN)
             return url
 
@@ -94,7 +94,7 @@ def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
     from mcpframe.kit.web.serve import serve_app
 
     if not any((path / name).is_file() for name in ("pyproject.toml", "server.py")) and path.suffix not in _PROJECTS:
-        find_project(path)  # which says why there is none; what is wrong with one may be mended meanwhile
+        find_project(path)  # raises if there is none; errors in one may still be corrected later
     name = host_name(path)
     out = cache_dir() / "bridge" / name.partition(".")[0]
     with writing(out):
@@ -117,11 +117,11 @@ def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
 
 
 def host_name(path: Path) -> str:
-    """The host name that a folder's server has in the bridge, whatever port it is served on: pages store by origin."""
+    """Return the host name of a folder's server, which is independent of its port: pages store data by origin."""
     digest = hashlib.sha256(str(path.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return f"{slug(path.stem)}-{digest}.mcpframe.localhost"
 
 
 def slug(text: str) -> str:
-    """A short name of letters, digits and hyphens."""
+    """Return a short name of letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:32] or "server"

@@ -1,4 +1,4 @@
-"""What waits for a client that does not read: bounded, so that one client cannot use up the bridge's memory."""
+"""A limit for messages that a client has not read yet, so that one client cannot use up the bridge's memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Unread:
     """The bytes that wait for one client. Threads may share it.
 
     Args:
-        limit: How many there may be.
+        limit: The maximum.
     """
 
     def __init__(self, limit: int = MOST_UNREAD) -> None:
@@ -22,7 +22,7 @@ class Unread:
         self._lock = threading.Lock()
 
     def add(self, size: int) -> bool:
-        """Count bytes that wait, and return whether they may: where not, they are not counted."""
+        """Count bytes that wait, and return whether the limit allows them; otherwise they are not counted."""
         with self._lock:
             if self._bytes and self._bytes + size > self._limit:  # a single message may always wait
                 return False

@@ -89,13 +89,13 @@ def test_its_own_entry_is_renewed_with_what_a_person_added(places: Places) -> No
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("{", "no JSON"),
-        ('{"mcpServers": {}} trailing', "no JSON"),
-        ('{\n  // a comment\n  "mcpServers": {}\n}', "no JSON"),
+        ("{", "not JSON"),
+        ('{"mcpServers": {}} trailing', "not JSON"),
+        ('{\n  // a comment\n  "mcpServers": {}\n}', "not JSON"),
         ('{"mcpServers": {}, "mcpServers": {}}', "a key is there twice"),
-        ("[" * 100_000, "no JSON"),
-        ("[]", "no JSON object"),
-        ('{"mcpServers": []}', '"mcpServers" is no JSON object'),
+        ("[" * 100_000, "not JSON"),
+        ("[]", "does not contain a JSON object"),
+        ('{"mcpServers": []}', '"mcpServers" is not a JSON object'),
         ('{"mcpServers": {"pi": {"command": "theirs"}}}', "another server named 'pi'"),
         ('{"mcpServers": {"pi": null, "q": 1}}', ""),
     ],
@@ -202,7 +202,7 @@ def test_what_the_bridge_cannot_frame_is_not_installed(
     options = ("--client", "vscode", "--project", str(tmp_path / "project"), "--yes")
     with serve_folder(tmp_path / "out") as served:
         root = f"{served.origin}/" if kept == "address" else f"{tmp_path / 'out'}/"
-        for name, why in (("theirs", f"add {HOST_ORIGIN} to allowed_origins"), ("page", "is a page and no server")):
+        for name, why in (("theirs", f"add {HOST_ORIGIN} to allowed_origins"), ("page", "is a page without a server")):
             assert run(monkeypatch, f"{root}{name}{'/' if kept == 'address' else ''}", *options) == 1
             told = capsys.readouterr().err
             assert why in told
