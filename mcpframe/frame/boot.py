@@ -182,7 +182,7 @@ async def _run(config: BootConfig, loader: Loader) -> None:
     load.configure(config.lazy)
     from mcpframe.frame.browser import window
 
-    servers = server_module()
+    servers = server_module(config.program)
     loader.progress("Starting the server" if config.kind == "server" else "Starting")
     try:
         entries.set_environment(config.args, config.env, config.program)
@@ -213,8 +213,16 @@ async def _run(config: BootConfig, loader: Loader) -> None:
         await _serve(target, allowed, host, config, loader)
 
 
-def server_module() -> Any:
-    """Return the module for server objects of the SDK that is there. It imports that SDK: call `sdk.prepare` before."""
+def server_module(program: str = "") -> Any:
+    """Return the module for server objects of the SDK that is there, or for programs.
+
+    It imports that SDK: call `sdk.prepare` before.
+
+    Args:
+        program: the name of the program; empty for an object.
+    """
+    if program:
+        return import_module("mcpframe.frame.console")
     return import_module("mcpframe.frame.server" if sdk.major() == 2 else "mcpframe.frame.other_server")
 
 
@@ -223,7 +231,7 @@ async def _serve(
 ) -> None:
     from mcpframe.frame.session import open_session
 
-    servers = server_module()
+    servers = server_module(config.program)
     connection = Connection(inner_candidates(TRANSPORT, allowed), options=config.connection_options)
     hooks: dict[str, Any] = {"on_event": _Reporter(loader), "take_inbox": host.take_inbox}
     async with open_session(connection, host, **hooks, messages=servers.messages()) as session:
@@ -252,7 +260,7 @@ async def _set_up(
     from mcpframe.frame import setup_phase
     from mcpframe.frame.session import open_session
 
-    FrameServer = server_module().FrameServer  # noqa: N806
+    FrameServer = server_module(config.program).FrameServer  # noqa: N806
     phase = target.setup_phase if isinstance(target, FrameServer) else None
     asked: dict[str, Any] = {"visible": phase.visible, "permissions": phase.permissions} if phase else {}
     connection = Connection([setup_phase.page_candidate(allowed, **asked)], options=config.connection_options)
@@ -339,7 +347,7 @@ def _running_for(
     target: ServerObject, session: Session, phase: Phase, config: BootConfig, loader: Loader
 ) -> AbstractContextManager[None]:
     """Return a context manager in whose block `FrameServer.session` is the session with this peer."""
-    if not isinstance(target, server_module().FrameServer):
+    if not isinstance(target, server_module(config.program).FrameServer):
         return nullcontext()
     peer = PeerSession(lambda: _author_session(session, phase, config, loader))
     running: AbstractContextManager[None] = target.running_for(peer)

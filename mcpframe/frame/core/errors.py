@@ -3,6 +3,7 @@
 McpFrameError
 ├── OriginError              an origin or an allow-list that cannot be used
 ├── EntryError               `module:object` does not name a server
+├── ProgramError             a console script that ends without serving
 ├── LoadError                a lazy requirement cannot be loaded
 ├── StateError               a local call that the connection's state does not allow
 ├── SetupFailed              raised by an author's setup function: the setup ends with an error code
@@ -42,6 +43,10 @@ class OriginError(McpFrameError, ValueError):
 
 class EntryError(McpFrameError, TypeError):
     """An entry `module:object` that does not lead to an MCP server. The message names what was found."""
+
+
+class ProgramError(McpFrameError, RuntimeError):
+    """A console script that exits or returns without serving. The message has what it wrote to standard error."""
 
 
 class LoadError(McpFrameError, ImportError):

@@ -27,19 +27,26 @@ _COMPRESSED = (".gz", ".br", ".zst")  # web servers look for these beside a file
 _BROWSERS_ONLY = (".js", ".mjs", ".css", ".woff", ".woff2")
 
 
-_FOR_MCP_1 = frozenset({"compat/mcp1.py", "compat/stdio.py", "lines.py", "other_server.py"})
-"""Files of `frame` that servers of mcp 2.x do not use."""
+_FOR_LINES = frozenset({"compat/stdio.py", "lines.py"})
+"""Files of `frame` that server objects of mcp 2.x do not use."""
+_FOR_MCP_1 = frozenset({"compat/mcp1.py", "other_server.py"})
+_FOR_PROGRAMS = frozenset({"browser/stack.py", "console.py"})
 
 
-def own_files(version: str, *, sdk: int = 2) -> dict[str, bytes]:
+def own_files(version: str, *, sdk: int = 2, program: bool = False) -> dict[str, bytes]:
     """Return mcpframe's files for the page, by path in site-packages, with the metadata that installers need.
 
     Args:
         version: The version of mcpframe.
         sdk: The major version of the official SDK in the bundle.
+        program: Whether the entry is a console script.
     """
     frame = _PACKAGE / "frame"
-    left_out = _FOR_MCP_1 if sdk == 2 else frozenset()
+    left_out: frozenset[str] = frozenset()
+    if sdk == 2:
+        left_out |= _FOR_MCP_1 if program else _FOR_MCP_1 | _FOR_LINES
+    if not program:
+        left_out |= _FOR_PROGRAMS
     ours = [path for path in sorted(frame.rglob("*.py")) if path.relative_to(frame).as_posix() not in left_out]
     paths = [_PACKAGE / "__init__.py", *ours]
     files = {f"mcpframe/{path.relative_to(_PACKAGE).as_posix()}": path.read_bytes() for path in paths}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mcpframe.frame.core.origins import ANY
-from mcpframe.kit.base.errors import BuildError, ConfigError
+from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.archive import source_date
@@ -93,9 +93,8 @@ def build(
         with progress("Fetching wheels"):
             wheels = fetch_wheels(lock.packages, pyodide)
         project = with_entry(project, wheels, author)
-        _check_program(project)
         with progress("Compiling to bytecode"):
-            own = own_files(version("mcpframe"), sdk=lock.sdk)
+            own = own_files(version("mcpframe"), sdk=lock.sdk, program=project.is_program)
             layers = build_layers(project, lock, wheels, author, own, pyodide_runtime)
             if not draft and not project.config.inspect:
                 layers = compiled(layers, pyodide_runtime, project.source)
@@ -118,7 +117,8 @@ def build(
         taken = Taken(None, "starts without a snapshot, as none was requested")
         if snapshot:
             with progress("Taking a snapshot in a browser"):
-                server = Server(project.name, project.entry, project.config.kind, inspected.tools, project.settings)
+                tools = None if project.program else inspected.tools  # a program is not run for it
+                server = Server(project.name, project.entry, project.config.kind, tools, project.settings)
                 taken = taking.take(server, assets, snapshot_layers)
             if taken.snapshot is not None:
                 assets, manifest = assemble(*parts, snapshot=taken.snapshot)
@@ -147,14 +147,6 @@ def _locked(
         )
     write_lock(project.lock_path, lock)
     return lock
-
-
-def _check_program(project: Project) -> None:
-    if project.program:
-        raise BuildError(
-            f"{project.file}: the entry is the console script {project.program!r}, and frames do not run programs yet: "
-            "set tool.mcpframe.entry to 'module:object' of the server, or to 'module:factory()' of what makes it."
-        )
 
 
 def _as_before(manifest: Mapping[str, Any]) -> Inspected:
@@ -192,7 +184,7 @@ def _inputs(
         _described(project),
         repr((draft, snapshot)),
     ]
-    for files in (own_files(version("mcpframe"), sdk=lock.sdk), author, for_page):
+    for files in (own_files(version("mcpframe"), sdk=lock.sdk, program=project.is_program), author, for_page):
         parts += [part for path, data in files.items() for part in (path, data)]
     return cache_key(*parts, *(path.read_bytes() for path in ours))
 

@@ -9,6 +9,7 @@ import sys
 import time
 import webbrowser
 from contextlib import ExitStack
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +22,7 @@ from mcpframe.kit.base.programs import end_on_signals
 from mcpframe.kit.base.terminal import log_visibly
 from mcpframe.kit.cli import bridge as commands_bridge
 from mcpframe.kit.cli import call, check, dev, listing, new, options, testing
+from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.output import err as _err
 from mcpframe.kit.cli.output import escape, print_error
 from mcpframe.kit.cli.output import out as _out
@@ -65,7 +67,10 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.command(epilog="Examples:  mcpframe build  |  mcpframe build my-server --out public --json")
+@app.command(
+    epilog="Examples:  mcpframe build  |  mcpframe build my-server --out public --json  |  "
+    "mcpframe build --package mcp-server-time"
+)
 def build(
     path: Annotated[Path, typer.Argument(help="A server's folder, its pyproject.toml, or its Python file.")] = Path(),
     out: Annotated[
@@ -88,10 +93,35 @@ def build(
         list[str] | None,
         typer.Option(help="An origin that may embed the server, instead of the configured ones; may be repeated."),
     ] = None,
+    package: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME[==VERSION]",
+            help="Build somebody else's package: PATH, by default ./NAME, becomes its project, which can be edited.",
+        ),
+    ] = None,
+    args: Annotated[
+        str | None, typer.Option(metavar="WORDS", help="With --package: the arguments of its program, as in a shell.")
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="With --package: an environment variable, which becomes public with the bundle; may be repeated.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Build a server into static files that any web server can serve."""
     from mcpframe.kit.bundle import build as build_bundle  # each command imports what it needs: both take a while
+
+    if package is not None:
+        path = packages.make_project(package, None if path == Path() else path, args, env or [], allow_origin or [])
+        allow_origin = None
+    elif args is not None or env:
+        raise typer.BadParameter(
+            "only with --package; a project has args and env in [tool.mcpframe].", param_hint="--args"
+        )
 
     result = build_bundle(
         path,
@@ -103,8 +133,9 @@ def build(
     )
     for warning in result.warnings:
         _err.print(f"[yellow]warning:[/] {escape(warning)}")
+    outlook = packages.read_outlook(package, path) if package else None
     if as_json:
-        typer.echo(json.dumps(_described(result), indent=2))
+        typer.echo(json.dumps(_described(result) | ({"code": asdict(outlook)} if outlook else {}), indent=2))
         return
     tools = [tool["name"] for tool in result.tools or []]
     state = "Unchanged" if result.unchanged else "Built"
@@ -114,6 +145,8 @@ def build(
     _out.print(f"  embedded by  {escape(_embedders(result))}")
     _out.print(f"  first visit  {result.sizes['first_visit'] / 1e6:.1f} MB (gzip)")
     _out.print(f"  the page     {escape(result.manifest['start'])}")
+    if outlook is not None:
+        packages.print_outlook(outlook, path)
     _out.print(f"  look at it   mcpframe serve {escape(str(out))}, then open {escape(result.url_path)}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 import tomllib
 from collections.abc import Collection, Sequence
@@ -54,6 +55,11 @@ class Project:
     def lock_path(self) -> Path:
         """The path of the project's lock file."""
         return self.root / (f"{self.single.stem}.mcpframe.lock" if self.single else "mcpframe.lock")
+
+    @property
+    def is_program(self) -> bool:
+        """Whether the entry is a console script."""
+        return bool(self.program) or ":" not in self.entry
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -117,7 +123,8 @@ def _from_pyproject(file: Path) -> Project:
     entry = config.entry or ("main:main" if config.kind == "page" else _guess_entry(root, file))
     name = config.name or str(metadata.get("name") or root.name)
     program = ""
-    if ":" not in entry and canonicalize_name(entry) == canonicalize_name(str(metadata.get("name", ""))):
+    own = canonicalize_name(str(metadata.get("name", "")))
+    if ":" not in entry and canonicalize_name(entry) == own and own not in _names(declared):
         scripts = metadata.get("scripts")
         if not isinstance(scripts, dict) or not scripts:
             raise ConfigError(
@@ -126,6 +133,7 @@ def _from_pyproject(file: Path) -> Project:
             )
         program = choose_script(scripts, entry, config.script, str(file))
         entry = read_config({"entry": scripts[program]}, f"{file}, project.scripts").entry or ""
+    _check_package(entry, declared, file)
     source = _source(root, config, entry, file, has_requirements=bool(declared))
     return _project(root, file, name, entry, source, None, declared, config, program)
 
@@ -142,6 +150,7 @@ def _from_script(file: Path) -> Project:
     if not file.stem.isidentifier():
         raise ConfigError(f"{file.name} cannot be imported, as its name is not a Python identifier: rename it.")
     entry = config.entry or f"{file.stem}:{'main' if config.kind == 'page' else _server_object(text, file) or 'server'}"
+    _check_package(entry, declared, file)
     return _project(file.parent, file, config.name or file.stem, entry, file.parent, file, declared, config)
 
 
@@ -160,17 +169,27 @@ def _project(
     if not folder or folder.startswith("_"):
         raise ConfigError(f"{file}: {name!r} cannot be a folder's name; set tool.mcpframe.name.")
     requirements = _requirements(declared, file, "requirements")
-    if ":" not in entry and canonicalize_name(entry) not in {
-        canonicalize_name(Requirement(r).name) for r in requirements
-    }:
-        raise ConfigError(
-            f"{file}: tool.mcpframe.entry: must be 'module:object', such as 'server:server', or the name of one of the "
-            f"requirements for its console script, not {entry!r}."
-        )
     lazy = _requirements(config.lazy, file, "lazy")
     lazy_names = {canonicalize_name(Requirement(item).name) for item in lazy}
     eager = tuple(item for item in requirements if canonicalize_name(Requirement(item).name) not in lazy_names)
     return Project(root, file, folder, entry, source, single, eager, lazy, config, program)
+
+
+def _check_package(entry: str, declared: Collection[str], file: Path) -> None:
+    if ":" not in entry and canonicalize_name(entry) not in _names(declared):
+        raise ConfigError(
+            f"{file}: tool.mcpframe.entry: must be 'module:object', such as 'server:server', or the name of one of the "
+            f"requirements for its console script, not {entry!r}."
+        )
+
+
+def _names(requirements: Collection[str]) -> set[str]:
+    """The normalized names of requirements; what is no requirement has none."""
+    found: set[str] = set()
+    for item in requirements:
+        with contextlib.suppress(InvalidRequirement):
+            found.add(canonicalize_name(Requirement(item).name))
+    return found
 
 
 def choose_script(scripts: Collection[str], package: str, chosen: str | None, file: str) -> str:

@@ -234,18 +234,21 @@ async def _serve(server: Any, script: tuple[tuple[str, dict[str, Any]], ...]) ->
 
 
 def load(entry: str, kind: str, settings: str) -> None:
-    """Import the author's module, and note what it uses. A factory is not called here, but in each page."""
+    """Import the author's module, and note what it uses. Factories and programs are called in each page."""
     global _error, _loaded, _kind
     from mcpframe.frame import boot, entries
 
-    servers = boot.server_module()
+    chosen = json.loads(settings)
+    servers = boot.server_module(chosen.get("program", ""))
     _kind = kind
     drawn = random.getstate()
     sys.setprofile(_watch)
     try:
-        entries.set_environment(**json.loads(settings))
+        entries.set_environment(**chosen)
         if entries.is_factory(entry):
             entries.find(entry, lambda _: "")
+        elif chosen.get("program"):
+            servers.load_entry(entry)
         else:
             _loaded = servers.load_entry(entry) if kind == "server" else entries.load_main(entry)
     except BaseException as error:  # noqa: BLE001  an author's module may raise anything
@@ -304,12 +307,14 @@ async def check(entry: str | None, kind: str, settings: str) -> str:
     """Return the tools of the server in a restored Python, as JSON."""
     from mcpframe.frame import boot, entries
 
-    servers = boot.server_module()
     if not entry:
         return json.dumps({"tools": None})
-    entries.set_environment(**json.loads(settings))
+    chosen = json.loads(settings)
+    program = chosen.get("program", "")
+    servers = boot.server_module(program)
+    entries.set_environment(**chosen)
     found: Any = await servers.open_entry(entry) if kind == "server" else entries.load_main(entry)
-    return json.dumps({"tools": await _tools(found) if kind == "server" else None})
+    return json.dumps({"tools": await _tools(found) if kind == "server" and not program else None})
 
 
 async def _tools(server: Any) -> list[Any] | None:

@@ -40,6 +40,13 @@ def test_what_other_sdks_need_is_carried_with_them_alone() -> None:
     }
 
 
+def test_what_programs_need_is_carried_with_them_alone() -> None:
+    for sdk in (1, 2):
+        only = set(own_files("1.2.3", sdk=sdk, program=True)) - set(own_files("1.2.3", sdk=sdk))
+        names = {"console.py", "browser/stack.py"} | ({"compat/stdio.py", "lines.py"} if sdk == 2 else set())
+        assert only == {f"mcpframe/frame/{name}" for name in names}
+
+
 def test_of_a_project_its_python_files_are_carried_and_nothing_private(tmp_path: Path) -> None:
     project(tree(tmp_path, "server.py", "package/__init__.py", "package/part.py", "package/data.json"))
     tree(

@@ -1,0 +1,67 @@
+"""`mcpframe build --package`: the project of somebody else's package, and what can be seen in its code."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from mcpframe.kit.cli.output import escape
+from mcpframe.kit.cli.output import out as _out
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcpframe.kit.bundle.code_limits import Outlook
+
+
+def make_project(
+    package: str, folder: Path | None, args: str | None, env: Sequence[str], origins: Sequence[str]
+) -> Path:
+    """Make the project of a package, from what is given on the command line, and return its folder."""
+    from mcpframe.kit.project.packaged import package_project
+
+    variables: dict[str, str] = {}
+    for item in env:
+        name, equals, value = item.partition("=")
+        if not name or not equals:
+            raise typer.BadParameter(f"{item!r} is not a variable: write NAME=VALUE.", param_hint="--env")
+        variables[name] = value
+    try:
+        words = shlex.split(args or "")
+    except ValueError as error:
+        raise typer.BadParameter(f"{args!r} cannot be split into words: {error}.", param_hint="--args") from None
+    return package_project(package, folder, args=words, env=variables, allowed_origins=origins)
+
+
+def read_outlook(package: str, folder: Path) -> Outlook | None:
+    """Look at the code of the package that a project was made for; None if it has no wheel."""
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    from mcpframe.kit.bundle.archive import unpack
+    from mcpframe.kit.bundle.code_limits import look_at
+    from mcpframe.kit.bundle.lock import read_lock
+    from mcpframe.kit.bundle.wheels import wheel_path
+    from mcpframe.kit.project.project import find_project
+
+    name = canonicalize_name(Requirement(package).name)
+    lock = read_lock(find_project(folder).lock_path)
+    found = [item for item in lock.packages if item.name == name] if lock else []
+    return look_at(unpack(wheel_path(found[0]))) if found else None
+
+
+def print_outlook(outlook: Outlook, folder: Path) -> None:
+    """Print what a package will not be able to do, and what it may need."""
+    for limit in outlook.limits:
+        _out.print(f"  not there    {escape(limit.meaning)}: {escape(limit.name)} in {escape(limit.place)}")
+    if outlook.variables:
+        _out.print(f"  it reads     {escape(', '.join(outlook.variables))} (--env, or tool.mcpframe.env)")
+    if outlook.hosts:
+        _out.print(
+            f"  hosts        {escape(', '.join(outlook.hosts))} (those it may reach: tool.mcpframe.csp.connect_src)"
+        )
+    file = escape(str(folder / "pyproject.toml"))
+    _out.print(f"  its project  {file}: edit it, and run mcpframe build {escape(str(folder))}")

@@ -1,0 +1,97 @@
+"""A project for somebody else's package: a folder with the pyproject.toml that builds it, to be edited afterwards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from mcpframe.kit.base.cache import write_file
+from mcpframe.kit.base.errors import ScaffoldError
+from mcpframe.kit.project.project import find_project
+
+_ORIGINS = ("http://localhost:8000",)
+_HEAD = """\
+# Made by `mcpframe build --package {package}`. Edit it, and build it again with `mcpframe build`.
+
+[project]
+name = {name}
+version = "0"
+dependencies = [{package}]
+
+[tool.mcpframe]
+# The package's console script. An object of it is named as "module:object", a function as "module:factory()".
+entry = {name}
+args = {args}
+# The pages that may embed the server: exact origins (scheme, host and port as the browser reports them).
+allowed_origins = {origins}
+"""
+_ENV = "\n# Public: these are part of the bundle.\n[tool.mcpframe.env]\n"
+
+
+def package_project(
+    package: str,
+    folder: Path | None = None,
+    *,
+    args: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+    allowed_origins: Sequence[str] = (),
+) -> Path:
+    """Make the project of a package. A project that was made before for the same package stays as it is.
+
+    Args:
+        package: The package's name, and its version if it has to be one: `NAME`, `NAME==VERSION`.
+        folder: Where to; by default a folder of the package's name in the current one.
+        args: The arguments of its program.
+        env: Its environment variables.
+        allowed_origins: The origins of the pages that may embed it.
+
+    Returns:
+        The folder.
+
+    Raises:
+        ScaffoldError: It is not the name of a package, or the folder has something else in it.
+        ConfigError: What is there, or what was given, cannot be used as a configuration.
+        WriteError: The file system refuses.
+    """
+    requirement = _requirement(package)
+    name = canonicalize_name(requirement.name)
+    folder = folder or Path(name)
+    file = folder / "pyproject.toml"
+    if file.is_file():
+        there = find_project(folder)
+        if canonicalize_name(there.entry) != name and not any(_is(item, name) for item in there.requirements):
+            raise ScaffoldError(f"{folder} has a project of something else: name another folder.")
+        if args or env or allowed_origins or str(requirement) not in there.requirements:
+            raise ScaffoldError(f"{folder} is there already: edit its pyproject.toml, and run mcpframe build {folder}.")
+        return folder
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ScaffoldError(f"{folder} is there and is not empty: name another folder, or move it away.")
+    text = _HEAD.format(
+        package=json.dumps(str(requirement)),
+        name=json.dumps(name),
+        args=json.dumps(list(args)),
+        origins=json.dumps(list(allowed_origins or _ORIGINS)),
+    ).replace(f'--package "{requirement}"`', f"--package {requirement}`")
+    if env:
+        text += _ENV + "".join(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in env.items())
+    folder.mkdir(parents=True, exist_ok=True)
+    write_file(file, text.encode(), public=True)
+    return folder
+
+
+def _requirement(text: str) -> Requirement:
+    try:
+        requirement = Requirement(text)
+    except InvalidRequirement:
+        requirement = None
+    if requirement is None or requirement.url or requirement.marker:
+        raise ScaffoldError(f"{text!r} is not the name of a package: write NAME, or NAME==VERSION.")
+    return requirement
+
+
+def _is(requirement: str, name: str) -> bool:
+    return canonicalize_name(Requirement(requirement).name) == name

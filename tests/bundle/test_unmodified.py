@@ -1,0 +1,68 @@
+"""Other people's servers, by their packages' names: console scripts of mcp 1.x, called in Chromium."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from mcpframe.kit.base.data import templates_dir
+from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.lock import read_lock
+from mcpframe.kit.project.packaged import package_project
+from tests.bundle.served_pages import Serving, call
+from tests.support.wheels import use_index, write_wheel
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package index with the servers of templates/unmodified."""
+    folder = tmp_path / "index"
+    for file in (templates_dir() / "unmodified").glob("*/pyproject.toml"):
+        project = tomllib.loads(file.read_text())["project"]
+        files = {path.relative_to(file.parent).as_posix(): path.read_text() for path in file.parent.rglob("*.py")}
+        about = {"version": project["version"], "requires": project["dependencies"], "scripts": project["scripts"]}
+        write_wheel(folder, project["name"], files, **about)
+    use_index(folder, monkeypatch)
+    return folder
+
+
+@pytest.mark.usefixtures("index")
+def test_a_fastmcp_server_of_mcp_1_is_built_by_its_name(
+    tmp_path: Path, page: Page, host: str, serving: Serving
+) -> None:
+    project = package_project("unmodified-shopping", tmp_path / "project", allowed_origins=["*"])
+    result = build(project, tmp_path / "out")
+    assert [tool["name"] for tool in result.tools or ()] == ["add_item", "show_list"]
+    assert result.manifest["versions"]["packages"]["mcp"].startswith("1.")
+    assert result.manifest["start"] == "starts from a snapshot with the server imported"
+    assert (result.manifest["server"]["name"], result.manifest["instructions"]) == (
+        "shopping-list",
+        "Keeps what to buy.",
+    )
+    arguments = json.dumps({"item": "milk"})
+    frame = f"{serving(tmp_path / 'out')}/unmodified-shopping/"
+    answer = json.loads(call(page, host, frame, "add_item", arguments))
+    assert answer["content"][0]["text"] == "1 on the list."
+
+
+@pytest.mark.usefixtures("index")
+def test_a_lowlevel_server_of_mcp_1_has_its_arguments(tmp_path: Path, page: Page, host: str, serving: Serving) -> None:
+    project = package_project("unmodified-units", tmp_path / "project", allowed_origins=["*"])
+    with pytest.raises(BuildError, match=r"exited with status 2 before it served(.|\n)*required: --unit(.|\n)*args"):
+        build(project, tmp_path / "out", snapshot=False)
+    file = project / "pyproject.toml"
+    file.write_text(re.sub("args = .*", 'args = ["--unit", "m"]', file.read_text()))
+    result = build(project, tmp_path / "out")
+    assert [tool["description"] for tool in result.tools or ()] == ["Convert a length to m."]
+    lock = read_lock(project / "mcpframe.lock")
+    assert lock is not None
+    assert lock.sdk == 1
+    frame = f"{serving(tmp_path / 'out')}/unmodified-units/"
+    answer = json.loads(call(page, host, frame, "convert", json.dumps({"value": 2, "from": "mile"})))
+    assert answer["content"][0]["text"] == "3218.69 m"
