@@ -1,6 +1,6 @@
-// The files of Python's library and of the server, where Python was restored from a snapshot: what serves is in memory
-// already, so they are fetched once the page has answered. Where one of them is wanted before, all are fetched at once;
-// Python reads in the middle of an import and cannot wait, so that fetch is a synchronous one.
+// Fetches the files of Python's library and of the server after a start from a snapshot. Memory already holds everything
+// that serving needs, so they are fetched in the background, once the page is quiet. If Python reads one of them before
+// that, all are fetched at once by synchronous requests, because Python cannot wait in the middle of an import.
 import { DeferredModules } from "./deferred-modules.js";
 import { fetchNow } from "./fetch-now.js";
 import { whenQuiet } from "./restore.js";
@@ -13,9 +13,9 @@ export class BackgroundFiles {
   #deferred = [];
 
   /**
-   * @param files those of the boot config
+   * @param files `files` of the boot config
    * @param absolute makes a URL absolute
-   * @param fetchBytes fetches and checks a file
+   * @param fetchBytes fetches a file and checks its hash
    */
   constructor(files, absolute, fetchBytes) {
     this.files = files;
@@ -24,9 +24,9 @@ export class BackgroundFiles {
   }
 
   /**
-   * Begins to fetch what is needed before the server's module can be imported.
-   * @param which "none" of the archives, the server's "own", or "all" with what was put aside
-   * @param fetchBytes fetches and checks a file
+   * Starts fetching what the server's module needs when it is imported.
+   * @param which "none" of the archives, the server's "own", or "all", including the deferred modules
+   * @param fetchBytes fetches a file and checks its hash
    */
   async expect(which, fetchBytes) {
     const wanted = this.files.archives.map((file) => (which === "all" || (which === "own" && file.own) ? fetchBytes(file) : null));
@@ -34,7 +34,7 @@ export class BackgroundFiles {
     return { archives: await Promise.all(wanted), deferred: await deferred };
   }
 
-  /** Places what is here. The folders of everything else fill themselves when something in them is looked for. */
+  /** Writes the archives that have arrived. The folders of the others are filled when a file in them is looked up. */
   place(FS, { archives, deferred }) {
     this.FS = FS;
     this.#fill(archives, deferred);
@@ -54,9 +54,9 @@ export class BackgroundFiles {
   }
 
   /**
-   * Fetches and places them once the page is quiet; not for people who save data: for them when they are wanted.
-   * A host that drives the browser, as mcpframe's bridge does, may have everything come at once by `mcpframeComplete()`,
-   * with what few servers read.
+   * Fetches the remaining files once the page is quiet, unless the browser is set to save data.
+   * A program that drives the browser, such as mcpframe's bridge, can call `mcpframeComplete()` to have them fetched at
+   * once, including the deferred modules.
    */
   fetchInBackground() {
     if (navigator.connection?.saveData) return;
@@ -75,7 +75,7 @@ export class BackgroundFiles {
     this.#finish(await Promise.all(this.files.archives.map(fetched)));
   }
 
-  /** Fetches and places them while Python waits. */
+  /** Fetches the remaining files synchronously, while Python waits. */
   fillNow(wanted = "a folder") {
     if (this.#filled) return;
     performance.mark(`mcpframe:files for ${wanted}`);
@@ -84,7 +84,7 @@ export class BackgroundFiles {
   }
 
   #finish(archives) {
-    if (this.#filled) return; // the other way was faster
+    if (this.#filled) return; // the synchronous requests were faster
     this.#filled = true;
     for (const [node, original] of this.#hooked) node.node_ops = original;
     this.#fill(archives, null);

@@ -1,10 +1,10 @@
-// Files that few servers read: modules that serving does not need. Python sees them in their folders from the start; their
-// content is fetched, all at once, when the first of them is read. Python reads in the middle of an import and cannot
-// wait, so that fetch is a synchronous one. Where the build knows that they are needed they come with everything else.
+// Modules that serving does not need, so few servers read them. Python sees the files in their folders from the start;
+// the archive with their content is fetched when the first of them is read, by a synchronous request, because Python
+// cannot wait in the middle of an import. If the build knows that a server needs them, they are fetched with the rest.
 import { fetchNow } from "./fetch-now.js";
 
 export class DeferredModules {
-  /** `file`: the archive's `integrity`, `bytes`, and `to`, the folder it belongs in. */
+  /** `file`: the archive's entry in the boot config, with `integrity`, `bytes`, and `to`, the folder it is for. */
   constructor(url, file) {
     this.url = url;
     this.file = file;
@@ -12,7 +12,7 @@ export class DeferredModules {
     this.nodes = [];
   }
 
-  /** Puts all files into their folders, with their content where the archive is here already. */
+  /** Creates all files in their folders, with their content if the archive is given. */
   place(FS, archive = null) {
     const folders = new Map();
     for (const [path, offset, size] of this.index) {
@@ -25,11 +25,11 @@ export class DeferredModules {
       const node = FS.mknod(`${folder}/${path.slice(cut + 1)}`, 0o100644, 0);
       node.usedBytes = size;
       if (archive) node.contents = archive.subarray(offset, offset + size);
-      else this.#later(FS, node, offset, size);
+      else this.#fillOnRead(FS, node, offset, size);
     }
   }
 
-  #later(FS, node, offset, size) {
+  #fillOnRead(FS, node, offset, size) {
     this.nodes.push([node, offset, size]);
     Object.defineProperty(node, "contents", {
       configurable: true,
@@ -39,7 +39,7 @@ export class DeferredModules {
     });
   }
 
-  /** Fetches the content without anybody waiting for it. */
+  /** Fetches the content in the background. */
   async come(fetchBytes) {
     if (this.nodes.length) this.#put(await fetchBytes(this.file));
   }
@@ -51,7 +51,7 @@ export class DeferredModules {
   #put(archive) {
     for (const [node, offset, size] of this.nodes) {
       const value = archive.subarray(offset, offset + size);
-      // Not one that was written meanwhile.
+      // A file that was written meanwhile keeps its content.
       if (Object.getOwnPropertyDescriptor(node, "contents").get) {
         Object.defineProperty(node, "contents", { value, configurable: true, enumerable: true, writable: true });
       }

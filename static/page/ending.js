@@ -1,27 +1,27 @@
-// Notices that Python has ended, where it cannot say so itself, and tells `ended`: once, and why.
+// Notices that Python has ended when Python itself cannot report it, and calls `ended` once, with the reason.
 //
-// Pyodide tells of what ends Python in C, its "fatal errors": `os._exit`, `os.abort`, memory that is none, a stack that is
-// full. Where an error of Python's reaches the browser instead, Python may be well, or without memory or its event loop:
-// then it is asked, and has to answer.
+// Pyodide reports what ends Python in C as a "fatal error": `os._exit`, `os.abort`, an access outside of memory, a stack
+// overflow. An uncaught error in the browser is less clear: Python may still work, or have lost its memory or its event
+// loop. Then Python is asked whether it serves, and counts as ended if it does not answer.
 
-// Python has so many turns of so many milliseconds for its answer. While it computes no turn passes, however long it does.
+// How many turns of the event loop Python has to answer, and how long each takes. No turn passes while Python computes.
 const TURNS = 10;
-const TURN = 500;
+const TURN = 500; // milliseconds
 
 export class Ending {
   #ended;
   #over = false;
   #asking = false;
 
-  /** @param ended is called with a sentence that says why, and details */
+  /** @param ended is called with a message for people and with details */
   constructor(ended) {
     this.#ended = ended;
   }
 
-  /** Watches Pyodide; called once its code is there. */
+  /** Watches Pyodide; called once its code has loaded. */
   watch(api) {
     const fatal = api.fatal_error;
-    // Around it, not `on_fatal`: that is passed over where the stack is too full for Pyodide's own report.
+    // Not `on_fatal`: Pyodide does not call it if the stack is too full for its own report.
     api.fatal_error = (error) => {
       try {
         return fatal(error);
@@ -33,9 +33,9 @@ export class Ending {
   }
 
   /**
-   * Watches for errors that nobody has caught.
-   * @param serving settled when Python has nothing more to do here
-   * @param ask asks Python whether it serves; a promise of true where it does
+   * Watches for uncaught errors.
+   * @param serving a promise that is settled when Python has ended as it should
+   * @param ask asks Python whether it serves; returns a promise of true if it does
    */
   watchErrors(serving, ask) {
     let served = false;
@@ -55,13 +55,13 @@ export class Ending {
   #end(reason, detail) {
     if (this.#over) return;
     this.#over = true;
-    // What is left of Python is not woken by messages: it would only complain of its own end.
+    // No message reaches what is left of Python: each would only cause another error.
     addEventListener("message", (event) => event.stopImmediatePropagation(), true);
     this.#ended(`Python has ended (${reason}): restart this page.`, detail);
   }
 }
 
-/** False, when Python has had its turns. */
+/** Resolves to false once Python has had its turns. */
 async function silence() {
   for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setTimeout(resolve, TURN));
   return false;

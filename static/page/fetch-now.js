@@ -1,13 +1,13 @@
-// Fetches a file of the bundle while Python waits for it in the middle of an import.
+// Fetches a file of the bundle synchronously, while Python waits for it in the middle of an import.
 import { sha256 } from "./sha256.js";
 
-/** The file's bytes, checked. Where it cannot be had, the console says why, and Python raises OSError. */
+/** Returns the file's bytes, with their hash checked. If that fails, the console says why and Python raises OSError. */
 export function fetchNow(url, file, FS) {
   const request = new XMLHttpRequest();
   let problem = "could not be fetched: check the network.";
   try {
     request.open("GET", url, false);
-    request.overrideMimeType("text/plain; charset=x-user-defined"); // the one way to bytes from a synchronous request
+    request.overrideMimeType("text/plain; charset=x-user-defined"); // the only way to get bytes from a synchronous request
     request.send();
     if (request.status === 200) {
       const text = request.responseText;

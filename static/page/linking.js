@@ -1,4 +1,4 @@
-// What Emscripten is given so that native libraries are linked without anything being compiled twice.
+// Prepares native libraries for Emscripten's linker, so that nothing is compiled twice.
 
 // The beginning of every WebAssembly module; alone, the smallest one.
 const EMPTY_MODULE = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
@@ -6,7 +6,7 @@ const EMPTY_MODULE = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 const TYPES = { i: 0x7f, p: 0x7f, j: 0x7e, f: 0x7d, d: 0x7c, e: 0x6f }; // of Emscripten's signatures
 const [FUNCTION_TYPE, CUSTOM, TYPE, IMPORT, EXPORT] = [0x60, 0, 1, 2, 7];
 
-/** A number as WebAssembly writes it (LEB128). */
+/** Encodes a number as WebAssembly does (LEB128). */
 function number(value) {
   const bytes = [];
   for (let rest = value; rest || !bytes.length; rest >>>= 7) bytes.push((rest & 127) | (rest > 127 ? 128 : 0));
@@ -19,17 +19,18 @@ const section = (id, content) => [id, ...vector(content)];
 
 export const emptyModule = () => Uint8Array.from(EMPTY_MODULE);
 
-/** The beginning of a library, with what Emscripten wants to know before it compiles one: which is done already. */
+/** Returns the head of a compiled library: the section that Emscripten reads before it would compile the library. */
 export function headOf(library) {
-  const content = new Uint8Array(WebAssembly.Module.customSections(library, "dylink.0")[0]); // tool conventions, "Dynamic Linking"
+  // WebAssembly's tool conventions, "Dynamic Linking"
+  const content = new Uint8Array(WebAssembly.Module.customSections(library, "dylink.0")[0]);
   return Uint8Array.from([...EMPTY_MODULE, ...section(CUSTOM, [...name("dylink.0"), ...content])]);
 }
 
 /**
- * Functions of JavaScript as ones of WebAssembly, whose addresses native code can have: by one module for all, which
- * imports and exports them.
- * @param functions with `sig`: their types, the result's first
- * @returns a Map from function to function
+ * Wraps JavaScript functions as WebAssembly functions, which can be in the table that native code calls. One module
+ * imports and exports all of them.
+ * @param functions each with `sig`, Emscripten's signature: the type of the result, then those of the parameters
+ * @returns a Map from JavaScript function to WebAssembly function
  */
 export function asWasm(functions) {
   const all = [...new Set(functions)];

@@ -1,5 +1,5 @@
-// Boots Python in this page: fetches everything at once, checks it, unpacks it, and hands over to mcpframe.frame.boot.
-// It knows nothing of MCP. What a person sees until the server runs, and when it cannot, is in page.js.
+// Starts Python in this page: fetches all files at once, checks and unpacks them, and calls mcpframe.frame.boot.
+// It knows nothing of MCP. What a person sees while the server starts, or if it cannot, is in page.js.
 import { textOrReason } from "../host/host-json.js";
 import { BackgroundFiles } from "./background-files.js";
 import { DeferredModules } from "./deferred-modules.js";
@@ -13,12 +13,12 @@ globalThis.mcpframeText = textOrReason; // mcpframe.frame.browser.window reads m
 
 const config = JSON.parse(document.getElementById("mcpframe-boot").textContent);
 const files = config.files;
-const fetchFile = globalThis.fetch.bind(globalThis); // below, Pyodide is given another one for a while
+const fetchFile = globalThis.fetch.bind(globalThis); // `withLoaded` replaces the global one while Pyodide starts
 const ending = new Ending((title, detail) => page.fail(title, detail));
 const compiling = globalThis.mcpframeCompiling ?? {};
 const absolute = (url) => new URL(url, document.baseURI).href;
 
-/** Something that a person has to be told: `title` says what is wrong and what to do. */
+/** An error to show to a person: `title` says what is wrong and what to do. */
 class BootError extends Error {
   constructor(title, detail = "") {
     super(title);
@@ -26,7 +26,7 @@ class BootError extends Error {
   }
 }
 
-// A zip without files.
+// A zip file without members.
 const EMPTY_ZIP = new Uint8Array([0x50, 0x4b, 5, 6, ...new Array(18).fill(0)]);
 
 async function requireWebAssembly() {
@@ -37,7 +37,7 @@ async function requireWebAssembly() {
     );
   }
   try {
-    await WebAssembly.compile(emptyModule()); // where it is forbidden, Pyodide would wait for ever instead of failing
+    await WebAssembly.compile(emptyModule()); // if this is forbidden, Pyodide would hang instead of failing
   } catch (error) {
     throw new BootError(
       "WebAssembly is blocked by this page's Content Security Policy: its script-src needs 'wasm-unsafe-eval'. " +
@@ -48,16 +48,16 @@ async function requireWebAssembly() {
 }
 
 /**
- * Fetches one file of the bundle; a failure says which file, and whether it is missing or another one.
+ * Fetches one file of the bundle; an error names the file and says whether it is missing or has been changed.
  * @param file its entry in the boot config
- * @param asked what answers, where it has been asked for already
+ * @param started a promise of its response, if it is being fetched already
  */
-async function get(file, asked = null) {
+async function get(file, started = null) {
   const url = absolute(file.url);
   const options = { credentials: "same-origin" }; // as the preload links have it
   let response;
   try {
-    response = await (asked ?? fetchFile(url, { ...options, integrity: file.integrity ?? "" }));
+    response = await (started ?? fetchFile(url, { ...options, integrity: file.integrity ?? "" }));
   } catch (error) {
     throw await unreachable(file, url, options, error);
   }
@@ -71,7 +71,7 @@ async function get(file, asked = null) {
 }
 
 async function unreachable(file, url, options, error) {
-  // A wrong hash and a lost connection are the same error to a script: ask again without a hash.
+  // A script cannot tell a wrong hash from a lost connection, so it asks again without a hash.
   const again = await fetchFile(url, { ...options, method: "HEAD", cache: "no-store" }).catch(() => null);
   if (again?.ok) {
     return new BootError(
@@ -88,7 +88,7 @@ async function unreachable(file, url, options, error) {
   );
 }
 
-/** Imports a script of the bundle; its link in the page has checked its hash. */
+/** Imports a script of the bundle. Its `modulepreload` link in the page has checked its hash. */
 async function script(file) {
   try {
     return await import(absolute(file.url));
@@ -103,10 +103,10 @@ async function script(file) {
 const bytes = async (file) => new Uint8Array(await (await get(file)).arrayBuffer());
 
 /**
- * The same, for what is fetched once the page serves: it may be taken away at any time, and of a fetch that checks a hash
- * and does not come to its end Chromium writes an error into the console.
+ * The same, for files that are fetched in the background while the page serves. The page may be removed at any time, and
+ * Chromium logs an error for an interrupted fetch with an integrity check, so the hash is checked separately.
  */
-async function bytesLater(file) {
+async function bytesInBackground(file) {
   if (!crypto.subtle) return bytes(file);
   const data = await bytes({ ...file, integrity: null });
   await verify(data, file.integrity);
@@ -114,8 +114,8 @@ async function bytesLater(file) {
 }
 
 /**
- * Compiles Python itself while everything else is still on its way. Its hash is not checked by the fetch: that would cost
- * streaming and the browser's cache of compiled code (80 ms); a file that does not compile is checked afterwards.
+ * Compiles a WebAssembly file while it downloads. The fetch does not check its hash: with an integrity check the browser
+ * neither streams it nor caches the compiled code, which costs 80 ms. If it does not compile, its hash is checked.
  */
 async function compile(file) {
   await requireWebAssembly();
@@ -131,16 +131,17 @@ async function compile(file) {
       console.warn(`${file.url} is not sent as application/wasm, which makes this page start slower.`);
       return module;
     }
-    await get(file); // says so where its hash is wrong
+    await get(file); // throws if its hash is wrong
     throw new BootError("This browser cannot run the server's WebAssembly: use a current browser.", String(error));
   }
 }
 
 /**
- * Runs `start` while Pyodide is answered from what is under way, so that nothing is fetched or compiled twice.
- * @param responses by URL what answers a fetch
- * @param module what becomes Python itself
- * @param libraries by the bytes that a library seems to have, what they become
+ * Runs `start` while Pyodide's fetches and compilations are answered from those under way, so that nothing is fetched or
+ * compiled twice.
+ * @param responses a Map from URL to a function that returns a promise of the response
+ * @param module a promise of the compiled Python interpreter
+ * @param libraries a Map from the buffer that stands for a library to the compiled library
  */
 async function withLoaded(responses, module, libraries, start) {
   const { fetch: originalFetch } = globalThis;
@@ -166,9 +167,9 @@ async function withLoaded(responses, module, libraries, start) {
   }
 }
 
-/** What every way of starting needs, on its way at once. */
+/** The downloads that every start needs, all started at once. */
 class Arrivals {
-  /** `linked`: how many of the libraries are linked before Python runs. */
+  /** @param linked how many of the libraries are linked before Python runs */
   constructor(linked = files.libraries.length) {
     page.expect([files.wasm, ...files.libraries]);
     this.failed = withResolvers();
@@ -179,23 +180,23 @@ class Arrivals {
     this.scripts = this.watched(Promise.all([script(files.pyodide), script(files.asm)]));
   }
 
-  // Pyodide swallows some failures of its own fetches: ours are watched beside it.
+  // Pyodide swallows some failures of its fetches, so `start` also waits for ours.
   watched(promise) {
     promise.catch(this.failed.reject);
     return promise;
   }
 
   /**
-   * Starts Pyodide. The libraries are given to it before it runs: so each lies at the same place in memory every time,
-   * which is what makes a snapshot fit.
-   * @param fsInit what puts files into Python's file system
-   * @param more further settings
-   * @param begun is called with Pyodide's module once its code is there, and before Python runs
-   * @param finish is called with it where Python need not run, as its memory is that of a snapshot
+   * Starts Pyodide. It gets the libraries before it runs, so that each is at the same place in memory every time, as a
+   * snapshot requires.
+   * @param fsInit writes files into Python's file system
+   * @param more further settings of Pyodide
+   * @param begun is called with Pyodide's module once its code has loaded and before Python runs
+   * @param finish is called with Pyodide's module in place of starting Python, to put a snapshot into its memory
    */
   async start({ fsInit, more = {}, begun = () => {}, finish = () => {} }) {
     const [{ loadPyodide }, { default: createPyodideModule }] = await this.scripts;
-    const noStdlib = absolute("no-stdlib.zip"); // Python's library is unpacked below; Pyodide insists on a zip of it
+    const noStdlib = absolute("no-stdlib.zip"); // `fsInit` unpacks Python's library; Pyodide insists on a zip file
     const libraries = new Map();
     const linking = async ({ library }) => {
       const { buffer } = headOf(await library);
@@ -227,7 +228,7 @@ class Arrivals {
       stdLibURL: noStdlib,
       packageBaseUrl: document.baseURI,
       lockFileContents: files.lock,
-      stdin: () => null, // input() in a frame: there is nobody to ask
+      stdin: () => null, // nobody can answer input() in a frame
       fsInit,
       ...more,
       env: { ...files.env, ...more.env },
@@ -236,7 +237,7 @@ class Arrivals {
   }
 }
 
-/** Starts Python without a snapshot: from the files of its library. */
+/** Starts Python without a snapshot, from the files of its library. */
 async function startPython(arrivals, more, begun, isBuild = false) {
   page.progress("Loading");
   page.expect([...files.archives, ...(files.deferred.early ? [files.deferred] : [])]);
@@ -256,23 +257,23 @@ async function startPython(arrivals, more, begun, isBuild = false) {
   const pyodide = await arrivals.start({ fsInit, more, begun });
   performance.mark("mcpframe:python");
   const path = pyodide.pyimport("sys").path;
-  path.remove(files.stdlib_zip); // the one without files
+  path.remove(files.stdlib_zip); // the empty zip file
   path.insert(0, files.server_path);
   for (const folder of files.paths) path.append(folder);
   path.destroy();
-  pyodide.FS.mkdirTree(files.server_path); // the build starts pages without the author's files, too
+  pyodide.FS.mkdirTree(files.server_path); // a build also starts pages without the author's files
   pyodide.FS.chdir(files.server_path);
   performance.mark("mcpframe:libraries");
   return pyodide;
 }
 
-/** Starts Python from its snapshot. The files of its library come later, or when one of them is read. */
+/** Starts Python from its snapshot. The files of its library are fetched later, or when the first of them is read. */
 async function restorePython() {
   const snapshot = new Snapshot(files.snapshot, get, compile);
   const arrivals = new Arrivals(files.snapshot.libraries);
   page.progress("Loading");
   page.expect([files.snapshot, files.snapshot.decoder]);
-  const background = new BackgroundFiles(files, absolute, bytesLater);
+  const background = new BackgroundFiles(files, absolute, bytesInBackground);
   const first = background.expect(files.snapshot.files, (file) => arrivals.watched(bytes(file)));
   const pyodide = await arrivals.start({
     fsInit: async (FS) => background.place(FS, await first),
@@ -308,38 +309,38 @@ async function start() {
     }
   }
   const pyodide = await startPython(new Arrivals());
-  fetchForNextTime(files, bytesLater);
+  fetchForNextTime(files, bytesInBackground);
   return pyodide;
 }
 
-/** The memory that a page has which is to restore a snapshot, before it does; `env`: what its environment has besides. */
+/** Returns memory just before a snapshot would be restored; `env` has additional environment variables. */
 async function memoryAtStart(env) {
-  const enough = new Error("This is as far as it is to start.");
+  const enough = new Error("The start ends here.");
   let memory;
   const finish = (module) => {
     memory = module.HEAPU8.slice();
     throw enough;
   };
-  const arrivals = await gathered();
-  const more = { env, _loadSnapshot: new Uint8Array(1) }; // Pyodide doesn't look at it before
+  const arrivals = await completeArrivals();
+  const more = { env, _loadSnapshot: new Uint8Array(1) }; // Pyodide does not read it before `finish`
   await arrivals.start({ fsInit: () => {}, more, finish }).catch((error) => {
     if (error !== enough) throw error;
   });
   return memory;
 }
 
-/** What a start needs once it is all there: so what is in memory does not depend on what comes when. */
-async function gathered() {
+/** Waits until all downloads have arrived, so that memory does not depend on the order of their arrival. */
+async function completeArrivals() {
   const arrivals = new Arrivals();
   await Promise.all([arrivals.wasm, arrivals.scripts, ...arrivals.linked.map(({ library }) => library)]);
   return arrivals;
 }
 
-// What the build starts Python with; no published page has a `snapshot_maker`.
+// The ways to start Python for the script that takes a snapshot; only a build's pages have a `snapshot_maker`.
 const builder = {
   features,
   memoryAtStart,
-  startPython: async (more, begun) => startPython(await gathered(), more, begun, true),
+  startPython: async (more, begun) => startPython(await completeArrivals(), more, begun, true),
   restorePython,
 };
 

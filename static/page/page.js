@@ -1,5 +1,5 @@
-// What a person sees: progress while Python boots, an error with what to do, or, opened by itself, what this page is.
-// These functions are also what mcpframe.frame.boot calls; all arguments are texts.
+// Everything a person sees: progress while Python starts, errors that say what to do, and a description of the server if
+// the page is opened by itself. mcpframe.frame.boot calls these functions, too; all arguments are strings.
 
 const element = (id) => document.getElementById(`mcpframe-${id}`);
 const sizes = new Map();
@@ -22,7 +22,7 @@ function show(state) {
   giveWay();
 }
 
-/** Once the author has drawn something, ours is out of the way, unless there is an error to be read. */
+/** Hides this part of the page once the author's code has drawn something, unless an error is shown. */
 function giveWay() {
   element("page").hidden = element("app").hasChildNodes() && finished && !failed;
 }
@@ -37,7 +37,7 @@ function showError(title, detail) {
   console.error(detail ? `${title}\n${detail}` : title);
 }
 
-/** So that no host waits for a page that has stopped. */
+/** Posts the last message, so that no host waits for a page that has stopped. */
 function sayLastWords() {
   globalThis.mcpframeInbox?.fail(); // where Python has not begun to listen
   if (!lastWords) return;
@@ -60,7 +60,7 @@ const STATES = {
   running: () => "Running.",
 };
 
-/** The performance marks that a host is told of, by the names it knows them under; in the order they are set. */
+/** The performance marks that a host gets: the name in its report, and the mark's own; in the order they are set. */
 const MARKS = {
   loader: "Loading",
   wasm: "wasm",
@@ -74,14 +74,14 @@ const MARKS = {
 };
 
 function add(parent, tag, text, attributes = {}) {
-  const made = document.createElement(tag);
-  if (text) made.textContent = text;
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  parent.append(made);
-  return made;
+  const child = document.createElement(tag);
+  if (text) child.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) child.setAttribute(name, value);
+  parent.append(child);
+  return child;
 }
 
-/** The frame that a host page needs, as HTML to copy. */
+/** Returns the iframe element for a host page, as HTML to copy. */
 function embedding(url) {
   return `<iframe src="${url}" title="${config.title.replaceAll('"', "&quot;")}"></iframe>`;
 }
@@ -93,12 +93,12 @@ document.addEventListener("securitypolicyviolation", ({ effectiveDirective, bloc
   if (blocked.length > 20) blocked.shift();
 });
 
-/** What the policy has kept Python from reaching, for the error that Python gets: see hints.py. */
+/** Returns the URLs that the Content Security Policy has just blocked; hints.py adds them to the error in Python. */
 globalThis.mcpframeBlocked = (milliseconds) =>
   blocked.filter(({ at }) => at > performance.now() - milliseconds).map(({ url }) => url);
 
 export const page = {
-  /** Begins to watch the time; called once. */
+  /** Shows that the page starts, and starts the deadline; called once. */
   start(bootConfig) {
     config = bootConfig;
     element("stalled").hidden = true;
@@ -109,18 +109,18 @@ export const page = {
         page.fail(
           `The server did not start within ${config.boot_timeout} seconds: check the network and reload the page, or ` +
             "raise boot_timeout in [tool.mcpframe].",
-          `It was at: ${element("status").textContent}`,
+          `Last step: ${element("status").textContent}`,
         );
       }
     }, config.boot_timeout * 1000);
   },
 
-  /** The files that progress is counted in. */
+  /** Adds files to those that the progress bar counts. */
   expect(files) {
     for (const file of files) sizes.set(file.url, { bytes: file.bytes, loaded: 0 });
   },
 
-  /** One of them has arrived. */
+  /** Counts one of these files as loaded. */
   loaded(file) {
     const entry = sizes.get(file.url);
     if (!entry || finished) return;
@@ -145,17 +145,17 @@ export const page = {
     element("status").textContent = STATES[state](origin);
   },
 
-  /** What the host is told where this page stops: JSON, a message and its target origin, or null. */
+  /** Sets the message that the host gets if this page stops: JSON of a message and its target origin, or null. */
   at_end(info) {
     lastWords = JSON.parse(info);
   },
 
-  /** Python was started from a snapshot. */
+  /** Notes that Python was started from a snapshot. */
   isRestored() {
     restored = true;
   },
 
-  /** How this page came to be ready, for its host: JSON with milliseconds since it began to load. */
+  /** Returns how this page has started, for its host: JSON, with milliseconds since the page began to load. */
   timing() {
     const marks = {};
     for (const [name, mark] of Object.entries(MARKS)) {
@@ -167,7 +167,7 @@ export const page = {
 
   fail(title, detail) {
     settle();
-    if (stopped) return; // the first error is the cause, what comes after it only follows from it
+    if (stopped) return; // the first error is the cause of all later ones
     stopped = true;
     sayLastWords();
     element("status").textContent = "Stopped";
@@ -176,12 +176,12 @@ export const page = {
     show("failed");
   },
 
-  /** An error that the server survives. */
+  /** Shows an error that does not stop the server. */
   problem(title, detail) {
     showError(title, detail);
   },
 
-  /** Imports a JavaScript module of the author's, as only JavaScript can. */
+  /** Imports one of the author's JavaScript modules, which Python cannot do itself. */
   import_module: (url) => import(new URL(url, document.baseURI).href),
 
   async standalone() {

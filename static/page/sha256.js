@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4) of bytes, synchronously; where waiting is possible, a fetch's integrity check does this.
+// A synchronous SHA-256 (FIPS 180-4), for synchronous requests. Asynchronous fetches check their integrity themselves.
 
 const fraction = (value) => ((value - Math.floor(value)) * 2 ** 32) | 0;
 const PRIMES = Array.from({ length: 311 }, (_, i) => i + 2).filter((n) => {

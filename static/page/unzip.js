@@ -1,6 +1,6 @@
-// Archives as the build writes them: zips that store their files uncompressed.
+// Unpacks archives as the build writes them: zip files whose members are stored uncompressed.
 
-/** The files of a zip, as views into it. */
+/** Yields the name and content of each file of a zip; the content is a view into the zip. */
 function* stored(zip) {
   const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength);
   const text = new TextDecoder();
@@ -18,9 +18,9 @@ function* stored(zip) {
   }
 }
 
-const DEFERRED_INDEX = "deferred-index.json"; // where the files of the deferred archive are in it: see deferred-modules.js
+const DEFERRED_INDEX = "deferred-index.json"; // the positions of the files in the archive of deferred modules
 
-/** Puts the files of a zip into the folder `to`, and the index that is in one of them where it belongs. */
+/** Writes the files of a zip into the folder `to`. The index of the deferred modules, if it has one, goes to `deferred`. */
 export function unpack(FS, zip, to, deferred) {
   const known = new Set();
   for (const [name, content] of stored(zip)) {
@@ -39,8 +39,8 @@ export function unpack(FS, zip, to, deferred) {
 }
 
 /**
- * Gives the folders that archives were put into a date that is the same at every start: Python lists a folder anew when
- * its date is another one, and what it has in memory of it is still right.
+ * Sets the modification time of the folders that archives were unpacked into to the same value at every start. Python's
+ * importer lists a folder again if this time has changed, though its cached listing is still right.
  */
 export function settle(FS, archives) {
   for (const { to } of archives) FS.utime(to, 0, 0);

@@ -473,7 +473,7 @@ GUARDS: dict[str, tuple[Callable[[Path], None], str]] = {
     "table": (lambda out: changed_meta(out, table=1), "its table has 1 entries"),
     "memory": (lambda out: changed_meta(out, memory=65536), "another size of memory"),
     "build": (lambda out: changed_boot(out, lambda it: it.update(build="0" * 64)), "Snapshot build id mismatch"),
-    "start": (lambda out: changed_meta(out, check=1), "memory begins otherwise"),
+    "start": (lambda out: changed_meta(out, check=1), "memory at the start is different"),
     "references": (
         lambda out: changed_boot(
             out, lambda it: it.update(references={"hiwireKeys": [{"path": ["no", "such"]}], "immortalKeys": []})

@@ -65,7 +65,7 @@ def bundle_module(
         modules: A `node_modules` folder with esbuild.
         external: What is imported as it is written.
         record: A file for esbuild's account of what went into the module.
-        minify: Whether to make it as short as possible; otherwise only comments are left out.
+        minify: Whether to make it as short as possible; otherwise it only leaves most comments out.
 
     Raises:
         ToolMissing: esbuild has no program for this machine in `modules`.

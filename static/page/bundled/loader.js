@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "38ca3d5286d8dc316954c92b61524e27ffcf0851528595e4086b24acd1797269"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "7fdfe8ac1f6e8b1687f76f5d80db040ecc8a2a1f2a2a93489744b069a8a5d4f6"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -254,14 +254,14 @@ function fetchNow(url, file, FS) {
 
 // static/page/deferred-modules.js
 var DeferredModules = class {
-  /** `file`: the archive's `integrity`, `bytes`, and `to`, the folder it belongs in. */
+  /** `file`: the archive's entry in the boot config, with `integrity`, `bytes`, and `to`, the folder it is for. */
   constructor(url, file) {
     this.url = url;
     this.file = file;
     this.index = [];
     this.nodes = [];
   }
-  /** Puts all files into their folders, with their content where the archive is here already. */
+  /** Creates all files in their folders, with their content if the archive is given. */
   place(FS, archive = null) {
     const folders = /* @__PURE__ */ new Map();
     for (const [path, offset, size] of this.index) {
@@ -274,10 +274,10 @@ var DeferredModules = class {
       const node = FS.mknod(`${folder}/${path.slice(cut + 1)}`, 33188, 0);
       node.usedBytes = size;
       if (archive) node.contents = archive.subarray(offset, offset + size);
-      else this.#later(FS, node, offset, size);
+      else this.#fillOnRead(FS, node, offset, size);
     }
   }
-  #later(FS, node, offset, size) {
+  #fillOnRead(FS, node, offset, size) {
     this.nodes.push([node, offset, size]);
     Object.defineProperty(node, "contents", {
       configurable: true,
@@ -286,7 +286,7 @@ var DeferredModules = class {
       set: (value) => Object.defineProperty(node, "contents", { value, configurable: true, enumerable: true, writable: true })
     });
   }
-  /** Fetches the content without anybody waiting for it. */
+  /** Fetches the content in the background. */
   async come(fetchBytes) {
     if (this.nodes.length) this.#put(await fetchBytes(this.file));
   }
@@ -343,8 +343,8 @@ var features = () => ({
   functions: typeof WebAssembly.Function === "function"
 });
 function misfit(snapshot) {
-  const found = features();
-  return Object.keys(found).find((name2) => found[name2] !== snapshot.features[name2]);
+  const own = features();
+  return Object.keys(own).find((name2) => own[name2] !== snapshot.features[name2]);
 }
 function isChosen({ snapshot }) {
   if (!snapshot) return false;
@@ -383,10 +383,10 @@ function fetchForNextTime({ snapshot }, fetchBytes) {
   });
 }
 var QUIET = 2e3;
-var AT_LAST = { timeout: 3e3 };
+var IDLE_OPTIONS = { timeout: 3e3 };
 function whenQuiet(act) {
   const idle = globalThis.requestIdleCallback ?? ((run) => run());
-  setTimeout(() => idle(() => act().catch((error) => console.debug(error)), AT_LAST), QUIET);
+  setTimeout(() => idle(() => act().catch((error) => console.debug(error)), IDLE_OPTIONS), QUIET);
 }
 async function verify(data, integrity) {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
@@ -397,8 +397,8 @@ var Snapshot = class {
   #parts = null;
   /**
    * @param file the snapshot's entry in the boot config
-   * @param get fetches and checks a file
-   * @param compile fetches and compiles one
+   * @param get fetches a file and checks its hash
+   * @param compile fetches and compiles a file
    */
   constructor(file, get2, compile2) {
     this.file = file;
@@ -413,12 +413,12 @@ var Snapshot = class {
     const response = await get2(crypto.subtle ? { ...this.file, integrity: null } : this.file);
     let bytes2;
     try {
-      const found = await decompress(await decoder, response.body, this.file.bytes, this.file.unpacked);
-      const isRight = crypto.subtle ? verify(found.packed, this.file.integrity) : Promise.resolve();
+      const { packed, unpacked } = await decompress(await decoder, response.body, this.file.bytes, this.file.unpacked);
+      const isRight = crypto.subtle ? verify(packed, this.file.integrity) : Promise.resolve();
       this.checked = isRight.then(() => remember(this.file));
       this.checked.catch(() => {
       });
-      bytes2 = found.unpacked;
+      bytes2 = unpacked;
     } catch (error) {
       await get2(this.file);
       throw error;
@@ -428,7 +428,7 @@ var Snapshot = class {
     this.#meta = JSON.parse(new TextDecoder().decode(bytes2.subarray(4, start2)));
     this.#parts = bytes2.subarray(start2);
   }
-  /** A snapshot in Pyodide's own format, without memory: that is put in place by `fill`, once it has arrived. */
+  /** Returns a snapshot in Pyodide's format, but without its memory, which `fill` writes once it has arrived. */
   head() {
     const text = new TextEncoder().encode(JSON.stringify(this.file.references));
     const head = new Uint8Array(Math.ceil((HEADER + text.length) / 16) * 16);
@@ -440,7 +440,7 @@ var Snapshot = class {
     head.set(text, HEADER);
     return head;
   }
-  /** Puts memory in its place, where it is not there already. */
+  /** Writes the snapshot into memory, except for what is there already. */
   async fill(module) {
     await this.arrived;
     const { memory, table, runs, check } = this.#meta;
@@ -451,10 +451,10 @@ var Snapshot = class {
     const { HEAPU8: heap, HEAPU32: words } = module;
     let at = 0;
     let placed = 0;
-    let found = 0;
+    let sum = 0;
     for (let index = 0; index < runs.length; index += 4) {
       const [same, own, zeros, part] = runs.slice(index, index + 4);
-      for (let word = at >>> 2; word < at + same >>> 2; word += 1) found = Math.imul(found ^ words[word], 16777619);
+      for (let word = at >>> 2; word < at + same >>> 2; word += 1) sum = Math.imul(sum ^ words[word], 16777619);
       at += same + own;
       if (at < used) heap.fill(0, at, Math.min(at + zeros, used));
       at += zeros;
@@ -463,13 +463,13 @@ var Snapshot = class {
       at += part;
     }
     await this.checked;
-    if (found >>> 0 !== check) throw new Error("memory begins otherwise in this browser");
+    if (sum >>> 0 !== check) throw new Error("memory at the start is different in this browser");
     this.#parts = null;
     const names = module._tzname >>> 2;
     module.__tzset_js(module._timezone, module._daylight, module.HEAPU32[names], module.HEAPU32[names + 1]);
     performance.mark("mcpframe:restored");
   }
-  /** What Python has to know of this visit: see after_restore.py. */
+  /** Returns what is different for each visitor, for after_restore.py. */
   visitor() {
     const year = (/* @__PURE__ */ new Date()).getFullYear();
     return {
@@ -526,9 +526,9 @@ var BackgroundFiles = class {
   #filled = false;
   #deferred = [];
   /**
-   * @param files those of the boot config
+   * @param files `files` of the boot config
    * @param absolute makes a URL absolute
-   * @param fetchBytes fetches and checks a file
+   * @param fetchBytes fetches a file and checks its hash
    */
   constructor(files2, absolute2, fetchBytes) {
     this.files = files2;
@@ -536,16 +536,16 @@ var BackgroundFiles = class {
     this.fetchBytes = fetchBytes;
   }
   /**
-   * Begins to fetch what is needed before the server's module can be imported.
-   * @param which "none" of the archives, the server's "own", or "all" with what was put aside
-   * @param fetchBytes fetches and checks a file
+   * Starts fetching what the server's module needs when it is imported.
+   * @param which "none" of the archives, the server's "own", or "all", including the deferred modules
+   * @param fetchBytes fetches a file and checks its hash
    */
   async expect(which, fetchBytes) {
     const wanted = this.files.archives.map((file) => which === "all" || which === "own" && file.own ? fetchBytes(file) : null);
     const deferred = which === "all" && this.files.deferred.early ? fetchBytes(this.files.deferred) : null;
     return { archives: await Promise.all(wanted), deferred: await deferred };
   }
-  /** Places what is here. The folders of everything else fill themselves when something in them is looked for. */
+  /** Writes the archives that have arrived. The folders of the others are filled when a file in them is looked up. */
   place(FS, { archives, deferred }) {
     this.FS = FS;
     this.#fill(archives, deferred);
@@ -564,9 +564,9 @@ var BackgroundFiles = class {
     }
   }
   /**
-   * Fetches and places them once the page is quiet; not for people who save data: for them when they are wanted.
-   * A host that drives the browser, as mcpframe's bridge does, may have everything come at once by `mcpframeComplete()`,
-   * with what few servers read.
+   * Fetches the remaining files once the page is quiet, unless the browser is set to save data.
+   * A program that drives the browser, such as mcpframe's bridge, can call `mcpframeComplete()` to have them fetched at
+   * once, including the deferred modules.
    */
   fetchInBackground() {
     if (navigator.connection?.saveData) return;
@@ -583,7 +583,7 @@ var BackgroundFiles = class {
     const fetched = (file) => this.#there.has(file) ? null : this.fetchBytes(file);
     this.#finish(await Promise.all(this.files.archives.map(fetched)));
   }
-  /** Fetches and places them while Python waits. */
+  /** Fetches the remaining files synchronously, while Python waits. */
   fillNow(wanted = "a folder") {
     if (this.#filled) return;
     performance.mark(`mcpframe:files for ${wanted}`);
@@ -617,11 +617,11 @@ var Ending = class {
   #ended;
   #over = false;
   #asking = false;
-  /** @param ended is called with a sentence that says why, and details */
+  /** @param ended is called with a message for people and with details */
   constructor(ended) {
     this.#ended = ended;
   }
-  /** Watches Pyodide; called once its code is there. */
+  /** Watches Pyodide; called once its code has loaded. */
   watch(api) {
     const fatal = api.fatal_error;
     api.fatal_error = (error) => {
@@ -634,9 +634,9 @@ var Ending = class {
     };
   }
   /**
-   * Watches for errors that nobody has caught.
-   * @param serving settled when Python has nothing more to do here
-   * @param ask asks Python whether it serves; a promise of true where it does
+   * Watches for uncaught errors.
+   * @param serving a promise that is settled when Python has ended as it should
+   * @param ask asks Python whether it serves; returns a promise of true if it does
    */
   watchErrors(serving, ask) {
     let served = false;
@@ -764,11 +764,11 @@ var MARKS = {
   ready: "ready"
 };
 function add(parent2, tag, text, attributes = {}) {
-  const made = document.createElement(tag);
-  if (text) made.textContent = text;
-  for (const [name2, value] of Object.entries(attributes)) made.setAttribute(name2, value);
-  parent2.append(made);
-  return made;
+  const child = document.createElement(tag);
+  if (text) child.textContent = text;
+  for (const [name2, value] of Object.entries(attributes)) child.setAttribute(name2, value);
+  parent2.append(child);
+  return child;
 }
 function embedding(url) {
   return `<iframe src="${url}" title="${config.title.replaceAll('"', "&quot;")}"></iframe>`;
@@ -780,7 +780,7 @@ document.addEventListener("securitypolicyviolation", ({ effectiveDirective, bloc
 });
 globalThis.mcpframeBlocked = (milliseconds) => blocked.filter(({ at }) => at > performance.now() - milliseconds).map(({ url }) => url);
 var page = {
-  /** Begins to watch the time; called once. */
+  /** Shows that the page starts, and starts the deadline; called once. */
   start(bootConfig) {
     config = bootConfig;
     element("stalled").hidden = true;
@@ -790,16 +790,16 @@ var page = {
       if (!finished) {
         page.fail(
           `The server did not start within ${config.boot_timeout} seconds: check the network and reload the page, or raise boot_timeout in [tool.mcpframe].`,
-          `It was at: ${element("status").textContent}`
+          `Last step: ${element("status").textContent}`
         );
       }
     }, config.boot_timeout * 1e3);
   },
-  /** The files that progress is counted in. */
+  /** Adds files to those that the progress bar counts. */
   expect(files2) {
     for (const file of files2) sizes.set(file.url, { bytes: file.bytes, loaded: 0 });
   },
-  /** One of them has arrived. */
+  /** Counts one of these files as loaded. */
   loaded(file) {
     const entry = sizes.get(file.url);
     if (!entry || finished) return;
@@ -821,15 +821,15 @@ var page = {
     show("ready");
     element("status").textContent = STATES[state](origin);
   },
-  /** What the host is told where this page stops: JSON, a message and its target origin, or null. */
+  /** Sets the message that the host gets if this page stops: JSON of a message and its target origin, or null. */
   at_end(info) {
     lastWords = JSON.parse(info);
   },
-  /** Python was started from a snapshot. */
+  /** Notes that Python was started from a snapshot. */
   isRestored() {
     restored = true;
   },
-  /** How this page came to be ready, for its host: JSON with milliseconds since it began to load. */
+  /** Returns how this page has started, for its host: JSON, with milliseconds since the page began to load. */
   timing() {
     const marks = {};
     for (const [name2, mark] of Object.entries(MARKS)) {
@@ -848,11 +848,11 @@ var page = {
     showError(title, detail);
     show("failed");
   },
-  /** An error that the server survives. */
+  /** Shows an error that does not stop the server. */
   problem(title, detail) {
     showError(title, detail);
   },
-  /** Imports a JavaScript module of the author's, as only JavaScript can. */
+  /** Imports one of the author's JavaScript modules, which Python cannot do itself. */
   import_module: (url) => import(new URL(url, document.baseURI).href),
   async standalone() {
     settle2();
@@ -911,12 +911,12 @@ async function requireWebAssembly() {
     );
   }
 }
-async function get(file, asked = null) {
+async function get(file, started = null) {
   const url = absolute(file.url);
   const options = { credentials: "same-origin" };
   let response;
   try {
-    response = await (asked ?? fetchFile(url, { ...options, integrity: file.integrity ?? "" }));
+    response = await (started ?? fetchFile(url, { ...options, integrity: file.integrity ?? "" }));
   } catch (error) {
     throw await unreachable(file, url, options, error);
   }
@@ -952,7 +952,7 @@ async function script(file) {
   }
 }
 var bytes = async (file) => new Uint8Array(await (await get(file)).arrayBuffer());
-async function bytesLater(file) {
+async function bytesInBackground(file) {
   if (!crypto.subtle) return bytes(file);
   const data = await bytes({ ...file, integrity: null });
   await verify(data, file.integrity);
@@ -1000,7 +1000,7 @@ async function withLoaded(responses, module, libraries, start2) {
   }
 }
 var Arrivals = class {
-  /** `linked`: how many of the libraries are linked before Python runs. */
+  /** @param linked how many of the libraries are linked before Python runs */
   constructor(linked = files.libraries.length) {
     page.expect([files.wasm, ...files.libraries]);
     this.failed = withResolvers();
@@ -1010,18 +1010,18 @@ var Arrivals = class {
     this.others = files.libraries.slice(linked).map((file) => ({ ...file, data: this.watched(bytes(file)) }));
     this.scripts = this.watched(Promise.all([script(files.pyodide), script(files.asm)]));
   }
-  // Pyodide swallows some failures of its own fetches: ours are watched beside it.
+  // Pyodide swallows some failures of its fetches, so `start` also waits for ours.
   watched(promise) {
     promise.catch(this.failed.reject);
     return promise;
   }
   /**
-   * Starts Pyodide. The libraries are given to it before it runs: so each lies at the same place in memory every time,
-   * which is what makes a snapshot fit.
-   * @param fsInit what puts files into Python's file system
-   * @param more further settings
-   * @param begun is called with Pyodide's module once its code is there, and before Python runs
-   * @param finish is called with it where Python need not run, as its memory is that of a snapshot
+   * Starts Pyodide. It gets the libraries before it runs, so that each is at the same place in memory every time, as a
+   * snapshot requires.
+   * @param fsInit writes files into Python's file system
+   * @param more further settings of Pyodide
+   * @param begun is called with Pyodide's module once its code has loaded and before Python runs
+   * @param finish is called with Pyodide's module in place of starting Python, to put a snapshot into its memory
    */
   async start({ fsInit, more = {}, begun = () => {
   }, finish = () => {
@@ -1060,7 +1060,7 @@ var Arrivals = class {
       packageBaseUrl: document.baseURI,
       lockFileContents: files.lock,
       stdin: () => null,
-      // input() in a frame: there is nobody to ask
+      // nobody can answer input() in a frame
       fsInit,
       ...more,
       env: { ...files.env, ...more.env }
@@ -1101,7 +1101,7 @@ async function restorePython() {
   const arrivals = new Arrivals(files.snapshot.libraries);
   page.progress("Loading");
   page.expect([files.snapshot, files.snapshot.decoder]);
-  const background = new BackgroundFiles(files, absolute, bytesLater);
+  const background = new BackgroundFiles(files, absolute, bytesInBackground);
   const first = background.expect(files.snapshot.files, (file) => arrivals.watched(bytes(file)));
   const pyodide = await arrivals.start({
     fsInit: async (FS) => background.place(FS, await first),
@@ -1135,17 +1135,17 @@ async function start() {
     }
   }
   const pyodide = await startPython(new Arrivals());
-  fetchForNextTime(files, bytesLater);
+  fetchForNextTime(files, bytesInBackground);
   return pyodide;
 }
 async function memoryAtStart(env) {
-  const enough = new Error("This is as far as it is to start.");
+  const enough = new Error("The start ends here.");
   let memory;
   const finish = (module) => {
     memory = module.HEAPU8.slice();
     throw enough;
   };
-  const arrivals = await gathered();
+  const arrivals = await completeArrivals();
   const more = { env, _loadSnapshot: new Uint8Array(1) };
   await arrivals.start({ fsInit: () => {
   }, more, finish }).catch((error) => {
@@ -1153,7 +1153,7 @@ async function memoryAtStart(env) {
   });
   return memory;
 }
-async function gathered() {
+async function completeArrivals() {
   const arrivals = new Arrivals();
   await Promise.all([arrivals.wasm, arrivals.scripts, ...arrivals.linked.map(({ library }) => library)]);
   return arrivals;
@@ -1161,7 +1161,7 @@ async function gathered() {
 var builder = {
   features,
   memoryAtStart,
-  startPython: async (more, begun) => startPython(await gathered(), more, begun, true),
+  startPython: async (more, begun) => startPython(await completeArrivals(), more, begun, true),
   restorePython
 };
 async function main() {
