@@ -1,8 +1,8 @@
 /**
- * The bridge's host page: one framed server, and JSON-RPC as text in and out.
+ * The bridge's host page: frames one server and carries JSON-RPC messages as text.
  *
- * `mcpframe.kit.bridge.tab` calls `bridge` from outside and is told what happens through its binding `mcpframeBridge`: a
- * line of JSON that says what it is, and the message's text after it.
+ * `mcpframe.kit.bridge.tab` calls the methods of `bridge`, and gets events through the binding `mcpframeBridge`: a line of
+ * JSON with the kind of the event, then the text of the message, if there is one.
  */
 
 import { FrameTransport } from "../host/host.js";
@@ -11,11 +11,11 @@ const INTERNAL_ERROR = -32603;
 const CONNECTION_CLOSED = -32000;
 
 let transport;
-/** Pieces of a long message that is on its way in. */
+/** The pieces so far of a long message to the server. */
 let pieces = [];
-/** Answers of a session that may be ending. */
+/** Error responses of a session that may be ending. */
 let failed = [];
-/** Pieces in which a long message goes out, in characters. */
+/** The length of the pieces of a long message from the server, in characters. */
 const PIECE = 4_000_000;
 
 function tell(head, text = "") {
@@ -32,13 +32,14 @@ function deliver(message) {
 }
 
 /**
- * When a session ends, host.js fails what waits before it says so. The bridge has to know first, and fails that itself:
- * a client that has its error may ask again at once, and is not to ask a page that is no more.
+ * Deliver a message of the open session. When a session ends, host.js first fails the pending requests and then calls
+ * `onclose`. The bridge needs the opposite order: a client may repeat a failed request at once, and must not reach a page
+ * that is gone. So such errors are held back, and the bridge itself fails the requests of a closed session.
  */
 function deliverOpen(message) {
   if (message.error?.code !== CONNECTION_CLOSED) return deliver(message);
   failed.push(message);
-  queueMicrotask(() => failed.splice(0).forEach(deliver)); // the session goes on: it was the server's own answer
+  queueMicrotask(() => failed.splice(0).forEach(deliver)); // if the session has not closed, the server itself sent this error
 }
 
 function make({ url, sessionId, visibility, permissions, timeout }) {
@@ -66,13 +67,13 @@ globalThis.bridge = {
     }
   },
 
-  /** Run the server's setup, in front of a person. */
+  /** Run the server's setup, which a person can see. */
   async setup(options) {
     try {
       make(options);
       transport.onpermissions = (requested) => {
-        const wanted = requested.map(({ name, purpose }) => (purpose ? `${name}: ${purpose}` : name));
-        return confirm(`The server asks for:\n${wanted.join("\n")}`) ? requested.map(({ name }) => name) : [];
+        const lines = requested.map(({ name, purpose }) => (purpose ? `${name}: ${purpose}` : name));
+        return confirm(`The server asks for:\n${lines.join("\n")}`) ? requested.map(({ name }) => name) : [];
       };
       const result = await transport.setup();
       tell({ kind: "set up", ...result, permissions: transport.permissions });
@@ -81,12 +82,12 @@ globalThis.bridge = {
     }
   },
 
-  /** Take a piece of a message that is too long for one call. */
+  /** Add a piece of a message that is too long for one call. */
   piece(text) {
     pieces.push(text);
   },
 
-  /** Send one JSON-RPC message: the pieces before, and this. What cannot be sent is answered with an error. */
+  /** Send one JSON-RPC message: the pieces so far and this text. A request that cannot be sent gets an error response. */
   async send(text) {
     const message = JSON.parse(pieces.length ? pieces.join("") + text : text);
     pieces = [];

@@ -1,23 +1,23 @@
 /**
- * The browser's half of mcpframe.kit.browser.playwright_window: one iframe in this page or one popup, its message events as data.
+ * The browser's half of mcpframe.kit.browser.playwright_window: one iframe in this page, or one popup, and its messages.
  *
- * Playwright evaluates this file, after host-json.js, in the outer page and keeps the object it gives. Nothing is left
- * where the framed page or a script of the outer page could reach it. There is no protocol here: what is heard is passed
- * on, in parts that Playwright can carry: `most` bytes in one message at most.
+ * Playwright evaluates this file, after host-json.js, in the outer page and keeps the object that it returns; neither the
+ * framed page nor a script of the outer page can reach that object. No protocol is implemented here: messages are passed
+ * on, each with at most `most` bytes, in batches that Playwright can carry.
  */
-({ url, name, iframe: wanted, size: [width, height], most }) => {
+({ url, name, iframe: options, size: [width, height], most }) => {
   let iframe = null;
   let peer;
-  if (wanted) {
-    const parent = document.querySelector(wanted.within);
-    if (!parent) return { refusal: `There is no element ${wanted.within} in this page to put the frame into.` };
+  if (options) {
+    const parent = document.querySelector(options.within);
+    if (!parent) return { refusal: `There is no element ${options.within} in this page to put the frame into.` };
     iframe = document.createElement("iframe");
-    if (wanted.sandbox !== null) iframe.setAttribute("sandbox", wanted.sandbox);
-    if (wanted.allow !== null) iframe.setAttribute("allow", wanted.allow);
-    if (wanted.title) iframe.title = wanted.title;
+    if (options.sandbox !== null) iframe.setAttribute("sandbox", options.sandbox);
+    if (options.allow !== null) iframe.setAttribute("allow", options.allow);
+    if (options.title) iframe.title = options.title;
     if (name) iframe.name = name;
     iframe.className = "mcpframe";
-    show(wanted.visible);
+    show(options.visible);
     parent.append(iframe);
     peer = iframe.contentWindow;
   } else {
@@ -29,17 +29,17 @@
     }
   }
 
-  const heard = [];
+  const queue = [];
   let wake = () => {};
   let loads = 0;
   let over = false;
   let poll;
   const note = (item) => {
-    heard.push(item);
+    queue.push(item);
     wake();
   };
 
-  const sizeOf = ({ text }) => 100 + (typeof text === "string" ? text.length : 0); // a reason is short, too
+  const sizeOf = ({ text }) => 100 + (typeof text === "string" ? text.length : 0); // the reason for an unreadable message is short
 
   const isThere = () => (iframe ? iframe.contentWindow === peer : !peer.closed);
   const onMessage = (event) => {
@@ -70,7 +70,7 @@
   return {
     iframe,
 
-    /** Listen, and only then load the page: its first message may come before its `load` event. */
+    /** Listen, then load the page: its first message may come before its `load` event. */
     start() {
       addEventListener("message", onMessage);
       if (iframe) {
@@ -78,24 +78,24 @@
         removals.observe(document, { childList: true, subtree: true });
         iframe.src = url;
       } else {
-        poll = setInterval(look, 250); // no event tells that a popup was closed
+        poll = setInterval(look, 250); // there is no event for a closed popup
         peer.location.replace(url);
       }
     },
 
-    /** Return what was heard since the last time, or its first part, waiting for the first item; null once it is over. */
+    /** Return the next batch of the queue, waiting for its first item; null once this window has been stopped. */
     async take() {
-      if (!heard.length && !over) await new Promise((resolve) => (wake = resolve));
+      if (!queue.length && !over) await new Promise((resolve) => (wake = resolve));
       if (over) return null;
       let [count, size] = [0, 0];
-      for (; count < heard.length; count += 1) {
-        size += sizeOf(heard[count]);
+      for (; count < queue.length; count += 1) {
+        size += sizeOf(queue[count]);
         if (count > 0 && size > most / 4) break;
       }
-      return heard.splice(0, count);
+      return queue.splice(0, count);
     },
 
-    /** In order: post messages, where the window is still there, and show or hide it. */
+    /** In the order of `items`: post a message, unless the window is gone, or show or hide the iframe. */
     tell(items) {
       for (const item of items) {
         if (typeof item === "boolean") show(item);

@@ -1,16 +1,16 @@
 // Runs Python programs in one Pyodide under Node, for the build: node node-python.mjs < JOB.json
 // The job: { pyodide: folder, stdlib: file or null, env: {}, mounts: { "/path/in/python": folder }, output: folder in
 // Python or null, archives: [{ file, to, libraries }], alone: number, programs: [{ name, source }] }. Each program defines
-// `async def main()`. So many as `alone` says run before the archives are unpacked.
+// `async def main()`. The first `alone` programs run before the archives are unpacked.
 //
-// Standard output gets a frame once Python runs, one once the archives are unpacked, and one after each program: two
-// 32-bit numbers (little-endian), the lengths of the head and of the body; the head, JSON: { result, files: [[name,
-// size]] }; the body, the files of the output folder. What is in a pipe nobody can change: a program that imports
-// untrusted modules comes after those whose results others rely on, and these before native libraries, which run code
-// when they are loaded. An error of a program is printed to standard error, and ends this with status 1.
+// One frame is written to standard output when Python runs, one when the archives are unpacked, and one after each program:
+// the lengths of head and body (two 32-bit numbers, little-endian); the head, JSON: { result, files: [[name, size]] }; the
+// body, the files of the output folder. Nothing can change a frame that is already in the pipe. So programs whose results
+// others rely on run before those that import untrusted modules, and before native libraries, which run code when loaded.
+// A program's error is printed to standard error, and the process exits with status 1.
 //
-// Node's permission model keeps the programs from files and from other programs (mcpframe.kit.bundle.pyodide_job sets
-// it). Up to version 24 it has no say about the network, which `confine` therefore takes away.
+// Node's permission model denies the programs files and other programs (mcpframe.kit.bundle.pyodide_job sets it). Up to
+// version 24 it does not cover the network, which `confine` takes away.
 import dgram from "node:dgram";
 import dns from "node:dns";
 import { constants, readFileSync, writeSync } from "node:fs";
@@ -42,7 +42,7 @@ function send(result, files = []) {
   write(1, Buffer.concat([lengths, head, body]));
 }
 
-/** Takes the network and Node's own modules from everything that runs from now on. */
+/** Denies the network and Node's own modules to everything that runs from now on. */
 function confine() {
   const deny = (owner, names) => {
     for (const name of names) {
@@ -53,7 +53,7 @@ function confine() {
     }
   };
   const functions = (owner) => Object.getOwnPropertyNames(owner).filter((name) => typeof owner[name] === "function");
-  // All of HTTP, TLS and WebSocket goes through these, whoever still has a reference to one of their objects.
+  // HTTP, TLS and WebSocket all use these methods, also by objects that exist already.
   deny(net.Socket.prototype, ["connect"]);
   deny(net.Server.prototype, ["listen"]);
   deny(net, functions(net).filter((name) => name.startsWith("_create")));
@@ -72,28 +72,28 @@ function confine() {
   });
   deny(module, ["createRequire", "register", "registerHooks"]);
   module._load = (name) => {
-    // `os.system` asks for it, and fails as it does in a page; an exception would end Python.
+    // `os.system` imports it, and fails as in a page; an exception would end Python.
     if (name === "node:child_process") return { spawnSync: () => ({ status: 127 }) };
     throw new Error(`${name} is not available while a server is built`);
   };
-  // A page has none of these, or they are not what they are there.
+  // A page has none of these, or different ones.
   for (const name of ["process", "WebSocket", "EventSource"]) delete globalThis[name];
   globalThis.fetch = () => Promise.reject(new TypeError("fetch is not available while a server is built"));
   const log = (...parts) => write(2, Buffer.from(`${parts.map(String).join(" ")}\n`));
   globalThis.console = { log, info: log, warn: log, error: log, debug: log, trace: log, assert() {}, dir: log };
 }
 
-process.on("unhandledRejection", () => {}); // of a promise that a module has left alone: no page ends by one
+process.on("unhandledRejection", () => {}); // an unhandled rejection does not end a page either
 const job = JSON.parse(readFileSync(0, "utf8"));
 const exit = process.exit.bind(process);
 try {
   const { loadPyodide } = await import(pathToFileURL(join(job.pyodide, "pyodide.mjs")).href);
-  process.binding = () => ({ fs: constants }); // what Emscripten reads of it, which is denied otherwise
+  process.binding = () => ({ fs: constants }); // the part that Emscripten reads; the rest is denied
   const pyodide = await loadPyodide({
     indexURL: job.pyodide,
     env: job.env,
     stdin: () => null,
-    stdout: () => {}, // that of this process is for frames
+    stdout: () => {}, // standard output of this process has the frames
     stderr: (line) => write(2, Buffer.from(`${line}\n`)),
     ...(job.stdlib ? { stdLibURL: job.stdlib } : {}),
   });
@@ -120,7 +120,7 @@ try {
     for (const item of names) FS.unlink(`${job.output}/${item}`);
   }
 } catch (error) {
-  // Not the whole of Pyodide's JavaScript, which Node would print with an uncaught error.
+  // For an uncaught error Node would print all of Pyodide's JavaScript, which is one line.
   write(2, Buffer.from(`${error?.message ?? String(error)}\n`));
   exit(1);
 }

@@ -1,9 +1,9 @@
-// The build's own script, in no bundle: it has Python import the server in the very page that will be published, and
-// hands its memory to the build. See mcpframe.kit.bundle.snapshot, which opens the page.
+// Takes a snapshot for a build; no bundle has this script. It imports the server in the page that will be published, and
+// sends Python's memory to the build, mcpframe.kit.bundle.snapshot, which has opened the page.
 
-const EPOCH = Date.UTC(2025, 0, 1); // the time it always is here, so that the same inputs give the same memory
+const EPOCH = Date.UTC(2025, 0, 1); // a fixed time, so that the same inputs result in the same memory
 
-/** What happens while the author's module is imported and must not become part of a public file. */
+/** What the author's module uses while it is imported, but must not become part of a public file. */
 const watch = { asked: null, draws: 0 };
 
 function noticed(what) {
@@ -11,11 +11,11 @@ function noticed(what) {
 }
 
 const later = globalThis.setTimeout;
-const LISTING = 60_000; // milliseconds that the server's tools may take to be listed
+const LISTING = 60_000; // milliseconds: the deadline for listing the server's tools
 
 /**
- * No chance, no clock and no network: what a snapshot holds is the same for everybody, and nobody's secret. On a slow
- * machine timers would come that do not on others, and JavaScript would collect what Python has given it, at any time.
+ * Replaces randomness, clocks, timers and finalizers, so that a snapshot is the same on every machine and holds no secret.
+ * Timers would fire on slow machines only, and finalizers run at any time.
  */
 function isolate() {
   globalThis.setTimeout = globalThis.setInterval = () => 0;
@@ -31,7 +31,7 @@ function isolate() {
     return state & 255;
   };
   crypto.getRandomValues = (view) => {
-    if (watch.asked) watch.draws += 1; // Python cannot be told in the middle of it
+    if (watch.asked) watch.draws += 1; // Python cannot be called at this point
     const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
     for (let at = 0; at < bytes.length; at += 1) bytes[at] = next();
     return view;
@@ -41,7 +41,7 @@ function isolate() {
   Date.now = () => EPOCH + Math.floor(now);
 }
 
-/** The browser's globals, telling when one is taken. */
+/** Returns the browser's globals, and notes each use of one. */
 function watchedGlobals() {
   return new Proxy(globalThis, {
     get(target, name) {
@@ -51,23 +51,23 @@ function watchedGlobals() {
   });
 }
 
-/** Every file that Python could read, with its size and time of change. */
-function listing(FS, folder = "/", found = new Map()) {
+/** Returns every file that Python can read, with its size and modification time. */
+function listing(FS, folder = "/", files = new Map()) {
   for (const name of FS.readdir(folder)) {
     const path = folder === "/" ? `/${name}` : `${folder}/${name}`;
     if (name === "." || name === ".." || ["/dev", "/proc"].includes(path)) continue;
     const { mode, size, mtime } = FS.stat(path);
-    if (FS.isDir(mode)) listing(FS, path, found);
-    else found.set(path, `${size} ${mtime.getTime()}`);
+    if (FS.isDir(mode)) listing(FS, path, files);
+    else files.set(path, `${size} ${mtime.getTime()}`);
   }
-  return found;
+  return files;
 }
 
 const written = (before, after) => [...after].filter(([path, state]) => before.get(path) !== state).map(([path]) => path);
 
 const opened = (FS) => FS.streams.filter((stream) => stream && stream.fd > 2).map(({ path }) => path);
 
-/** The blocks that Python's allocator has and does not use: how many of each size, and whole pools. */
+/** Returns the unused blocks of Python's allocator: how many of each size, and the bytes of unused pools. */
 function freeBlocks(pyodide) {
   const lines = [];
   pyodide.setStderr({ batched: (line) => lines.push(line) });
@@ -79,7 +79,7 @@ function freeBlocks(pyodide) {
   return { sizes, unused: Number(pools) * Number(bytes) };
 }
 
-/** Sets what no longer belongs to anything to zero: the stack below its end, and memory that C has given back. */
+/** Fills unused memory with zeros: the unused part of the stack, and the memory that C has freed. */
 function zero(module) {
   const end = module._emscripten_stack_get_end();
   module.HEAPU8.fill(0, end, module._emscripten_stack_get_current() - 4096);
@@ -91,23 +91,23 @@ function zero(module) {
       if (!at) break;
       held.push(at);
       module.HEAPU8.fill(0, at, at + size);
-      if (at + size > used) break; // that was new memory
+      if (at + size > used) break; // this memory is new
     }
   }
   for (const at of held) module._free(at);
 }
 
-const BLOCK = 4096; // half of memory is zeros, in longer stretches than this
+const BLOCK = 4096; // bytes; half of memory is zeros, in longer runs than this
 
 /**
- * Sends memory to the build, without what is zeros: 32-bit numbers, which are how many parts there are, the size of the
- * whole and for each part where it is and how long; then the parts. As a Blob, as the build's driver sees every request,
- * and takes no others of this size.
+ * Sends memory to the build, without its zeros: 32-bit numbers for the number of parts, the size of the whole, and the
+ * position and length of each part; then the parts. It is a Blob, as Playwright sees every request and cannot take another
+ * kind of body of this size.
  */
 async function send(name, bytes) {
   const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
   const parts = [];
-  let from = -1; // where there is something since
+  let from = -1; // where the current part begins
   for (let at = 0; at <= bytes.length; at += BLOCK) {
     const isSomething = words.subarray(at >>> 2, (at + BLOCK) >>> 2).some((word) => word !== 0);
     if (isSomething && from < 0) from = at;
@@ -121,19 +121,19 @@ async function send(name, bytes) {
   await fetch(name, { method: "POST", body });
 }
 
-/** The addresses of all words that differ. */
+/** Returns the addresses of all words that differ. */
 function differing(one, other) {
   const [words, others] = [one, other].map((bytes) => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2));
-  const found = [];
+  const addresses = [];
   for (let word = 0; word < Math.min(words.length, others.length); word += 1) {
-    if (words[word] !== others[word]) found.push(word * 4);
+    if (words[word] !== others[word]) addresses.push(word * 4);
   }
-  return found;
+  return addresses;
 }
 
-/** Sends memory before Python runs, with zeros where it is not the same in every page, and says which words are drawn. */
+/** Sends memory as it is before Python runs, with zeros for the words that differ from page to page; returns these. */
 async function start(_job, { memoryAtStart }) {
-  // Of two visits, and of somebody whose language has a longer name, which moves things.
+  // Three pages are compared; the last has a long environment variable, which moves data in memory.
   const memory = await memoryAtStart();
   const drawnOrTimed = differing(memory, await memoryAtStart());
   const moved = differing(memory, await memoryAtStart({ LANG: "x".repeat(64) }));
@@ -152,7 +152,7 @@ async function take(job, { startPython, features }) {
   let own, drawn;
   const settings = { _makeSnapshot: true, jsglobals: watchedGlobals(), env: job.env };
   const pyodide = await startPython(settings, (module) => {
-    // What native code keeps at an address of its own, as what it has drawn at random, stays each visit's own.
+    // Random values that native code keeps at fixed addresses stay those of each visit.
     const end = module._emscripten_stack_get_end();
     own = job.drawnOrTimed.filter((at) => at < end);
     drawn = own.map((at) => module.HEAPU32[at >>> 2]);
@@ -179,7 +179,7 @@ async function take(job, { startPython, features }) {
   pyodide.runPython("clean()");
   pyodide.globals.get("fill")(JSON.stringify(freeBlocks(pyodide)));
   pyodide.runPython("del fill; import gc; gc.freeze(); del gc");
-  for (const name of Object.keys(pyodide.loadedPackages)) delete pyodide.loadedPackages[name]; // Pyodide insists
+  for (const name of Object.keys(pyodide.loadedPackages)) delete pyodide.loadedPackages[name]; // Pyodide requires it
   const table = module.wasmTable.length;
   zero(module);
   let image;
@@ -203,7 +203,7 @@ async function check(job, { restorePython }) {
 
 const STEPS = { start, take, check };
 
-/** Does what the build wants, and tells it the outcome. */
+/** Runs the build's job and sends the outcome. */
 export async function make(starts) {
   const job = await (await fetch("job.json")).json();
   let outcome;

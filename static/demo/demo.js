@@ -1,6 +1,6 @@
 /**
- * A small host: frames the page named in config.json, connects the official TypeScript client to it, and shows a form for
- * each of its tools. `<html data-state>` is `connecting`, `ready` or `failed`.
+ * A small host: it frames the page named in config.json, connects the official TypeScript client to it, and shows a form
+ * for each tool. `<html data-state>` is `connecting`, `ready` or `failed`.
  */
 
 import { Client } from "./mcp-client.js";
@@ -16,13 +16,13 @@ function show(state, text) {
 }
 
 function element(name, text, attributes = {}) {
-  const made = document.createElement(name);
-  if (text) made.textContent = text;
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+  const created = document.createElement(name);
+  if (text) created.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, value);
+  return created;
 }
 
-/** A card with a tool's name, description, form and last result. */
+/** Create a card with a tool's name, description, form and last result. */
 function toolCard(client, tool) {
   const card = element("article", "", { "data-tool": tool.name });
   const form = makeForm(tool.inputSchema, tool.name);
@@ -70,7 +70,7 @@ async function main() {
   document.title = `${name} · mcpframe demo host`;
   const { tools } = await client.listTools();
   $("tools").replaceChildren(...tools.map((tool) => toolCard(client, tool)));
-  client.onclose = () => show("failed", "The framed page has gone. Reload to start again.");
+  client.onclose = () => show("failed", "The framed page is gone. Reload to start again.");
   show("ready", `Connected: ${tools.length} ${tools.length === 1 ? "tool" : "tools"}.`);
 }
 

@@ -1,22 +1,22 @@
 /**
- * A form for a JSON Schema object: one labelled field per property. What has no simple field (arrays, objects, unions) is
- * typed as JSON.
+ * Forms for JSON Schema objects, with one labelled field per property. Values without a simple field (arrays, objects,
+ * unions) are entered as JSON.
  */
 
-/** The schema without an optional `null` beside it, and without a reference. */
+/** Resolve a schema's reference, and a union of one schema with `null`. */
 function resolve(schema, root) {
   if (schema.$ref?.startsWith("#/")) {
-    const found = schema.$ref.slice(2).split("/").reduce((at, key) => at?.[key], root);
-    return resolve({ ...found, ...schema, $ref: undefined }, root);
+    const target = schema.$ref.slice(2).split("/").reduce((at, key) => at?.[key], root);
+    return resolve({ ...target, ...schema, $ref: undefined }, root);
   }
   const others = (schema.anyOf ?? schema.oneOf ?? []).filter((option) => option.type !== "null");
   return others.length === 1 ? resolve({ ...others[0], ...schema, anyOf: undefined, oneOf: undefined }, root) : schema;
 }
 
-/** What a field starts with: an example before the default. */
+/** Return a field's initial value: an example if there is one, or else the default. */
 function initial(schema) {
-  const told = schema.description?.match(/\bExample:\s*(\S.*?)\.?$/m)?.[1];
-  return schema.examples?.[0] ?? schema.example ?? told ?? schema.default;
+  const inDescription = schema.description?.match(/\bExample:\s*(\S.*?)\.?$/m)?.[1];
+  return schema.examples?.[0] ?? schema.example ?? inDescription ?? schema.default;
 }
 
 function control(schema, id) {
@@ -47,7 +47,7 @@ function control(schema, id) {
   return input;
 }
 
-/** The value of a field, or undefined for one left empty. Throws where JSON is not JSON. */
+/** Return the value of a field; undefined if it is empty. Throws if invalid JSON was entered. */
 function valueOf(input, schema, name) {
   if (schema.enum) return input.value === "" ? undefined : JSON.parse(input.value);
   if (schema.type === "boolean") return input.checked;
@@ -62,6 +62,7 @@ function valueOf(input, schema, name) {
 }
 
 /**
+ * Create a form.
  * @param {object} schema the JSON Schema of an object
  * @param {string} prefix makes the fields' ids unique in the page
  * @returns {{element: HTMLFormElement, read: () => object}} the form, and its values as an object

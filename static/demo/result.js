@@ -1,4 +1,4 @@
-/** Shows what a tool answered: its content parts, then its structured content. Nothing in it is taken as HTML. */
+/** Shows a tool's result: its content, then its structured content. Nothing in it is interpreted as HTML. */
 
 const asBytes = (part) => `data:${part.mimeType};base64,${part.data}`;
 
@@ -11,7 +11,8 @@ const PARTS = {
 const asJson = (value) => Object.assign(document.createElement("pre"), { textContent: JSON.stringify(value, null, 2) });
 
 /**
- * @param {HTMLElement} place is emptied first; its `data-state` becomes `done` or `error`
+ * Show a result.
+ * @param {HTMLElement} place the element to show it in, which is emptied first; its `data-state` becomes `done` or `error`
  * @param {object} answer a `CallToolResult`
  */
 export function showResult(place, answer) {

@@ -1,11 +1,11 @@
 /**
- * The host page of `mcpframe dev`: frames the server, and frames it anew, at the same session id, after every build.
+ * The host page of `mcpframe dev`: frames the server, and reloads it with the same session id after every build.
  *
- * What it knows comes from the channel that config.json names (see mcpframe/kit/dev/reload_channel.py).
+ * It learns of builds from the channel that config.json names (see mcpframe/kit/dev/reload_channel.py).
  */
 import { FrameTransport } from "./host.js";
 
-const LINES = 1000; // of what the server prints
+const LINES = 1000; // how many lines of the server's output are kept
 const PROTOCOL = "2025-11-25";
 const element = (id) => document.getElementById(id);
 const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -14,17 +14,17 @@ const sessionId = (sessionStorage.session ??= crypto.randomUUID());
 element("session").textContent = sessionId;
 
 let transport = null;
-let current = 0; // counts connections: what an earlier one still says is not heard
+let current = 0; // counts connections, so that events of earlier ones are ignored
 let url = null;
-let built = 0; // which build is framed
-let channel = ""; // where builds are told of, up to the rest of its query; another run has another token
+let built = 0; // the number of the framed build
+let channel = ""; // the URL of the channel without the rest of its query; each run has its own token
 
 function show(state, text) {
   document.documentElement.dataset.state = state;
   element("status").textContent = text;
 }
 
-/** Show what the server logs, and prints, at the end of what it has said. */
+/** Append a log message of the server, or a line that it has printed, to the log. */
 function print({ level = "info", data = "" }) {
   const text = typeof data === "string" ? data : JSON.stringify(data);
   const log = element("log");
@@ -39,34 +39,34 @@ async function connect({ setup = false } = {}) {
   await transport?.close();
   show("connecting", "Starting the server…");
   const started = performance.now();
-  const made = new FrameTransport({ url, iframe: element("frame"), sessionId, timeout: { handshake: 120_000 } });
-  transport = made;
+  const own = new FrameTransport({ url, iframe: element("frame"), sessionId, timeout: { handshake: 120_000 } });
+  transport = own;
   const waiting = new Map();
-  made.onmessage = (message) => {
+  own.onmessage = (message) => {
     if (message.method === "notifications/message") print(message.params ?? {});
     else waiting.get(message.id)?.(message);
   };
-  made.onclose = () => mine === current && show("closed", "The session is over.");
-  made.onsetuprequired = (request) => show("setup", `The server asks for its setup: ${request.message}`);
+  own.onclose = () => mine === current && show("closed", "The session is over.");
+  own.onsetuprequired = (request) => show("setup", `The server needs its setup: ${request.message}`);
   const ask = (id, method, params) =>
     new Promise((resolve) => {
       waiting.set(id, resolve);
-      made.send({ jsonrpc: "2.0", id, method, params });
+      own.send({ jsonrpc: "2.0", id, method, params });
     });
   try {
     if (setup) {
       show("setup", "Setting the server up…");
-      const result = await made.setup();
+      const result = await own.setup();
       if (result.error) throw new Error(`The setup ended with ${result.error.code}: ${result.error.message}`);
     }
-    await made.start();
+    await own.start();
     const clientInfo = { name: "mcpframe dev", version: "1" };
     const begun = await ask(1, "initialize", { protocolVersion: PROTOCOL, capabilities: {}, clientInfo });
-    await made.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    await own.send({ jsonrpc: "2.0", method: "notifications/initialized" });
     if (begun.result?.capabilities.logging) await ask(3, "logging/setLevel", { level: "info" });
     const answer = await ask(2, "tools/list", {});
     if (mine !== current) return;
-    fetch(`${channel}running=${mineBuilt}`).catch(() => {}); // it has stopped: follow() says so
+    fetch(`${channel}running=${mineBuilt}`).catch(() => {}); // mcpframe dev has stopped, which follow() shows
     element("tools").textContent = answer.result?.tools.map((tool) => tool.name).join(", ") || "none";
     show("ready", `Connected in ${((performance.now() - started) / 1000).toFixed(1)} s.`);
   } catch (error) {
@@ -100,9 +100,9 @@ async function follow() {
     ({ url, built } = state);
     if (isNew) connect();
     else if (state.fails === "start") {
-      current += 1; // the frame shows what the server says; nobody waits for it any more
-      show("broken", "The server does not start since the last change.");
-    } else if (state.fails) show("broken", "The last change does not build; the server is as it was before.");
+      current += 1; // the frame shows the server's error; the connection is given up
+      show("broken", "The server does not start after the last change.");
+    } else if (state.fails) show("broken", "The last change does not build; the server is still the one before it.");
   }
 }
 
