@@ -1,7 +1,7 @@
-"""One bundle as a web site: what its manifest lists, and nothing else of the folders around it.
+"""A web site of one bundle: it serves the files that the bundle's manifest lists, and no others.
 
-A bundle is somebody else's code, and the folder it was unpacked into may be anybody's: what lies beside it is not its
-own. So a bundle is served alone, on an origin of its own, with the shared runtime that it uses.
+A bundle is somebody else's code, and the folder around it may hold other people's files. So each bundle is served
+alone, on an origin of its own, with the shared runtime that it uses.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from mcpframe.kit.web.site import Site
 
 
 class BundleSite(Site):
-    """An ASGI application that serves one bundle, below its folder's name, and the shared files that it lists.
+    """An ASGI application that serves one bundle, under its folder's name, and the shared files that it lists.
 
-    The manifest is read anew when it changes. A path that it should not list (out of the bundle and the shared folder,
-    or through a link that leads out of them) is not served, whatever it says.
+    The manifest is read again when it changes. A listed path outside the bundle and the shared folder, or through a
+    link that leads out of them, is not served.
 
     Attributes:
         name: The bundle's folder.
 
     Args:
-        root: The folder that has the bundle and the shared files in it.
-        name: The bundle's folder in it; it need not be there yet.
+        root: The folder that contains the bundle and the shared files.
+        name: The bundle's folder in it, which may be created later.
         readers: As for `Site`.
 
     Raises:
@@ -54,7 +54,7 @@ class BundleSite(Site):
             return None
         file = super()._find(path)
         top = self._root / inner.partition("/")[0]
-        # The shared folder may be a link itself: then it is another one's.
+        # If the shared folder itself is a link, it belongs to somebody else.
         return file if file is not None and top.resolve() == top and file.is_relative_to(top) else None
 
     def _compressed(self, file: Path) -> Path | None:
@@ -64,7 +64,7 @@ class BundleSite(Site):
     def _read_manifest(self) -> None:
         file = self._root / self.name / MANIFEST
         try:
-            if not file.is_file():  # a pipe would be waited for
+            if not file.is_file():  # reading a pipe would block
                 raise FileNotFoundError(file)
             stamp = file.stat().st_mtime_ns
             if stamp != self._stamp:
@@ -75,14 +75,14 @@ class BundleSite(Site):
 
 
 def _listed(manifest: Any, name: str) -> dict[str, bool]:
-    """The paths below the root that a manifest lists, each with whether there is a compressed form of the file."""
-    found = {f"{name}/{MANIFEST}": False}
+    """Return the paths that a manifest lists, below the root, and whether each has a compressed form."""
+    listed = {f"{name}/{MANIFEST}": False}
     files = manifest.get("files") if isinstance(manifest, dict) else None
     for entry in files if isinstance(files, list) else ():
         path = entry.get("path") if isinstance(entry, dict) else None
         if not isinstance(path, str):
             continue
         folder, _, rest = path.partition("/")
-        # A bundle may have been renamed: what it lists is in the shared folder, or else in its own.
-        found[path if folder == SHARED else f"{name}/{rest}"] = entry.get("gzip_bytes") is not None
-    return found
+        # Paths are not relative to the bundle's name, as it may have been renamed: they are shared, or else its own.
+        listed[path if folder == SHARED else f"{name}/{rest}"] = entry.get("gzip_bytes") is not None
+    return listed

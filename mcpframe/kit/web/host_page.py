@@ -18,7 +18,7 @@ HOST_MODULES = ("host.js", "host-messages.js", "host-json.js", "host-alive.js")
 
 _CLIENT = "@modelcontextprotocol/client"
 
-# `data:` is for the images and sounds that tools answer with.
+# `data:` is for images and sounds in the results of tools.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; media-src data:; "
     "frame-src {origin}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -26,11 +26,11 @@ _POLICY = (
 
 
 def bundle_client(modules: Path, *, progress: Progress = silent) -> Path:
-    """Make one ES module of the official TypeScript client, with everything that it exports.
+    """Bundle the official TypeScript client, with everything that it exports, as one ES module.
 
     Args:
         modules: A `node_modules` folder with the client and esbuild, as `node.install_locked` makes it.
-        progress: Told about the step.
+        progress: Reports the step.
 
     Returns:
         The file; it is kept in `node_modules`, and so made anew whenever the lock changes.
@@ -57,21 +57,21 @@ def bundle_module(
     record: Path | None = None,
     minify: bool = True,
 ) -> None:
-    """Make one ES module of a module and everything that it imports.
+    """Bundle a module and everything that it imports as one ES module.
 
     Args:
         entry: The name of a package in `modules`, or the path of a file, which finds its packages by itself.
         target: The file to write.
         modules: A `node_modules` folder with esbuild.
-        external: What is imported as it is written.
-        record: A file for esbuild's account of what went into the module.
-        minify: Whether to make it as short as possible; otherwise it only leaves most comments out.
+        external: Imports that are left as they are.
+        record: A file for esbuild's metadata, which lists the inputs.
+        minify: Whether to make it as short as possible; otherwise only most comments are removed.
 
     Raises:
         ToolMissing: esbuild has no program for this machine in `modules`.
         ToolFailed: esbuild failed.
     """
-    # The program itself, out of its optional package: the `esbuild` script relies on an install script having run.
+    # The program in its optional package: the `esbuild` script works only after its install script.
     program = next(
         (file for pattern in ("*/bin/esbuild", "*/esbuild.exe") for file in (modules / "@esbuild").glob(pattern)), None
     )
@@ -83,7 +83,7 @@ def bundle_module(
     options.append("--minify" if minify else "--charset=utf8")
     options += [f"--external:{name}" for name in external]
     options += [f"--metafile={record}"] if record else []
-    # Modules of this package are found from wherever they are.
+    # So that imports of packages in `modules` resolve from any folder.
     environment = {**os.environ, "NODE_PATH": str(modules)}
     command = [str(program), entry, *options, f"--outfile={target}"]
     run_tool(command, "esbuild", cwd=modules.parent, timeout=120, environment=environment)

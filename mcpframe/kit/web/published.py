@@ -1,4 +1,4 @@
-"""What a web server says of a published server: its page and its manifest, over HTTP, without a browser."""
+"""Fetches the page and the manifest of a published server over HTTP, without a browser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mcpframe.kit.base.errors import NoFramedServer
 
 _ANY_HOST = "https://host.example"
 _ANSWER_TIMEOUT = 30.0
-_WHOLE_TIMEOUT = 120.0  # also for a server that sends a byte now and then
+_WHOLE_TIMEOUT = 120.0  # seconds; also for a server that sends a byte now and then
 _MOST_BYTES = 4 * 1024 * 1024
 _CHUNK = 1 << 16
 _URL_SAFE = "%/:=&?~#+!$,;'@()*[]"
@@ -25,13 +25,13 @@ _URL_SAFE = "%/:=&?~#+!$,;'@()*[]"
 
 @dataclass(frozen=True)
 class Fetched:
-    """What a web server answered.
+    """A response of a web server.
 
     Attributes:
-        url: The address, after redirections.
+        url: The address after redirects.
         status: The HTTP status.
-        headers: By lower-case name.
-        body: As sent, decompressed by nobody.
+        headers: The headers by lower-case name.
+        body: The body as it was sent, not decompressed.
     """
 
     url: str
@@ -41,11 +41,11 @@ class Fetched:
 
 
 def fetch(url: str, *, headers: dict[str, str] | None = None, limit: int = _MOST_BYTES) -> Fetched:
-    """Get a URL of http or https.
+    """Fetch an http or https URL.
 
     Raises:
-        NoFramedServer: Nobody answers.
-        OriginError: It is no such URL.
+        NoFramedServer: There is no response.
+        OriginError: It is not an http or https URL.
     """
     address, _ = parse_address(url)
     request = urllib.request.Request(quote(address, safe=_URL_SAFE), headers=headers or {})  # noqa: S310
@@ -73,10 +73,10 @@ def _read(answer: http.client.HTTPResponse, limit: int) -> bytes:
 
 
 def read_manifest(url: str) -> dict[str, Any] | None:
-    """Return the manifest of the bundle whose page is at `url`; None where there is none.
+    """Return the manifest of the bundle whose page is at `url`; None if there is none.
 
     Raises:
-        NoFramedServer: Nobody answers.
+        NoFramedServer: There is no response.
     """
     answer = fetch(urljoin(url, "manifest.json"))
     try:

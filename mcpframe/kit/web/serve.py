@@ -1,7 +1,7 @@
 """A web server on a loopback address, for previews and tests: started and stopped by a `with` block.
 
-A page of another site can reach this server, too: its own name may be rebound to this machine. Every server therefore
-answers only requests for the names of this machine (`NAMES`), which no name server decides about.
+A page of another site could reach this server by DNS rebinding: its host name may resolve to this machine. So every
+server answers only requests for the names in `NAMES`, which never depend on DNS.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from mcpframe.kit.base.errors import PortTaken, ServeError
 from mcpframe.kit.web.site import Site
 
 FRAMED_HOST = "localhost"
-"""The host that servers are framed from, by pages of 127.0.0.1: browsers take them for two sites and so give them two
-processes. A server that computes for ever blocks its own."""
+"""The host of framed servers; the pages around them are on 127.0.0.1. To browsers these are two sites, with a process
+each, so that a server in an endless loop blocks only its own."""
 
 _START_TIMEOUT = 10.0
 _STOP_TIMEOUT = 10.0
 
 NAMES = ("127.0.0.1", "[::1]", "localhost", "*.localhost")
-"""The hosts that requests may be for, whatever their port. Browsers never look up `localhost` and what is below it."""
+"""The hosts that requests may name, with any port. Browsers never look up `localhost` or its subdomains in DNS."""
 
 
 @dataclass(frozen=True)
 class Served:
-    """A server that is running.
+    """A running server.
 
     Attributes:
         host: The loopback address.
-        port: The port it listens on.
+        port: Its port.
     """
 
     host: str
@@ -57,20 +57,20 @@ class Served:
 def serve_folder(
     path: Path, port: int = 0, host: str = "127.0.0.1", *, headers: Mapping[str, str] | None = None
 ) -> Iterator[Served]:
-    """Serve the files of a folder, with the headers of its `_headers` file, for as long as the block lasts.
+    """Serve the files of a folder, with the headers of its `_headers` file, for the duration of the block.
 
     Args:
         path: The folder; see `Site` for how it is served.
-        port: The port; 0 takes a free one.
+        port: The port; 0 for a free one.
         host: A loopback address or `localhost`.
-        headers: Further headers for every answer.
+        headers: Additional headers of every response.
 
     Yields:
         The running server; its `origin` is where the folder's root is.
 
     Raises:
         PortTaken: Another program listens on the port.
-        ServeError: The folder is not there, or the address is not a loopback address.
+        ServeError: The folder does not exist, or the address is not a loopback address.
     """
     with serve_app(Site(path, headers), port, host) as served:
         yield served
@@ -78,9 +78,9 @@ def serve_folder(
 
 @contextlib.contextmanager
 def serve_app(app: ASGIApp, port: int = 0, host: str = "127.0.0.1") -> Iterator[Served]:
-    """Run an ASGI application in a thread for as long as the block lasts; it answers when the block starts.
+    """Run an ASGI application in a thread for the duration of the block; it listens when the block starts.
 
-    Requests for another host than one of `NAMES` get status 400, and don't reach the application.
+    Requests for a host that is not in `NAMES` get status 400, and do not reach the application.
 
     Raises:
         PortTaken: Another program listens on the port.
@@ -101,7 +101,7 @@ def serve_app(app: ASGIApp, port: int = 0, host: str = "127.0.0.1") -> Iterator[
 
 
 def http_settings(app: ASGIApp) -> uvicorn.Config:
-    """How HTTP is spoken on this machine, by previews and by the bridge: quietly, and HTTP only."""
+    """Return the uvicorn settings of previews and the bridge: HTTP only, and without log output."""
     return uvicorn.Config(
         app,
         lifespan="off",
@@ -111,14 +111,14 @@ def http_settings(app: ASGIApp) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        # Longer than clients keep idle connections: one closed just as it is used again fails a request.
+        # Longer than clients keep idle connections: a request fails if its connection is closed at that moment.
         timeout_keep_alive=600,
         timeout_graceful_shutdown=1,
     )
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, telling when it listens."""
+    """uvicorn, which reports when it listens."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -130,16 +130,16 @@ class _Server(uvicorn.Server):
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Listen on a loopback address. Raises `PortTaken` and `ServeError` as `serve_folder`."""
+    """Listen on a loopback address. Raises `PortTaken` and `ServeError`, as `serve_folder` does."""
     if host != "localhost" and not _is_loopback(host):
         raise ServeError(
             f"{host!r} is not a loopback address: previews are served on this machine only, say on 127.0.0.1."
         )
-    # With the protocol named, asyncio sets TCP_NODELAY: else a small answer's body waits 40 ms for the head's ACK.
+    # asyncio sets TCP_NODELAY only if the protocol is named; without it, a small body waits 40 ms for the head's ACK.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        # Elsewhere than on Windows this lets a port be used again at once, and does not let two programs share it.
+        # Except on Windows, this allows a port to be reused at once, but not to be shared by two programs.
         if os.name != "nt":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))

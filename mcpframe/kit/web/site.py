@@ -1,4 +1,4 @@
-"""A folder as a web site, answered the way a good static host does: the application that `serve` runs."""
+"""A web site of a folder, served as a good static host does: the application that `serve` runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from mcpframe.kit.base.errors import ServeError
 from mcpframe.kit.web.site_headers import headers_for, parse
 
-# What browsers insist on; the machine's own table (mimetypes) is asked for the rest only.
+# The types that browsers require; all others are from the machine's own table (mimetypes).
 _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".gz": "application/gzip",
@@ -31,7 +31,7 @@ _TYPES = {
     ".zip": "application/zip",
 }
 
-# Configuration of static hosts: they read it and do not serve it. Names with a dot in front are never served.
+# Configuration files of static hosts, which do not serve them. Names that begin with a dot are never served.
 _PRIVATE = {
     *("_headers", "_redirects", "vercel.json", "netlify.toml", "nginx.conf"),
     *("firebase.json", "staticwebapp.config.json"),
@@ -41,17 +41,17 @@ _PRIVATE = {
 class Site:
     """An ASGI application that serves the files of a folder, and nothing outside it.
 
-    A folder answers with its `index.html`; there is no listing. A file with a `.gz` beside it is sent compressed to a
-    client that accepts gzip. Headers come from the `_headers` file at the folder's root, read anew when it changes.
+    A folder is served as its `index.html`; there are no listings. A file with a `.gz` file beside it is sent compressed
+    to clients that accept gzip. Headers are those of the `_headers` file in the root, read again when it changes.
 
     Args:
         folder: The root of the site.
-        headers: Headers for every answer, by name; `_headers` and these must not set the same one.
-        readers: The origins whose pages may read the files, in place of what `_headers` allows
+        headers: Headers of every response, by name; none may be in `_headers`, too.
+        readers: The origins whose pages may read the files, instead of those that `_headers` allows
             (`Access-Control-Allow-Origin`); None leaves it to `_headers`, as a published site does.
 
     Raises:
-        ServeError: The folder is not there, or its `_headers` cannot be read.
+        ServeError: The folder does not exist, or its `_headers` cannot be read.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Site:
         if file is None:
             return PlainTextResponse("Not found", 404, {**headers, "cache-control": "no-store"})
         if file.is_dir():
-            # Relative, so that it holds behind a proxy as well.
+            # Relative, so that it also works behind a proxy.
             return RedirectResponse(f"./{path.rpartition('/')[2]}/", 308, {**headers, "cache-control": "no-cache"})
         return self._file(file, request.headers, headers)
 
@@ -95,7 +95,7 @@ class Site:
             headers["access-control-allow-origin"] = origin
 
     def _find(self, path: str) -> Path | None:
-        """The file of a decoded URL path, or the folder of one that lacks its final slash."""
+        """Return the file of a decoded URL path, or the folder if the path lacks its final slash."""
         segments = path.split("/")[1:]
         if "\0" in path or "\\" in path or any(part.startswith(".") or part in _PRIVATE for part in segments):
             return None
@@ -110,7 +110,7 @@ class Site:
         return file if found and file.is_relative_to(self._root) else None
 
     def _compressed(self, file: Path) -> Path | None:
-        """The compressed form of a file, where there is one."""
+        """Return the compressed form of a file, if there is one."""
         packed = file.with_name(file.name + ".gz").resolve()
         return packed if packed.is_file() and packed.is_relative_to(self._root) else None
 
@@ -124,7 +124,7 @@ class Site:
             if _accepts_gzip(asked.get("accept-encoding", "")):
                 sent = compressed
                 headers["content-encoding"] = "gzip"
-        # nanoseconds: a file that is written twice in a second must not look unchanged
+        # nanoseconds, so that a file that is written twice in a second looks changed
         status = sent.stat()
         headers["etag"] = f'"{status.st_mtime_ns:x}-{status.st_size:x}"'
         response = FileResponse(sent, headers=headers, stat_result=status)

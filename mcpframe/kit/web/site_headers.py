@@ -2,7 +2,7 @@
 
 A line without indentation is a path pattern; the indented `Name: value` lines below it are its headers. `*` stands for
 any text, `:name` for one path segment. All rules that match a path apply, in order; a header that is set twice gets
-both values, joined by a comma; `! Name` takes a header back (Cloudflare). `#` starts a comment line.
+both values, joined by a comma; `! Name` removes a header (Cloudflare). `#` starts a comment line.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class HeaderRule:
 
     Attributes:
         pattern: Matches the whole path.
-        headers: Names (as written) and values, in order; the value is None where the header is taken back.
+        headers: Names (as written) and values, in order; the value is None if the header is removed.
     """
 
     pattern: re.Pattern[str]
@@ -53,18 +53,18 @@ def parse(text: str) -> list[HeaderRule]:
 
 
 def headers_for(path: str, rules: list[HeaderRule]) -> dict[str, str]:
-    """The headers that the rules give to the path of a URL, by lower-case name."""
-    found: dict[str, str] = {}
+    """Return the headers that the rules set for the path of a URL, by lower-case name."""
+    headers: dict[str, str] = {}
     for rule in rules:
         if not rule.pattern.fullmatch(path):
             continue
         for name, value in rule.headers:
             key = name.lower()
             if value is None:
-                found.pop(key, None)
+                headers.pop(key, None)
             else:
-                found[key] = f"{found[key]}, {value}" if key in found else value
-    return found
+                headers[key] = f"{headers[key]}, {value}" if key in headers else value
+    return headers
 
 
 def _pattern(written: str) -> re.Pattern[str]:
