@@ -13,6 +13,7 @@ from mcp import Client
 
 from mcpframe.frame.author import local_session
 from mcpframe.frame.author_setup import run_setup
+from mcpframe.frame.core.errors import EntryError
 from mcpframe.frame.entries import set_environment
 from mcpframe.frame.server import FrameServer, equip, open_entry
 from mcpframe.frame.setup_phase import SetupResult, Visibility
@@ -25,8 +26,13 @@ async def import_server(project: Project) -> Any:
     """Import a project's server into this process, with its folder on the import path and its environment variables.
 
     Raises:
-        EntryError: There is no server under the project's entry.
+        EntryError: There is no server under the project's entry, or it is a console script.
     """
+    if project.is_program:
+        raise EntryError(
+            f"The entry of {project.file} is a console script, which is run only in a page: use framed_client for this "
+            "test, or set tool.mcpframe.entry to 'module:object' of the server."
+        )
     if str(project.source) not in sys.path:
         sys.path.insert(0, str(project.source))
     set_environment(**project.settings)
