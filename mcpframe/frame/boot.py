@@ -213,17 +213,19 @@ async def _run(config: BootConfig, loader: Loader) -> None:
         await _serve(target, allowed, host, config, loader)
 
 
-def server_module(program: str = "") -> Any:
-    """Return the module for server objects of the SDK that is there, or for programs.
+def server_module(program: str = "", target: object = None) -> Any:
+    """Return the module for server objects of an SDK that is there, or for programs.
 
     It imports that SDK: call `sdk.prepare` before.
 
     Args:
         program: the name of the program; empty for an object.
+        target: the object, where it is known.
     """
     if program:
         return import_module("mcpframe.frame.console")
-    return import_module("mcpframe.frame.server" if sdk.major() == 2 else "mcpframe.frame.other_server")
+    other = sdk.major() == 1 or (sdk.has_fastmcp() if target is None else sdk.is_of_fastmcp(target))
+    return import_module("mcpframe.frame.other_server" if other else "mcpframe.frame.server")
 
 
 async def _serve(
@@ -231,7 +233,7 @@ async def _serve(
 ) -> None:
     from mcpframe.frame.session import open_session
 
-    servers = server_module(config.program)
+    servers = server_module(config.program, target)
     connection = Connection(inner_candidates(TRANSPORT, allowed), options=config.connection_options)
     hooks: dict[str, Any] = {"on_event": _Reporter(loader), "take_inbox": host.take_inbox}
     async with open_session(connection, host, **hooks, messages=servers.messages()) as session:
@@ -260,7 +262,7 @@ async def _set_up(
     from mcpframe.frame import setup_phase
     from mcpframe.frame.session import open_session
 
-    FrameServer = server_module(config.program).FrameServer  # noqa: N806
+    FrameServer = server_module(config.program, target).FrameServer  # noqa: N806
     phase = target.setup_phase if isinstance(target, FrameServer) else None
     asked: dict[str, Any] = {"visible": phase.visible, "permissions": phase.permissions} if phase else {}
     connection = Connection([setup_phase.page_candidate(allowed, **asked)], options=config.connection_options)
@@ -347,7 +349,7 @@ def _running_for(
     target: ServerObject, session: Session, phase: Phase, config: BootConfig, loader: Loader
 ) -> AbstractContextManager[None]:
     """Return a context manager in whose block `FrameServer.session` is the session with this peer."""
-    if not isinstance(target, server_module(config.program).FrameServer):
+    if not isinstance(target, server_module(config.program, target).FrameServer):
         return nullcontext()
     peer = PeerSession(lambda: _author_session(session, phase, config, loader))
     running: AbstractContextManager[None] = target.running_for(peer)

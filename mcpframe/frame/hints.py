@@ -101,11 +101,6 @@ def missing_module(name: str) -> str:
     if name == _FASTMCP or name.startswith(f"{_FASTMCP}."):
         return _RENAMED
     package = name.partition(".")[0]
-    if package == "fastmcp":
-        return (
-            "The package fastmcp does not work in a page: write `from mcpframe import FrameServer` and "
-            "`server = FrameServer(...)`; tools, resources and prompts are registered with the same decorators."
-        )
     if reason := _ABSENT.get(package):
         return reason
     if _is_lazy(package):

@@ -1,11 +1,11 @@
-"""What `server` is for objects of mcp 2.x, for those of mcp 1.x: `mcp.server.fastmcp.FastMCP`, and lowlevel servers.
+"""What `server` is for objects of mcp 2.x, for others: those of mcp 1.x (`mcp.server.fastmcp.FastMCP`, and lowlevel
+servers), and those of the package fastmcp.
 
 They are served over lines (`lines`), by their own SDK, in the protocol revisions that it knows.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
@@ -13,12 +13,13 @@ from types import ModuleType
 from typing import Any
 
 from mcpframe.frame import entries, lines
-from mcpframe.frame.compat.sdk import major
+from mcpframe.frame.compat.sdk import is_of_fastmcp, major
 from mcpframe.frame.compat.stdio import stdio_of
 from mcpframe.frame.core.errors import EntryError
 from mcpframe.frame.lines import LineFiles, PlainMessages
 
-_KINDS = "a FastMCP or a lowlevel Server of mcp 1.x, which this bundle has"
+_OF_MCP_1 = "a FastMCP or a lowlevel Server of mcp 1.x, which this bundle has"
+_OF_MCP_2 = "a FastMCP of the package fastmcp, a FrameServer, an MCPServer or a lowlevel Server"
 
 if major() == 1:
     from mcpframe.frame.compat import mcp1
@@ -49,19 +50,22 @@ async def open_entry(entry: str) -> Any:
 
 def _checked(entry: str, found: object) -> Any:
     if not is_server(found):
-        raise EntryError(f"The entry {entry!r} is of type {type(found).__name__}; it has to be {_KINDS}.")
+        kinds = _OF_MCP_1 if major() == 1 else _OF_MCP_2
+        raise EntryError(f"The entry {entry!r} is of type {type(found).__name__}; it has to be {kinds}.")
     return found
 
 
 def is_server(found: object) -> bool:
     """Return whether an object is a server of an SDK that is here."""
-    return isinstance(found, tuple(_classes()))
+    return is_of_fastmcp(found) or isinstance(found, tuple(_classes()))
 
 
 def _classes() -> list[type]:
-    """The classes of servers, of the packages that are imported: an object of another would be none of theirs."""
-    modules = ("mcp.server.fastmcp", "FastMCP"), ("mcp.server.lowlevel", "Server")
-    return [getattr(sys.modules[module], name) for module, name in modules if module in sys.modules]
+    """The classes of the SDK's servers."""
+    lowlevel_server: type = import_module("mcp.server.lowlevel").Server
+    if major() == 1:
+        return [lowlevel_server, import_module("mcp.server.fastmcp").FastMCP]
+    return [lowlevel_server, import_module("mcp.server.mcpserver").MCPServer]
 
 
 def _servers_in(module: ModuleType) -> str:
@@ -76,6 +80,12 @@ def lowlevel(server: Any) -> Any:
 
 async def list_tools(server: Any) -> list[Any] | None:
     """Return the tools of a server object as its SDK has them; None where it only lists them within a session."""
+    if is_of_fastmcp(server):
+        from mcpframe.frame.compat import fastmcp_package  # only in bundles with that package
+
+        return await fastmcp_package.list_tools(server)
+    if major() == 2:
+        return await server.list_tools() if hasattr(server, "list_tools") else None
     types: Any = import_module("mcp.types")
     handler = lowlevel(server).request_handlers.get(types.ListToolsRequest)
     if handler is None:
@@ -115,6 +125,11 @@ async def serve(
 
 
 async def _serve_stdio(server: Any) -> None:
+    if is_of_fastmcp(server):
+        from mcpframe.frame.compat import fastmcp_package
+
+        await fastmcp_package.serve_stdio(server)
+        return
     target = lowlevel(server)
     stdio: Any = import_module("mcp.server.stdio")
     changes: Any = import_module("mcp.server.lowlevel").NotificationOptions(True, True, True)

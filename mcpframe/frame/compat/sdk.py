@@ -74,6 +74,16 @@ def major() -> int:
     return 1 if any(os.path.isdir(f"{folder}/server/fastmcp") for folder in folders) else 2  # noqa: PTH112
 
 
+def has_fastmcp() -> bool:
+    """Return whether the package fastmcp of 4.x is there. Earlier ones, for mcp 1.x, do not work in a page yet."""
+    return major() == 2 and find_spec("fastmcp") is not None
+
+
+def is_of_fastmcp(server: object) -> bool:
+    """Return whether an object is a server of the package fastmcp, and not of the official SDK."""
+    return any(cls.__name__ == "FastMCP" and cls.__module__.startswith("fastmcp.") for cls in type(server).__mro__)
+
+
 def prepare() -> None:
     """Make the official SDK importable and correct in Pyodide, and import it. Does nothing on CPython or when repeated.
 
@@ -86,13 +96,20 @@ def prepare() -> None:
     if _prepared or not in_pyodide():
         return
     version = major()
-    finder = PlaceholderFinder(_HINTS, users={"mcp"})
+    hints, users, modules = _HINTS, {"mcp"}, list(_MODULES[version])
+    if has_fastmcp():
+        from mcpframe.frame.compat import fastmcp_package
+
+        fastmcp_package.set_environment()
+        hints, users = hints | fastmcp_package.HINTS, users | fastmcp_package.USERS
+        modules.append(fastmcp_package.MODULE)
+    finder = PlaceholderFinder(hints, users)
     sys.meta_path.extend((finder, _RpdsFinder()))
+    _run_sync_handlers_inline()  # before anybody imports the function by name
     with _models_built_on_use():
-        for module in _MODULES[version]:
+        for module in modules:
             import_module(module)
     finder.withdraw()
-    _run_sync_handlers_inline()
     if version == 2:
         _hand_out_handles()
     _prepared = True

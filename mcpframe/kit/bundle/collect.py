@@ -29,24 +29,30 @@ _BROWSERS_ONLY = (".js", ".mjs", ".css", ".woff", ".woff2")
 
 _FOR_LINES = frozenset({"compat/stdio.py", "lines.py"})
 """Files of `frame` that server objects of mcp 2.x do not use."""
-_FOR_MCP_1 = frozenset({"compat/mcp1.py", "other_server.py"})
+_FOR_OBJECTS_OF_OTHERS = frozenset({"other_server.py"})
+_FOR_MCP_1 = frozenset({"compat/mcp1.py"})
+_FOR_FASTMCP = frozenset({"compat/fastmcp_package.py"})
 _FOR_PROGRAMS = frozenset({"browser/stack.py", "console.py"})
 
 
-def own_files(version: str, *, sdk: int = 2, program: bool = False) -> dict[str, bytes]:
+def own_files(version: str, *, sdk: int = 2, program: bool = False, fastmcp: bool = False) -> dict[str, bytes]:
     """Return mcpframe's files for the page, by path in site-packages, with the metadata that installers need.
 
     Args:
         version: The version of mcpframe.
         sdk: The major version of the official SDK in the bundle.
         program: Whether the entry is a console script.
+        fastmcp: Whether the package fastmcp is in the bundle.
     """
     frame = _PACKAGE / "frame"
-    left_out: frozenset[str] = frozenset()
-    if sdk == 2:
-        left_out |= _FOR_MCP_1 if program else _FOR_MCP_1 | _FOR_LINES
-    if not program:
-        left_out |= _FOR_PROGRAMS
+    used = {
+        _FOR_LINES: sdk == 1 or program or fastmcp,
+        _FOR_OBJECTS_OF_OTHERS: sdk == 1 or fastmcp,
+        _FOR_MCP_1: sdk == 1,
+        _FOR_FASTMCP: fastmcp,
+        _FOR_PROGRAMS: program,
+    }
+    left_out = frozenset().union(*(files for files, is_used in used.items() if not is_used))
     ours = [path for path in sorted(frame.rglob("*.py")) if path.relative_to(frame).as_posix() not in left_out]
     paths = [_PACKAGE / "__init__.py", *ours]
     files = {f"mcpframe/{path.relative_to(_PACKAGE).as_posix()}": path.read_bytes() for path in paths}

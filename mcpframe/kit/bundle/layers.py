@@ -22,7 +22,7 @@ from mcpframe.kit.bundle.runtime import PYTHON_VERSION, Runtime
 from mcpframe.kit.bundle.trim import native_libraries, trim_wheel
 from mcpframe.kit.project.project import Project
 
-_FORMAT = "3"
+_FORMAT = "4"
 """To be increased when the same files give another result: cached results of other formats are not used."""
 
 LIBRARY = f"/lib/python{PYTHON_VERSION.rpartition('.')[0]}"

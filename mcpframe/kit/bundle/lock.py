@@ -59,6 +59,11 @@ class Lock:
         """The major version of the official SDK."""
         return next((int(package.version.partition(".")[0]) for package in self.packages if package.name == "mcp"), 2)
 
+    @property
+    def has_fastmcp(self) -> bool:
+        """Whether the package fastmcp is among the wheels."""
+        return any(package.name in ("fastmcp", "fastmcp-slim") for package in self.packages)
+
     def closure(self, roots: Iterable[str]) -> tuple[Locked, ...]:
         """Return the packages `roots` (normalized names), with their direct and indirect requirements."""
         found = {package.name for package in self.packages if package.name in set(roots)}

@@ -94,7 +94,7 @@ def build(
             wheels = fetch_wheels(lock.packages, pyodide)
         project = with_entry(project, wheels, author)
         with progress("Compiling to bytecode"):
-            own = own_files(version("mcpframe"), sdk=lock.sdk, program=project.is_program)
+            own = _own_files(project, lock)
             layers = build_layers(project, lock, wheels, author, own, pyodide_runtime)
             if not draft and not project.config.inspect:
                 layers = compiled(layers, pyodide_runtime, project.source)
@@ -162,6 +162,11 @@ def _as_before(manifest: Mapping[str, Any]) -> Inspected:
     )
 
 
+def _own_files(project: Project, lock: Lock) -> dict[str, bytes]:
+    number = version("mcpframe")
+    return own_files(number, sdk=lock.sdk, program=project.is_program, fastmcp=lock.has_fastmcp)
+
+
 def _inputs(
     project: Project,
     lock: Lock,
@@ -184,7 +189,11 @@ def _inputs(
         _described(project),
         repr((draft, snapshot)),
     ]
-    for files in (own_files(version("mcpframe"), sdk=lock.sdk, program=project.is_program), author, for_page):
+    for files in (
+        _own_files(project, lock),
+        author,
+        for_page,
+    ):
         parts += [part for path, data in files.items() for part in (path, data)]
     return cache_key(*parts, *(path.read_bytes() for path in ours))
 

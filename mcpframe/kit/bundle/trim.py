@@ -14,7 +14,8 @@ _NEVER = re.compile(
     r"(.*/)?tests/.*"  # `test` without an s is a public package of some libraries
     r"|(docs?|examples?|benchmarks?)/.*"
     r"|.*\.(pyi|pyx|pxd|c|h|cpp|hpp|md|rst|map)$"
-    r"|(.*/)?(py\.typed|conftest\.py|setup\.py)$"
+    r"|(conftest|setup)\.py$"  # further down these may be modules of a library, as beartype._conf.conftest is
+    r"|(.*/)?py\.typed$"
 )
 _METADATA = re.compile(r"[^/]+\.dist-info/(METADATA|entry_points\.txt|WHEEL)$")
 _LICENCE = re.compile(r"[^/]+\.dist-info/(licen[cs]es/.+|(LICEN[CS]E|COPYING|NOTICE|AUTHORS)[^/]*)$", re.IGNORECASE)

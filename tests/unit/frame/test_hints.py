@@ -109,7 +109,8 @@ def test_the_old_name_of_the_sdks_server(statement: str) -> None:
 
 def test_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "project.dependencies" in told(lambda: __import__("not_there"))
-    assert "FrameServer" in told(lambda: throw(ModuleNotFoundError("No module named 'fastmcp'", name="fastmcp")))
+    assert "requirements" in told(lambda: throw(ModuleNotFoundError("No module named 'fastmcp'", name="fastmcp")))
+    assert "mcp>=2" in told(lambda: throw(ModuleNotFoundError("No module named 'mcp_types'", name="mcp_types")))
     for name in ("_multiprocessing", "tkinter", "termios"):
         text = told(lambda name=name: throw(ModuleNotFoundError(f"No module named {name!r}", name=name)))
         assert "page" in text

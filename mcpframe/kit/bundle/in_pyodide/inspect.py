@@ -44,10 +44,9 @@ async def inspected(entry: str, folder: str, kind: str, settings: dict[str, Any]
         if program:
             return await asked(servers, found)
         used = sorted(sys.modules)
-        if sdk.major() == 1:
-            from mcpframe.frame import other_server
-
-            listed = await other_server.list_tools(found)
+        lists = getattr(boot.server_module(program, found), "list_tools", None)
+        if kind == "server" and lists:
+            listed = await lists(found)
         else:  # a lowlevel server lists its tools only within a session
             listed = await found.list_tools() if hasattr(found, "list_tools") else None
     except (EntryError, ProgramError) as error:

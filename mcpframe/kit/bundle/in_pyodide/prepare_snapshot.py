@@ -20,7 +20,7 @@ from typing import Any
 SERVER = "/mcpframe/server/"
 OURS = f"/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages/mcpframe/"
 LOCALE = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MESSAGES", "TZ"})
-SETTINGS = ("/mcp/server/fastmcp/server.py",)
+SETTINGS = ("/mcp/server/fastmcp/server.py", "/fastmcp/settings.py", "/fastmcp/__init__.py")
 CLOCKS = frozenset(
     [
         *("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime"),
@@ -318,12 +318,11 @@ async def check(entry: str | None, kind: str, settings: str) -> str:
 
 
 async def _tools(server: Any) -> list[Any] | None:
-    from mcpframe.frame.compat import sdk
+    from mcpframe.frame import boot
 
-    if sdk.major() == 1:
-        from mcpframe.frame import other_server
-
-        listed = await other_server.list_tools(server)
+    lists = getattr(boot.server_module(target=server), "list_tools", None)
+    if lists:
+        listed = await lists(server)
     else:  # a lowlevel server lists its tools only within a session
         listed = await server.list_tools() if hasattr(server, "list_tools") else None
     return listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]

@@ -34,10 +34,11 @@ def test_of_mcpframe_only_the_frame_is_carried() -> None:
 
 
 def test_what_other_sdks_need_is_carried_with_them_alone() -> None:
-    only = set(own_files("1.2.3", sdk=1)) - set(own_files("1.2.3", sdk=2))
-    assert only == {
-        f"mcpframe/frame/{name}" for name in ("compat/mcp1.py", "compat/stdio.py", "lines.py", "other_server.py")
-    }
+    shared = {"compat/stdio.py", "lines.py", "other_server.py"}
+    ours = set(own_files("1.2.3"))
+    of_mcp_1, of_fastmcp = set(own_files("1.2.3", sdk=1)), set(own_files("1.2.3", fastmcp=True))
+    assert of_mcp_1 - ours == {f"mcpframe/frame/{name}" for name in {*shared, "compat/mcp1.py"}}
+    assert of_fastmcp - ours == {f"mcpframe/frame/{name}" for name in {*shared, "compat/fastmcp_package.py"}}
 
 
 def test_what_programs_need_is_carried_with_them_alone() -> None:
