@@ -1,4 +1,4 @@
-"""What a server asks of the person by MCP: elicitation and sampling, each in a dialog."""
+"""Requests of a server to the user, elicitation and sampling, each in a dialog."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from telling import wire
 
 
 async def elicit(page: Page, name: str, params: types.ElicitRequestParams) -> types.ElicitResult:
-    """Ask the person what a server wants to know.
+    """Ask the user for the input of an elicitation request.
 
     Args:
         page: the inspector's page.
-        name: who asks.
-        params: what is asked: a form, or a visit to another page.
+        name: the name of the server.
+        params: the parameters of the request: a form, or a page to visit.
     """
     with Dialog(page, f"{name} asks", "insp-elicitation") as dialog:
         dialog.body.add("p", params.message, class_="insp-message")
@@ -40,7 +40,7 @@ async def elicit(page: Page, name: str, params: types.ElicitRequestParams) -> ty
                 try:
                     content = form.value()
                 except FormProblem:
-                    return  # the form says what is missing, and has the focus there
+                    return  # the form shows what is missing, and moves the focus there
                 dialog.answer_with("accept")
 
         dialog.button("Cancel", "cancel")
@@ -54,7 +54,7 @@ async def elicit(page: Page, name: str, params: types.ElicitRequestParams) -> ty
 async def sample(
     page: Page, name: str, params: types.CreateMessageRequestParams
 ) -> types.CreateMessageResult | types.ErrorData:
-    """Let the person write what a model would answer, or refuse."""
+    """Let the user write the answer of a model, or decline."""
     with Dialog(page, f"{name} asks the model", "insp-sampling") as dialog:
         if params.system_prompt:
             dialog.body.add("p", f"System prompt: {params.system_prompt}", class_="quiet")

@@ -1,4 +1,4 @@
-"""Whether a value fits a field, and in a person's words what is wanted where it does not."""
+"""Checks whether a value fits a field, with messages for people if it does not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from patterns import matches
 
 
 def problem(field: Field, value: Any) -> str | None:
-    """Say what is wanted of a value, its parts aside; None where it fits.
+    """Return why a value does not fit, without a look at its parts; None if it fits.
 
     Returns:
         The rest of a sentence that begins with the field's title, such as "must be at least 3".
@@ -55,7 +55,7 @@ def problem(field: Field, value: Any) -> str | None:
 
 
 def fits(field: Field, value: Any) -> bool:
-    """Whether a value fits a field with all that is in it."""
+    """Return whether a value and all its parts fit a field."""
     if problem(field, value):
         return False
     if field.kind == "object" and isinstance(value, dict):
@@ -82,7 +82,7 @@ def _listed(titles: list[str]) -> str:
 
 
 def _bound(schema: Mapping[str, Any], key: str) -> Any:
-    """A bound that is a number, else None."""
+    """Return a bound if it is a number, else None."""
     value = schema.get(key)
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
@@ -107,7 +107,7 @@ def _number(field: Field, value: Any) -> str | None:
     schema = field.schema
     low, high = _bound(schema, "minimum"), _bound(schema, "maximum")
     above, below = _bound(schema, "exclusiveMinimum"), _bound(schema, "exclusiveMaximum")
-    if schema.get("exclusiveMinimum") is True:  # as draft 4 wrote it
+    if schema.get("exclusiveMinimum") is True:  # the form of draft 4
         low, above = None, low
     if schema.get("exclusiveMaximum") is True:
         high, below = None, high
@@ -151,7 +151,7 @@ def _text(field: Field, value: Any) -> str | None:
     if wrong := _count(schema, len(value), "minLength", "maxLength", ("character", "characters")):
         return wrong
     pattern = schema.get("pattern")
-    if isinstance(pattern, str) and matches(pattern, value) is False:  # what is not tried, the server checks
+    if isinstance(pattern, str) and matches(pattern, value) is False:  # if it is not matched here, the server checks it
         return f"must match the pattern {pattern}"
     if field.kind == "file":
         return None if _is_base64(value) else "must be base64, as a chosen file gives it"
@@ -197,7 +197,7 @@ _FORMATS["colour"] = _FORMATS["color"]
 
 
 def requirement(field: Field) -> str:
-    """Say in a few words what may be typed: bounds and format; empty where that is plain."""
+    """Return a short hint of the allowed values: bounds and format; empty if there are none."""
     schema = field.schema
     parts: list[str] = []
     if field.kind in ("number", "integer"):

@@ -1,6 +1,6 @@
 """A server from its setup to the end of its session: one outer frame, and the MCP client on it.
 
-What is running is one task, so that what it opens is closed by the one that opened it; everything else asks it to end.
+A connection runs in one task, which closes whatever it has opened; other code only asks it to end.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _SHOWN_ELSEWHERE = ("notifications/message", "notifications/progress")
 
 
 class Watcher(Protocol):
-    """What wants to know how a connection is doing."""
+    """Is called back about the events of a connection."""
 
     def changed(self) -> None:
-        """Its state is another one."""
+        """The state has changed."""
 
     def completed(self, message: str | None) -> None:
-        """Its setup is completed, with a message to show for a moment."""
+        """The setup is completed, with a message to show for a moment."""
 
     async def connected(self, client: Client) -> None:
-        """Its client can be used; called in the task of the connection, before `changed`."""
+        """The client is ready; called in the task of the connection, before `changed`."""
 
     def logged(self, params: types.LoggingMessageNotificationParams) -> None:
         """The server has logged something."""
@@ -49,13 +49,13 @@ class Watcher(Protocol):
         """The server has sent another notification."""
 
     def list_changed(self, which: str) -> None:
-        """Its "tools", "prompts" or "resources" are others."""
+        """The list of "tools", "prompts" or "resources" has changed."""
 
     def framing(self) -> None:
-        """Its page is about to be framed for a session."""
+        """The page is about to be framed for a session."""
 
     def wired(self, message: Wire) -> None:
-        """A message crosses the wire, or was refused."""
+        """A message was sent, received or rejected."""
 
     def roots(self) -> list[str]:
         """Return the URIs that the client offers as roots."""
@@ -67,22 +67,22 @@ class Connection:
     Attributes:
         server: the server.
         state: `"idle"`, `"setting up"`, `"connecting"`, `"connected"` or `"failed"`.
-        problem: for `"failed"`, and after an end that nobody here asked for: why, in a sentence.
+        problem: the reason as a sentence, for `"failed"` and after an end that the user did not ask for.
         client: the client, while connected.
         outer: the outer frame, from the first attempt on.
-        log_level: the level of the logs that are asked of the server.
-        updates: what is followed there.
+        log_level: the log level that is requested of the server.
+        updates: the subscriptions at the server.
     """
 
     def __init__(self, page: Page, server: Server, place: Element, origin: str, watcher: Watcher) -> None:
-        """Prepare to connect; nothing is framed yet.
+        """Create a connection; nothing is framed yet.
 
         Args:
             page: the inspector's page.
-            server: the server; what its setup says is noted there.
-            place: where its page is framed.
+            server: the server; the result of its setup is stored in it.
+            place: the element that its page is framed in.
             origin: the inspector's origin.
-            watcher: is told what happens.
+            watcher: is called back about events.
         """
         self.server = server
         self.state = "idle"
@@ -101,37 +101,37 @@ class Connection:
 
     @property
     def setup_required(self) -> SetupRequired | None:
-        """Set where the server wants to be set up again."""
+        """Set if the server asks to be set up again."""
         return self.outer.setup_required if self.outer else None
 
     @property
     def ready(self) -> Client:
-        """The client. Raises `PlainEnd` where there is none now."""
+        """The client. Raises `PlainEnd` if there is none at present."""
         if self.client is None:
             raise PlainEnd("Not connected: connect first.")
         return self.client
 
     @property
     def request_meta(self) -> Any:
-        """What goes along with a request: in the modern era, the level of the logs that are asked for."""
+        """The `_meta` of a request: in the modern era, the requested log level."""
         if self.log_level is None or self.ready.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return None
         return {types.LOG_LEVEL_META_KEY: self.log_level}
 
     @property
     def busy(self) -> bool:
-        """Whether something is running."""
+        """Whether the connection is being set up or open."""
         return self._task is not None
 
     async def run(self, *, setup: bool = False) -> None:
-        """End what is running, then set the server up, where asked to or where it never was, and connect."""
+        """End the present session, set the server up if requested or if it never was, and connect."""
         async with self._changing:
             await self._end()
             self._stop = asyncio.Event()
             self._task = asyncio.ensure_future(self._run(setup or not self.server.set_up))
 
     async def stop(self) -> None:
-        """End what is running, and wait for its end."""
+        """End the session, and wait for its end."""
         async with self._changing:
             await self._end()
 
@@ -160,7 +160,7 @@ class Connection:
             after = "idle"
         except SetupGivenUp as error:
             self.problem = sentence(error)
-        except Exception as error:  # noqa: BLE001  whatever goes wrong with a page is told, and it may be tried again
+        except Exception as error:  # noqa: BLE001  any failure of a page is shown, and the user may retry
             self.problem = not_reached(error, self._origin)
         finally:
             self.client = self._task = None
@@ -176,7 +176,7 @@ class Connection:
             sandbox=server.sandbox,
             permissions=server.permissions,
             on_permissions=lambda asked: ask_for_permissions(self._page, server.name, asked),
-            # Not asked whether it lives: a subscription always waits, so pings would fill an idle server's wire log.
+            # No pings: a subscription always waits, so they would fill an idle server's wire log.
             options=Options(handshake_timeout=server.timeout, unresponsive_after=None),
             on_event=self._on_event,
             on_wire=self._watcher.wired,
@@ -207,14 +207,14 @@ class Connection:
             streams,
             mode=self.server.era,
             client_info=INFO,
-            cache=None,  # an inspector shows what the server says now
+            cache=None,  # an inspector shows the current answers of the server
             elicitation_callback=self._on_elicitation,
             sampling_callback=self._on_sampling,
             list_roots_callback=self._on_roots,
             logging_callback=self._on_log,
             message_handler=self._on_message,
         ) as client:
-            if self.server.era in MODERN_PROTOCOL_VERSIONS:  # which the client takes for granted, and asks nothing
+            if self.server.era in MODERN_PROTOCOL_VERSIONS:  # then the client sends no request to find the version
                 told = await client.session.send_discover(self.server.era)
                 client.session.adopt(types.DiscoverResult.model_validate(told))
             self.client = client
@@ -246,7 +246,7 @@ class Connection:
         self._watcher.changed()
 
     def _on_event(self, event: object) -> None:
-        if not isinstance(event, Refused):  # there may be any number of those, and they change nothing
+        if not isinstance(event, Refused):  # there may be any number of those, and they have no effect
             self._watcher.changed()
 
     async def _on_elicitation(

@@ -1,7 +1,7 @@
 """The controls of a form that hold one value each: text, number, choice, file and JSON, with label, hint and error.
 
-What was typed is kept as text, whatever it is: a control that would change a value it can't show (a line break in a
-single line, a lone surrogate) is replaced by one for JSON.
+What the user has typed is kept as text, valid or not. A control that cannot show a value without changing it (a line
+break in a single line, a lone surrogate) is replaced by one for JSON.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ _UNTYPED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _INPUT_MODES = {"email": "email", "uri": "url", "url": "url", "number": "decimal", "integer": "numeric"}
 _PICKERS = {"date": "date", "time": "time", "date-time": "datetime-local", "color": "color", "colour": "color"}
 _HELD_BYTES = 64 * 1024
-"""How much of a file's base64 is still shown as text."""
+"""How many characters of a file's base64 are shown as text."""
 
 MAX_WIDGETS = 1500
 
 
 @dataclass
 class Trouble:
-    """Something that is wrong with what was typed."""
+    """A problem with what was typed."""
 
     widget: Widget
     message: str
 
 
 class Make(Protocol):
-    """Puts a field into the page, filled with a value."""
+    """Adds a field to the page, filled with a value."""
 
     def __call__(self, maker: Maker, field: Field, place: Element, title: str, value: Any, /) -> Widget:
-        """Make it at the end of an element."""
+        """Create the widget at the end of an element."""
 
 
 @dataclass
 class Maker:
-    """What all parts of one form share.
+    """State that all parts of one form share.
 
     Attributes:
         page: the page they are in.
-        left: how many more controls the form may have; what is over is JSON.
-        changed: told where something was changed by other means than typing.
-        make: puts a field into the page.
+        left: how many more controls the form may have; further fields are shown as JSON.
+        changed: called after a change that was not typed.
+        make: adds a field to the page.
     """
 
     page: Page
@@ -72,23 +72,23 @@ class Widget:
     """One place of the form."""
 
     def __init__(self, maker: Maker, field: Field, title: str) -> None:
-        """Begin a widget; the subclass puts it into the page."""
+        """Create a widget; the subclass adds it to the page."""
         self.maker, self.field, self.title = maker, field, title
 
     def draft(self) -> Any:
-        """Return what is there now, whatever it is; `MISSING` for nothing."""
+        """Return the present value, valid or not; `MISSING` for none."""
         raise NotImplementedError
 
     def check(self, troubles: list[Trouble]) -> Any:
-        """Return the value, and add what is wrong with it."""
+        """Return the value, and add its problems to the list."""
         raise NotImplementedError
 
     def tell(self, message: str) -> None:
-        """Show what is wrong here; empty for nothing."""
+        """Show a problem of this field; empty removes it."""
         raise NotImplementedError
 
     def focus(self) -> None:
-        """Move the keyboard's focus here."""
+        """Move the keyboard focus here."""
         raise NotImplementedError
 
     def rename(self, title: str) -> None:
@@ -102,7 +102,7 @@ class Control(Widget):
     input: Element
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str) -> None:
-        """Put the frame of it into the page: label, hint and error; the subclass puts the control between them."""
+        """Add label, hint and error to the page; the subclass adds the control between them."""
         super().__init__(maker, field, title)
         maker.left -= 1
         self.id = maker.new_id()
@@ -127,7 +127,7 @@ class Control(Widget):
         return made
 
     def hint(self) -> str:
-        """Say in a few words what may be given."""
+        """Return a short hint of the allowed values."""
         said = requirement(self.field)
         return said[:1].upper() + said[1:]
 
@@ -137,18 +137,18 @@ class Control(Widget):
         return {"id": self.id, "aria_describedby": f"{self.id}-hint" if self.hints else None, "aria_required": required}
 
     def check(self, troubles: list[Trouble]) -> Any:
-        """Return the value, and add what is wrong with it."""
+        """Return the value, and add its problems to the list."""
         value = self.draft()
         if wrong := self.wrong(value):
             troubles.append(Trouble(self, f"{self.title} {wrong}."))
         return value
 
     def wrong(self, value: Any) -> str | None:
-        """What is wrong with the value, to be read after the title."""
+        """Return the problem of the value, as the rest of a sentence that begins with the title."""
         return problem(self.field, value)
 
     def tell(self, message: str) -> None:
-        """Show what is wrong here."""
+        """Show a problem of this field."""
         self.error.text = message
         self.error.hidden = not message
         described = [f"{self.id}-error"] if message else []
@@ -157,7 +157,7 @@ class Control(Widget):
         self.input.set("aria-invalid", "true" if message else None)
 
     def focus(self) -> None:
-        """Move the keyboard's focus here."""
+        """Move the keyboard focus here."""
         self.input.focus()
 
     def rename(self, title: str) -> None:
@@ -169,20 +169,20 @@ class Control(Widget):
 
 
 class JsonText(Control):
-    """JSON as text: for what nothing else can show."""
+    """JSON as text, for values that no other control can show."""
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
-        """Put it into the page."""
+        """Add the control to the page."""
         super().__init__(maker, field, place, title)
         self.input = self.body.add("textarea", **self.attributes(), class_="json", spellcheck="false", rows="1")
         self.input.value = "" if value is MISSING else write_json(value)
 
     def hint(self) -> str:
-        """Say that it is JSON."""
+        """Return the hint that it is JSON."""
         return "JSON" if not super().hint() else f"JSON. {super().hint()}"
 
     def draft(self) -> Any:
-        """Return the value, or the text where it is not JSON."""
+        """Return the value, or the text if it is not JSON."""
         text = self.input.value
         try:
             return read_json(text) if text.strip() else MISSING
@@ -190,7 +190,7 @@ class JsonText(Control):
             return text
 
     def wrong(self, value: Any) -> str | None:
-        """What is wrong with the text, or with its value."""
+        """Return the problem of the text, or of its value."""
         text = self.input.value
         try:
             if text.strip():
@@ -207,7 +207,7 @@ class Text(Control):
     """Text, or a number as it was typed."""
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
-        """Put it into the page."""
+        """Add the control to the page."""
         super().__init__(maker, field, place, title)
         form = field.schema.get("format")
         form = form if isinstance(form, str) else ""
@@ -245,7 +245,7 @@ class Text(Control):
         self.picker.on("input", pick)
 
     def draft(self) -> Any:
-        """Return the text or number; a text that is no number as it is."""
+        """Return the text or number; a text that is not a number is returned unchanged."""
         if self.null and self.null.checked:
             return None
         text = self.input.value
@@ -270,10 +270,10 @@ class Text(Control):
 
 
 class Select(Control):
-    """One of several values, in a list; `MISSING` and null among them where they are allowed."""
+    """One of several values, in a list; with `MISSING` and null if they are allowed."""
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
-        """Put it into the page."""
+        """Add the control to the page."""
         super().__init__(maker, field, place, title)
         self._values: dict[str, Any] = {}
         self.input = self.body.add("select", **self.attributes())
@@ -301,7 +301,7 @@ class Check(Control):
     """True or false."""
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
-        """Put it into the page."""
+        """Add the control to the page."""
         super().__init__(maker, field, place, title)
         self.box.classes.add("field-check")
         self.input = self.body.add("input", **(self.attributes() | {"aria_required": None}), type="checkbox")
@@ -316,7 +316,7 @@ class FileText(Control):
     """A file as base64: chosen, or pasted as text."""
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
-        """Put it into the page."""
+        """Add the control to the page."""
         super().__init__(maker, field, place, title)
         self.input = self.body.add("textarea", **self.attributes(), rows="1", spellcheck="false", class_="json")
         self.null = _add_null(self, value) if field.nullable else None
@@ -328,7 +328,7 @@ class FileText(Control):
         self._hold("" if value in (MISSING, None) else value)
 
     def hint(self) -> str:
-        """Say that a file is wanted."""
+        """Return the hint that a file is expected."""
         return ". ".join(filter(None, ["A file, or its content as base64", super().hint()]))
 
     async def _choose(self) -> None:
@@ -339,7 +339,7 @@ class FileText(Control):
         self._reading = True
         try:
             data = await file.read()
-            if choice == self._choices:  # else another file was chosen meanwhile
+            if choice == self._choices:  # otherwise another file was chosen meanwhile
                 self._hold((base64.urlsafe_b64encode if url else base64.b64encode)(data).decode())
         finally:
             if choice == self._choices:
@@ -347,13 +347,13 @@ class FileText(Control):
                 self.maker.changed()
 
     def wrong(self, value: Any) -> str | None:
-        """What is wrong with the content; that it is not there yet, too."""
+        """Return the problem of the content, also if it is not loaded yet."""
         if self._reading and value is not None:
             return "is still being read"
         return super().wrong(value)
 
     def _hold(self, text: str) -> None:
-        """Keep what is much apart from the page, which would slow down."""
+        """Keep a long text outside the page, which it would slow down."""
         shown = len(text) <= _HELD_BYTES
         self._held = "" if shown else text
         self.input.value = text if shown else ""
@@ -382,7 +382,7 @@ def _add_null(control: Text | FileText, value: Any) -> Element:
 
 
 def is_shown(field: Field, value: Any) -> bool:
-    """Whether the control of a field shows a value as it is, so that it comes out as it went in."""
+    """Return whether the control of a field can show a value without changing it."""
     if value is MISSING:
         return True
     if value is None and field.nullable:
@@ -404,7 +404,7 @@ def is_shown(field: Field, value: Any) -> bool:
 
 
 def make_control(maker: Maker, field: Field, place: Element, title: str, value: Any) -> Control:
-    """Put the control of a field that is one value into the page."""
+    """Add the control of a field with a single value to the page."""
     if maker.left <= 0 or not is_shown(field, value):
         return JsonText(maker, field, place, title, value)
     match field.kind:

@@ -1,4 +1,4 @@
-"""Modal dialogs: the browser's own `<dialog>`, which keeps the focus inside and gives it back at the end."""
+"""Modal dialogs: the browser's own `<dialog>`, which keeps the focus inside and restores it at the end."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ CANCEL = "cancel"
 
 
 class Dialog:
-    """One dialog; leaving the `with` block takes it out of the page.
+    """One dialog; leaving the `with` block removes it from the page.
 
     Attributes:
-        body: where its content belongs.
+        body: the element for its content.
     """
 
     def __init__(self, page: Page, title: str, kind: str = "") -> None:
-        """Put it into the page, not shown yet.
+        """Add the dialog to the page, not shown yet.
 
         Args:
             page: the page.
-            title: its heading, and its name for people who cannot see it.
-            kind: a class for its looks.
+            title: its heading, and its accessible name.
+            kind: a CSS class.
         """
         heading = f"insp-dialog-{next(_numbers)}"
         self._element = page.element("#insp-dialogs").add(
@@ -46,24 +46,24 @@ class Dialog:
         """Add a button.
 
         Args:
-            text: what is on it.
-            answer: what it answers, or what it does.
-            main: whether it is the one that a person usually wants.
+            text: its label.
+            answer: the answer that it gives, or a function to call.
+            main: whether it is the primary button.
         """
         act = answer if callable(answer) else lambda: self.answer_with(str(answer))
         self._buttons.add("button", text, type="button", class_="main" if main else None).on("click", act)
 
     def closer(self, name: str) -> None:
-        """Add a cross beside the heading, which answers as Escape does: where a page in it has buttons of its own.
+        """Add a close button beside the heading, which answers like Escape: for a page with buttons of its own.
 
         Args:
-            name: what it does, for people who cannot see it, and as its tooltip.
+            name: its accessible name and tooltip.
         """
         button = self._head.add("button", "✕", type="button", class_="plain", aria_label=name, title=name)
         button.on("click", lambda: self.answer_with(CANCEL))
 
     def answer_with(self, answer: str) -> None:
-        """Answer, unless that happened already."""
+        """Answer the dialog, unless it is answered already."""
         if not self._answer.done():
             self._answer.set_result(answer)
 
@@ -73,12 +73,12 @@ class Dialog:
         return bool(self._element.js.open)
 
     def show(self) -> None:
-        """Show it."""
+        """Show the dialog."""
         if not self.open:
             self._element.js.showModal()
 
     def hide(self) -> None:
-        """Show it no longer; what is in it goes on running."""
+        """Hide the dialog; a page in it goes on running."""
         if self.open:
             self._element.js.close()
 

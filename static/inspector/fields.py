@@ -1,4 +1,4 @@
-"""What a form is made of: fields, and what a fresh form holds."""
+"""The fields of a form, and the values of a new form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Choice:
 
     Attributes:
         value: the value.
-        title: what a person reads.
+        title: its visible name.
     """
 
     value: Any
@@ -32,21 +32,21 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """One place of a value, and what may be there.
+    """One part of a value, and what is allowed there.
 
     Attributes:
-        kind: what shows it.
+        kind: the kind of control that shows it.
         schema: its schema, references and `allOf` resolved: bounds, pattern, format and the like.
-        name: its key in the object it is in; empty elsewhere.
-        title: what a person reads; the name where the schema has no other.
-        description: what the schema says of it.
-        required: whether it must be given.
+        name: its key in its object; empty outside of objects.
+        title: its visible name; its key if the schema has no title.
+        description: its description in the schema.
+        required: whether it is required.
         nullable: whether it may be null, for the kinds that are one control.
-        start: what it is filled with at first; `MISSING` for nothing.
-        members: of an object its properties; of an array the items that have places of their own (a tuple's).
-        more: what else an object's properties or an array's items may be; None for nothing else.
-        choices: of `choice` and `choices`.
-        options: of a union.
+        start: its initial value; `MISSING` for none.
+        members: of an object its properties; of an array the items with schemas of their own (a tuple's).
+        more: the field of further properties or items; None if there may be none.
+        choices: the values of `choice` and `choices`.
+        options: the fields of a union.
     """
 
     kind: Kind
@@ -73,19 +73,19 @@ class Field:
 
     @property
     def is_free(self) -> bool:
-        """Whether a person may add properties to this object."""
+        """Whether the user may add properties to this object."""
         return self.more is not None and (self.says_more or not self.members)
 
     @property
     def says_more(self) -> bool:
-        """Whether the schema says itself that this object may have further properties."""
+        """Whether the schema explicitly allows further properties of this object."""
         return self.schema.get("additionalProperties", self.schema.get("patternProperties")) not in (None, False)
 
 
 def initial(field: Field) -> Any:
-    """Return the value that a fresh form holds: the field's start, else what its parts start with.
+    """Return the value of a new form: the field's initial value, else the initial values of its parts.
 
-    Parts that are required and have no start are left out, for the person to fill; `MISSING` for nothing at all.
+    Required parts without an initial value are left out, for the user to fill in. `MISSING` if there is none at all.
     """
     if field.start is not MISSING:
         return _completed(field, field.start)
@@ -114,13 +114,13 @@ def initial(field: Field) -> Any:
 
 
 def _size(value: Any) -> int:
-    """How many parts a value has, itself included."""
+    """Return how many parts a value has, including itself."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return 1 + sum(map(_size, inner))
 
 
 def _completed(field: Field, value: Any) -> Any:
-    """A start with what the members that it doesn't give start with."""
+    """Return an initial value, completed by the initial values of members that it does not contain."""
     if field.kind != "object" or not isinstance(value, dict):
         return value
     given = {member.name: value.get(member.name, initial(member)) for member in field.members}

@@ -2,9 +2,9 @@
 
     form = Form(page, place, tool["inputSchema"], label="Arguments of add")
     form.fill({"a": 1})
-    arguments = form.value()        # FormProblem where something is wrong; the page shows what
+    arguments = form.value()        # FormProblem if something is wrong; the page shows what
 
-Raw JSON is sent as it is, whatever the schema says: so that an author can see how a server takes what is wrong.
+Raw JSON is sent unchecked, so that an author can see how a server handles invalid arguments.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from unions import make_widget
 __all__ = ["Complete", "Form", "FormProblem"]
 
 Complete = Callable[[str], Awaitable[list[str]]]
-"""Given what is typed in a field, gives what it may be completed to."""
+"""Returns completions of the text that is typed in a field."""
 
 
 class FormProblem(Exception):
-    """What was typed is not a value. The page shows it beside the fields.
+    """The fields do not form a valid value. The page shows the problems beside them.
 
     Attributes:
         messages: a sentence for every field.
     """
 
     def __init__(self, messages: list[str]) -> None:
-        """Join them to one message."""
+        """Join the sentences to one message."""
         super().__init__(" ".join(messages))
         self.messages = messages
 
@@ -44,15 +44,15 @@ class Form:
     """A form for a JSON Schema.
 
     Attributes:
-        field: what the schema says.
+        field: the field of the schema.
     """
 
     def __init__(self, page: Page, place: Element, schema: Any, *, label: str) -> None:
-        """Build it, filled with what the schema offers.
+        """Build the form, filled with the initial values of the schema.
 
         Args:
             page: the page.
-            place: the element that it is put into, at the end.
+            place: the element that the form is added to, at the end.
             schema: a JSON Schema.
             label: its accessible name, such as "Arguments of add".
         """
@@ -105,7 +105,7 @@ class Form:
         return {} if value is MISSING else value
 
     def draft(self) -> Any:
-        """Return what is typed so far, right or wrong: a number that is none as text, what is not filled in not at all.
+        """Return what is typed so far, valid or not: an invalid number as text, and without the fields that are empty.
 
         Raises:
             FormProblem: raw JSON is shown, and is not JSON.
@@ -116,7 +116,7 @@ class Form:
         return {} if value is MISSING else value
 
     def fill(self, value: Any) -> None:
-        """Show another value, in place of what was typed."""
+        """Show another value instead of what was typed."""
         self._build(value)
         if self._raw:
             self._text.value = self._left_raw = write_json(value)
@@ -124,10 +124,10 @@ class Form:
 
     @property
     def raw(self) -> bool:
-        """Whether the value is shown as raw JSON. Setting it switches, and takes along what was typed.
+        """Whether the value is shown as raw JSON. Setting it switches between both, and keeps what was typed.
 
         Raises:
-            FormProblem: on leaving raw JSON that is not JSON.
+            FormProblem: raw JSON is switched off while its text is not JSON.
         """
         return self._raw
 
@@ -138,16 +138,16 @@ class Form:
         if raw:
             self._text.value = self._left_raw = write_json(self.draft())
             self._tell_raw("")
-        elif self._text.value != self._left_raw:  # else the form is still as it was left
+        elif self._text.value != self._left_raw:  # otherwise the form still has this value
             self._build(self._read_raw())
         self._show_raw(raw)
 
     def complete(self, name: str, callback: Complete) -> None:
-        """Offer completions of a text field, while it is typed in.
+        """Offer completions of a text field while the user types.
 
         Args:
             name: the property.
-            callback: asked on input, one question at a time; an answer to what is no longer typed is left aside.
+            callback: called on input, one call at a time; a result for a text that has changed meanwhile is ignored.
         """
         self._completions[name] = _Completion(self._page, callback)
         self._attach(name)
@@ -178,7 +178,7 @@ class Form:
         try:
             self.raw = not self._raw
         except FormProblem:
-            return  # the page says what is wrong
+            return  # the page shows what is wrong
         self._switch.focus()
 
     def _show_raw(self, raw: bool) -> None:
@@ -213,7 +213,7 @@ class Form:
                 self._marked.append(trouble.widget)
 
     def _on_key(self, event: PageEvent) -> None:
-        """Submit the form around, from fields where Enter makes a new line, too."""
+        """Submit the form on Ctrl+Enter, also from fields in which Enter starts a new line."""
         if event.key == "Enter" and (event.js.ctrlKey or event.js.metaKey):
             around = self.box.js.closest("form")
             if around:
@@ -221,7 +221,7 @@ class Form:
                 around.requestSubmit()
 
     def _changed(self) -> None:
-        """Look again at what was wrong, once it was said."""
+        """Check again, if problems are shown."""
         if self._raw:
             if not self._raw_error.hidden:
                 self._tell_raw("")
@@ -239,14 +239,14 @@ class _Completion:
         self._callback = callback
 
     def attach(self, widget: Text) -> None:
-        """Offer them in a widget."""
+        """Show the completions in a widget."""
         widget.offer([])
         asking = False
 
         async def ask() -> None:
             nonlocal asking
             if asking:
-                return  # what is typed meanwhile is asked next
+                return  # the text that is typed meanwhile comes next
             asking = True
             try:
                 asked = None

@@ -1,4 +1,4 @@
-"""The parts of a form that hold others: what all have in common, and several of a few choices."""
+"""The parts of a form that contain others, and the checkboxes for several of a few values."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mcpframe.frame.ui import Element
 
 
 class Group(Widget):
-    """A fieldset with a legend; what is in it may be missing as a whole."""
+    """A fieldset with a legend; its value may be missing as a whole."""
 
     noun = ""
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
-        """Put the frame of it into the page; the subclass fills `self.body`."""
+        """Add the fieldset to the page; the subclass fills `self.body`."""
         super().__init__(maker, field, title)
         maker.left -= 1
         self.id = maker.new_id()
@@ -83,7 +83,7 @@ class Group(Widget):
         self.dropper.hidden = not self.present or self.field.required
 
     def tell(self, message: str) -> None:
-        """Show what is wrong with the whole."""
+        """Show a problem of the whole value."""
         self.error.text = message
         self.error.hidden = not message
         described = ([f"{self.id}-error"] if message else []) + self._described
@@ -91,7 +91,7 @@ class Group(Widget):
         self.box.classes.set("invalid", bool(message))
 
     def focus(self) -> None:
-        """Move the keyboard's focus to the group, or to what adds it."""
+        """Move the keyboard focus to the group, or to the button that adds it."""
         (self.box if self.present else self.adder).focus()
 
     def rename(self, title: str) -> None:
@@ -115,7 +115,7 @@ class Choices(Group):
 
     def _fill(self, value: Any) -> None:
         given = value if isinstance(value, list) else []
-        # what was given first keeps its order
+        # values that were there keep their order
         self.order = [at for at in (place_of(self.field, each) for each in given) if at is not None]
         self.boxes: list[Element] = []
         for at, choice in enumerate(self.field.choices):
@@ -127,7 +127,7 @@ class Choices(Group):
             self.boxes.append(box)
 
     def focus(self) -> None:
-        """Move the keyboard's focus to the first."""
+        """Move the keyboard focus to the first checkbox."""
         (self.boxes[0] if self.present and self.boxes else self.adder).focus()
 
     def draft(self) -> Any:
@@ -139,7 +139,7 @@ class Choices(Group):
         return [self.field.choices[at].value for at in order]
 
     def check(self, troubles: list[Trouble]) -> Any:
-        """Return the chosen values, and add what is wrong with them."""
+        """Return the chosen values, and add their problems to the list."""
         value = self.draft()
         self._check_whole(value, troubles)
         return value

@@ -1,4 +1,4 @@
-"""JSON values: the absence of one, and when two are equal."""
+"""JSON values: a mark for a missing one, and equality."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MISSING: Final[Any] = _Missing()
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal: true is not 1, but 1.0 is."""
+    """Return whether two JSON values are equal: true is not 1, but 1.0 is."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, list) and isinstance(other, list):
@@ -26,7 +26,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def identity(value: Any) -> Any:
-    """Return something hashable that is equal for values that are the same."""
+    """Return a hashable key, the same for equal values."""
     if isinstance(value, list):
         return ("list", *map(identity, value))
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""JSON as a person types it, and as they read it."""
+"""JSON that people type and read."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _ODD = re.compile(r"[\ud800-\udfff]")
 
 
 class NotJson(ValueError):
-    """A text is not JSON. The message goes on after the name of the place, and says where and what."""
+    """A text is not JSON. The message continues a sentence that begins with the name of the field."""
 
 
 def read_json(text: str) -> Any:
     """Return the value of a JSON text.
 
     Raises:
-        NotJson: where it isn't one, with line and column.
+        NotJson: the text is not JSON; the message has the line and column.
     """
     if not text.strip():
         raise NotJson("is empty; write {} for nothing, or null")
@@ -39,12 +39,12 @@ def read_json(text: str) -> Any:
         raise NotJson("is nested too deeply") from None
     except NotJson:
         raise
-    except ValueError as error:  # a number of too many digits
+    except ValueError as error:  # a number with too many digits
         raise NotJson(f"is not JSON: {error}") from None
 
 
 def write_json(value: Any) -> str:
-    """Return the JSON text of a value, over several lines where it has parts."""
+    """Return the JSON text of a value, over several lines if it has parts."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     return json.dumps(value, indent=2) if _ODD.search(text) else text
 
@@ -63,7 +63,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def as_number(text: str, *, whole: bool) -> Any:
-    """Return the number that a text stands for, `MISSING` for none, or the text where it is no number."""
+    """Return the number that a text stands for, `MISSING` for none, or the text itself if it is not a number."""
     plain = text.strip()
     if not plain:
         return MISSING

@@ -1,4 +1,4 @@
-"""Links to the inspector: what one asks for, and whether the person wants it. Any page may have such a link."""
+"""Links to the inspector that add a server, after the user has confirmed it. Any page may have such a link."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from servers import ERAS
 
 @dataclass(frozen=True)
 class Link:
-    """What the fragment of the inspector's address asks for.
+    """The server that the fragment of the inspector's address names.
 
     Attributes:
         url: the address of a server.
@@ -25,7 +25,7 @@ class Link:
 
 
 def read_link(fragment: str) -> Link | None:
-    """Read `#add=ADDRESS&era=ERA`; None where nothing is asked for.
+    """Read `#add=ADDRESS&era=ERA`; None if the fragment is another.
 
     Raises:
         OriginError: an address that cannot be framed.
@@ -39,7 +39,7 @@ def read_link(fragment: str) -> Link | None:
 
 
 async def agrees(page: Page, url: str) -> bool:
-    """Ask the person whether the server of a link is to be added."""
+    """Ask the user whether to add the server of a link."""
     with Dialog(page, "Add this server?", "insp-link") as dialog:
         dialog.body.add("p", "A link asks the inspector to frame this page and to connect to it:")
         dialog.body.add("code", url)

@@ -13,7 +13,7 @@ from shell import Shell
 
 async def main(page: Page) -> None:
     """Show the inspector for as long as its page is open."""
-    warnings.simplefilter("ignore", MCPDeprecationWarning)  # it speaks every era of the protocol, on purpose
+    warnings.simplefilter("ignore", MCPDeprecationWarning)  # it supports every era of the protocol, on purpose
     await page.show("app.html")
     await Shell(page).begin()
     await asyncio.Event().wait()

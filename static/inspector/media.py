@@ -1,7 +1,7 @@
-"""What of a server's binary content may be shown, and how: the server is a stranger.
+"""Which binary content of a server may be shown, and how: the server is not trusted.
 
-Images and sounds are given to `<img>` and `<audio>` as data: URLs of a listed media type: there, no script of an SVG
-runs. The page's policy must allow `data:` in img-src and media-src, as that of every bundle does.
+Images and sounds are shown in `<img>` and `<audio>` as data: URLs of a listed media type: there, scripts in an SVG do
+not run. The page's policy must allow `data:` in img-src and media-src, as that of every bundle does.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|\u200e\u200f\u202a-\u202e\u2066-\
 
 
 def media_type(kind: Any) -> str:
-    """Return a media type in lower case without its parameters; empty for anything else than a text."""
+    """Return a media type in lower case without its parameters; empty if it is not a text."""
     return kind.split(";", 1)[0].strip().lower() if isinstance(kind, str) else ""
 
 
 def decoded(data: Any) -> bytes | None:
-    """Return the bytes of a base64 text (either alphabet, line breaks allowed); None where it isn't one."""
+    """Return the bytes of a base64 text (either alphabet, line breaks allowed); None if it is not base64."""
     if not isinstance(data, str):
         return None
     plain = "".join(data.split()).replace("-", "+").replace("_", "/").rstrip("=")
@@ -37,7 +37,7 @@ def decoded(data: Any) -> bytes | None:
 
 
 def shown_as(kind: Any) -> str:
-    """Return `image` or `audio` for a media type that may be shown so, else an empty text."""
+    """Return `image` or `audio` for a media type that may be shown, else an empty text."""
     major, _, minor = media_type(kind).partition("/")
     if major == "image" and minor in IMAGES:
         return "image"
@@ -52,7 +52,7 @@ def data_url(kind: Any, data: bytes) -> str:
 
 
 def file_name(uri: Any, kind: Any) -> str:
-    """Return a name for a downloaded file: the last part of its URI, else made of its media type."""
+    """Return a name for a downloaded file: the last part of its URI, or one for its media type."""
     try:
         name = posixpath.basename(unquote(urlsplit(uri).path)) if isinstance(uri, str) else ""
     except ValueError:
@@ -66,7 +66,7 @@ def file_name(uri: Any, kind: Any) -> str:
 
 
 def web_address(uri: Any) -> str | None:
-    """Return an address that a person may be led to (http, https); None for anything else, such as javascript:."""
+    """Return an address that may become a link (http, https); None for any other, such as javascript:."""
     if not isinstance(uri, str) or uri != uri.strip() or re.search(r"[\x00-\x20\x7f\\\ud800-\udfff]", uri):
         return None
     try:
@@ -77,7 +77,7 @@ def web_address(uri: Any) -> str | None:
 
 
 def size_text(count: int) -> str:
-    """Return a number of bytes for people."""
+    """Return a number of bytes in a readable unit."""
     if count < 1000:
         return f"{count} byte{'' if count == 1 else 's'}"
     return f"{count / 1000:,.1f} kB" if count < 1_000_000 else f"{count / 1_000_000:,.1f} MB"

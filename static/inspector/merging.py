@@ -1,4 +1,4 @@
-"""Two schemas that hold together as one: what `allOf` says, and a reference with keywords beside it."""
+"""Merges schemas that apply together: those of `allOf`, and a reference with keywords beside it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LESS = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"
 
 
 def merge(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of the values that both allow. What describes a value is taken from `other`.
+    """Return the schema of the values that both allow. Titles, descriptions and the like are taken from `other`.
 
     Raises:
-        Unfit: where they allow no value together, or none that one schema can describe.
+        Unfit: no value fits both, or no single schema can describe those that do.
     """
     merged = {**one, **other}
     for key in one.keys() & other.keys():

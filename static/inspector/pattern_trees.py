@@ -1,4 +1,4 @@
-"""Regular expressions of ECMA-262 with the flag `u`, as JSON Schema has them, read into trees."""
+"""Regular expressions of ECMA-262 with the flag `u`, as used in JSON Schema, parsed into trees."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Test = Callable[[str], bool]
 
 
 class Unknown(Exception):
-    """A pattern that is wrong, or has what is not known here."""
+    """A pattern is wrong, or has an unsupported feature."""
 
 
 def read_pattern(pattern: str) -> Tree:
     """Return the tree of a pattern.
 
     Raises:
-        Unknown: It is none, or has a lookbehind, a reference back to a group, or flags.
+        Unknown: It is not a valid pattern, or has a lookbehind, a back reference, or flags.
     """
     parser = _Parser(pattern)
     tree = parser.alternatives(0)
@@ -37,8 +37,8 @@ class Char:
     """One character.
 
     Attributes:
-        test: Whether it may be this one.
-        cost: How many comparisons that takes.
+        test: Returns whether a character matches.
+        cost: How many comparisons the test takes.
     """
 
     test: Test
@@ -47,7 +47,7 @@ class Char:
 
 @dataclass(frozen=True)
 class At:
-    """A condition on the place."""
+    """A condition on the position, such as `^`."""
 
     holds: Callable[[str, int], bool]
 
@@ -117,10 +117,10 @@ def _is_edge(text: str, place: int) -> bool:
 
 
 class _Parser:
-    """Reads a pattern.
+    """Parses a pattern.
 
     Attributes:
-        at: what is read next.
+        at: the position of the next character.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -128,7 +128,7 @@ class _Parser:
         self.at = 0
 
     def alternatives(self, depth: int) -> Tree:
-        """Read up to the end of the pattern, or of a group."""
+        """Parse up to the end of the pattern, or of a group."""
         if depth > MAX_DEPTH:
             raise Unknown
         found = [self._sequence(depth)]
@@ -174,7 +174,7 @@ class _Parser:
                 raise Unknown
         else:
             return part
-        self._take("?")  # a lazy one matches the same texts
+        self._take("?")  # a lazy quantifier matches the same texts
         return Repeat(part, least, most)
 
     def _atom(self, depth: int) -> Tree:
@@ -214,7 +214,7 @@ class _Parser:
         return Char(found.__eq__ if isinstance(found, str) else found)
 
     def _escaped(self) -> str | Test:
-        """Read what a backslash stands before, in a class or elsewhere: a character, or a test."""
+        """Parse what follows a backslash, in a class or outside: a character, or a test."""
         if found := self._match(_HEX):
             code = int(found[1] or found[2] or found[3], 16)
             if code > 0x10FFFF:

@@ -1,9 +1,9 @@
-"""Regular expressions of a schema, which a stranger wrote: matched in linear time, and never for long.
+"""Matches the regular expressions of a schema, which is not trusted, in linear and limited time.
 
-They are those of ECMA-262 with the flag `u`, as JSON Schema has it. A backtracking engine (Python's `re`, JavaScript's
+They are those of ECMA-262 with the flag `u`, as in JSON Schema. A backtracking engine (Python's `re`, JavaScript's
 `RegExp`) takes years for some of them, and neither can be interrupted here. This one keeps the set of states that are
-possible after each character (Thompson, 1968), so that a character costs no more than the pattern has states. What it
-does not know (lookbehind, references back to a group, flags), and what there is no time for, is left to the server.
+possible after each character (Thompson, 1968), so that a character costs at most as many steps as the pattern has
+states. Unsupported features (lookbehind, back references, flags), and texts that take too long, are left to the server.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ MAX_TEXT: Final = 10_000
 MAX_STATES: Final = 4000
 
 MAX_STEPS: Final = 100_000
-"""How many steps one text may take: a tenth of a second, about."""
+"""How many steps one text may take: about a tenth of a second."""
 _CAPACITY: Final = 200_000
 _PER_SECOND: Final = 50_000
 
 
 @dataclass(eq=False)
 class State:
-    """One state of a pattern's automaton: where it leads to, and on what condition.
+    """One state of a pattern's automaton: its transitions, and their condition.
 
     Attributes:
         next: the states after it.
-        test: what the next character has to be; None where none is read.
-        holds: what has to be true of the place; None for nothing.
-        cost: how many steps it takes to look at it.
+        test: the test of the next character; None if none is read.
+        holds: the condition on the position; None for none.
+        cost: how many steps it takes to evaluate the state.
     """
 
     next: list[State]
@@ -49,7 +49,7 @@ _END: Final = State([])
 
 
 class _Allowance:
-    """How many steps all matching may take together: much at once, and little in the long run."""
+    """A budget of steps for all matching together: it allows bursts, and refills slowly."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -57,15 +57,15 @@ class _Allowance:
         self._at = clock()
 
     def take(self, most: int) -> int:
-        """Say how many steps may be taken now."""
+        """Return how many steps may be taken now."""
         now = self._clock()
-        passed = max(0.0, now - self._at)  # the clock of a page that restores a snapshot begins anew
+        passed = max(0.0, now - self._at)  # the clock starts again in a page that restores a snapshot
         self._left = min(_CAPACITY, self._left + passed * _PER_SECOND)
         self._at = now
         return min(most, int(self._left))
 
     def spend(self, steps: int) -> None:
-        """Note that steps were taken."""
+        """Subtract the steps that were taken."""
         self._left -= steps
 
 
@@ -76,7 +76,7 @@ def matches(pattern: str, text: str) -> bool | None:
     """Return whether a pattern is found in a text.
 
     Returns:
-        None where it was not tried to the end.
+        None if matching was not completed.
     """
     left = _allowance.take(MAX_STEPS)
     if left <= 0 or len(pattern) > MAX_PATTERN or len(text) > MAX_TEXT:
@@ -93,14 +93,14 @@ def matches(pattern: str, text: str) -> bool | None:
 
 
 class _Run:
-    """A text that patterns are looked for in, for a number of steps."""
+    """A text in which to search for a pattern, with a limit of steps."""
 
     def __init__(self, text: str, steps: int) -> None:
         self.text = text
         self.left = steps
 
     def finds(self, start: State, *, at: int | None = None) -> bool | None:
-        """Return whether a match begins anywhere, or at one place; None where the steps do not suffice."""
+        """Return whether a match begins anywhere, or at one position; None if the steps do not suffice."""
         states: dict[State, None] = {}
         for place in range(at or 0, len(self.text) + 1):
             if at is None or place == at:
@@ -142,14 +142,14 @@ def _compiled(pattern: str) -> tuple[State, int]:
 
 
 class _Builder:
-    """Makes the states of a tree."""
+    """Creates the states of a tree."""
 
     def __init__(self) -> None:
         self.count = 0
 
     def build(self, tree: Tree, after: State) -> State:
-        """Return the first state of what is to be followed by another one."""
-        self.count += 1  # of parts without a state, too: they may be repeated as often
+        """Return the first state of a tree that is followed by the given state."""
+        self.count += 1  # counts parts without a state, too: they may be repeated as often
         if self.count > MAX_STATES:
             raise Unknown
         match tree:

@@ -1,4 +1,4 @@
-"""Following the builds of `mcpframe dev`: an answer of the inspector's own origin that waits until there is news."""
+"""Follows the builds of `mcpframe dev` by long polling of the inspector's own origin."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from dataclasses import dataclass
 Fetch = Callable[[str], Awaitable[bytes]]
 
 PAUSE = 2.0
-"""Seconds to wait before asking again where nobody answers."""
+"""Seconds before a retry if there is no answer."""
 
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """What is new.
+    """The state after a build.
 
     Attributes:
         url: the address of the server's page; empty before there is one.
-        is_new: whether that page is another one than before.
-        error: what is wrong with the author's files; empty where nothing is.
-        running: where to tell that the page is connected.
+        is_new: whether the page differs from the one before.
+        error: what is wrong with the author's files; empty for nothing.
+        running: the address to request once the page is connected.
     """
 
     url: str
@@ -31,12 +31,12 @@ class Rebuilt:
 
 
 async def news(fetch: Fetch, find: Callable[[], Awaitable[str]]) -> AsyncIterator[Rebuilt]:
-    """Yield every piece of news, for ever; what there is at the beginning, and after a restart, is news as well.
+    """Yield the state after every build, for ever, beginning with the present one; also after a restart.
 
     Args:
-        fetch: gets an address of the page's origin. Raises OSError.
-        find: finds where the answer is, up to the rest of its query; see `mcpframe/kit/dev/reload_channel.py`. Asked
-            again where nobody answers there, as another run has another address.
+        fetch: fetches an address of the page's origin. Raises OSError.
+        find: returns the address up to the rest of its query; see `mcpframe/kit/dev/reload_channel.py`. Called again if
+            there is no answer, as another run has another address.
     """
     version, built = 0, 0
     address = await find()
@@ -44,13 +44,13 @@ async def news(fetch: Fetch, find: Callable[[], Awaitable[str]]) -> AsyncIterato
         try:
             state = json.loads(await fetch(f"{address}after={version}"))
             now, count = int(state["version"]), int(state["built"])
-        except (OSError, ValueError, KeyError, TypeError):  # it has stopped, and may be started again
+        except (OSError, ValueError, KeyError, TypeError):  # `mcpframe dev` has stopped, and may be started again
             await asyncio.sleep(PAUSE)
             before, address = address, await find() or address
             if address != before:
                 version = built = 0
             continue
-        if now < version:  # it was started again
+        if now < version:  # `mcpframe dev` was started again
             version = built = 0
         elif now > version:
             yield Rebuilt(state["url"] or "", count != built, state["error"] or "", f"{address}running={count}")

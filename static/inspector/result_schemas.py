@@ -1,6 +1,6 @@
-"""Output schemas, which the SDK checks results against: their patterns, too, are a stranger's.
+"""Makes the SDK's check of results against output schemas safe: their patterns are not trusted, either.
 
-jsonschema has no way to be given another engine than Python's `re`, so it gets another `re`.
+jsonschema has no option for another regular expression engine, so its module `re` is replaced.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from patterns import matches
 
 
 class _Linear:
-    """What jsonschema uses of the module `re`."""
+    """The part of the module `re` that jsonschema uses."""
 
     @staticmethod
     def search(pattern: str, text: str) -> bool:
-        """Return whether a pattern is found in a text; also where that was not tried."""
+        """Return whether a pattern is found in a text; true if that could not be determined."""
         return matches(pattern, text) is not False
 
 
 @cache
 def limit_patterns() -> None:
-    """Have jsonschema match patterns in linear time. It takes a while to import: call this where it is needed."""
+    """Make jsonschema match patterns in linear time. Importing it is slow: call this only when needed."""
     from jsonschema import _keywords, _legacy_keywords, _utils
 
     for module in (_keywords, _legacy_keywords, _utils):

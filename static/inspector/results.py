@@ -1,7 +1,7 @@
-"""What a server answered, in the page: text, structured content, images, sounds, resources and prompts.
+"""Shows the results of a server: text, structured content, images, sounds, resources and prompts.
 
-All of it comes from a stranger. It becomes text, or the content of `<img>` and `<audio>` (see media.py), never HTML; an
-address becomes a link only where it is http or https; what can't be shown is offered as a file.
+None of it is trusted. It becomes text, or the content of `<img>` and `<audio>` (see media.py), never HTML; an address
+becomes a link only if it is http or https; content that cannot be shown is offered as a file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tree import add_copy, json_tree
 __all__ = ["Read", "json_tree", "show_result"]
 
 Read = Callable[[str], Awaitable[dict[str, Any]]]
-"""Reads a resource: given its URI, gives the result in the form of the wire."""
+"""Reads a resource: takes its URI, and returns the result as it is on the wire."""
 
 LONG_TEXT = 50_000
 _RULED = re.compile(r" \| |\|.*\||-\+-|[│┃║]|\t")
@@ -31,14 +31,14 @@ _KNOWN = ("content", "structuredContent", "isError", "contents", "messages", "de
 
 
 def show_result(page: Page, place: Element, result: Any, *, read: Read | None = None) -> None:
-    """Show a result in place of what an element holds.
+    """Show a result in an element, instead of its present content.
 
     Args:
         page: the page.
         place: the element.
         result: a CallToolResult, ReadResourceResult or GetPromptResult as it is on the wire; anything else is shown as
             JSON.
-        read: reads a resource that the result leads to; without it such resources are only named.
+        read: reads a resource that the result links to; without it such resources are only named.
     """
     place.clear()
     view = _View(page, read)
@@ -129,7 +129,7 @@ class _View:
             self.content(place, content)
 
     def text(self, place: Element, text: str, structured: Any = None) -> None:
-        """Show a text; where it is JSON, also as a tree, unless that is shown anyway."""
+        """Show a text; if it is JSON, also as a tree, unless the tree is shown already."""
         kind = "result-text result-table" if is_table(text[:LONG_TEXT]) else "result-text"
         shown = place.add("pre", text[:LONG_TEXT], class_=kind, tabindex="0")
         line = place.add("div", class_="result-buttons")
@@ -148,7 +148,7 @@ class _View:
             self.folded(place, "As JSON", value)
 
     def binary(self, place: Element, data: Any, kind: Any, *, wanted: str = "", uri: Any = None) -> None:
-        """Show an image or a sound of an allowed media type; offer anything else, and these too, as a file."""
+        """Show an image or a sound if its media type is allowed; in any case offer it as a file."""
         content = decoded(data)
         if content is None:
             place.add("p", f"This {wanted or 'blob'} is not base64.", class_="result-problem")
@@ -192,7 +192,7 @@ class _View:
             self._unknown(place, part)
 
     def link(self, place: Element, part: dict[str, Any]) -> None:
-        """Show where a resource is, with a button that reads it."""
+        """Show the address of a resource, with a button that reads it."""
         uri = part.get("uri")
         name = next(
             (part[key] for key in ("title", "name") if isinstance(part.get(key), str) and part[key]), "resource"
@@ -215,7 +215,7 @@ class _View:
             button.disabled, told.hidden = True, True
             try:
                 show_result(self._page, answer, await read(uri), read=read)
-            except Exception as error:  # noqa: BLE001  whatever goes wrong is shown where it was asked for
+            except Exception as error:  # noqa: BLE001  any failure is shown beside the button
                 told.text, told.hidden = f"{name} could not be read: {error}", False
             finally:
                 button.disabled = False
@@ -223,7 +223,7 @@ class _View:
         button.on("click", ask)
 
     def folded(self, place: Element, title: str, value: Any) -> None:
-        """Show a value as a tree once it is opened."""
+        """Show a value as a tree that is built when it is opened."""
         node = place.add("details", class_="result-folded")
         node.add("summary", title)
 
@@ -246,7 +246,7 @@ class _View:
 
 
 def _as_json(text: str) -> Any:
-    """The object or array that a text is; None for anything else."""
+    """Return the JSON object or array of a text; None for any other text."""
     if len(text) > MAX_JSON_TEXT or text.lstrip()[:1] not in ("{", "["):
         return None
     try:
@@ -256,6 +256,6 @@ def _as_json(text: str) -> Any:
 
 
 def is_table(text: str) -> bool:
-    """Whether a text has a table drawn with characters: lines that would be of no use if they were wrapped."""
+    """Return whether a text has a table drawn with characters, whose lines must not be wrapped."""
     ruled = [bool(_RULED.search(line)) for line in islice(text.splitlines(), 1000)]
     return any(one and other for one, other in pairwise(ruled))

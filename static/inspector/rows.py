@@ -1,4 +1,4 @@
-"""The parts of a form whose number is not fixed: lists, and objects with properties that the schema doesn't name."""
+"""Form parts with a variable number of values: lists, and objects with properties that the schema does not name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Row:
     """An item of a list, or a property that the schema doesn't name, with a button that removes it."""
 
     def __init__(self, group: Group, title: str, field: Field, value: Any, remove: Callable[[Row], None]) -> None:
-        """Put it at the end of the group."""
+        """Add the row at the end of the group."""
         self.box = group.body.add("div", class_="row")
         self.key: Element | None = None
         self._label: Element | None = None
@@ -28,7 +28,7 @@ class Row:
         self._remove.on("click", lambda: remove(self))
 
     def make_key(self, group: Group, title: str, field: Field) -> None:
-        """Put what comes before the value."""
+        """Add the elements before the value."""
 
     def rename(self, title: str) -> None:
         """Change the title."""
@@ -36,15 +36,15 @@ class Row:
         self._remove.set("aria-label", f"Remove {title}")
 
     def focus(self) -> None:
-        """Move the keyboard's focus to it."""
+        """Move the keyboard focus to the row."""
         self.widget.focus()
 
 
 class KeyedRow(Row):
-    """A property whose name is typed, too."""
+    """A property with an editable name."""
 
     def make_key(self, group: Group, title: str, field: Field) -> None:
-        """Put the name before the value."""
+        """Add the name before the value."""
         key_id = group.maker.new_id()
         line = self.main.add("div", class_="field")
         self._label = line.add("label", f"{title} name", for_=key_id)
@@ -57,7 +57,7 @@ class KeyedRow(Row):
             self._label.text = f"{title} name"
 
     def focus(self) -> None:
-        """Move the keyboard's focus to it."""
+        """Move the keyboard focus to the row."""
         if self.key:
             self.key.focus()
 
@@ -83,7 +83,7 @@ class _Rows(Group):
         return len(self.rows) + 1
 
     def _first(self) -> int:
-        """The number of the first row."""
+        """The index of the first row."""
         return self._next() - len(self.rows)
 
     def _append(self) -> None:
@@ -109,7 +109,7 @@ class _Rows(Group):
 
 
 class ListGroup(_Rows):
-    """A list: items that have a place of their own, and rows."""
+    """A list: items with schemas of their own, then rows."""
 
     def _fill(self, value: Any) -> None:
         items = value if isinstance(value, list) else []
@@ -159,11 +159,11 @@ class ListGroup(_Rows):
         return [None if part is MISSING else part for part in parts]
 
     def draft(self) -> Any:
-        """Return the items; what is not filled in between as null."""
+        """Return the items; those left empty in between as null."""
         return self._parts(lambda widget: widget.draft()) if self.present else MISSING
 
     def check(self, troubles: list[Trouble]) -> Any:
-        """Return the items, and add what is wrong with them."""
+        """Return the items, and add their problems to the list."""
         if not self.present:
             return self._check_missing(troubles)
         before = len(troubles)
@@ -200,9 +200,10 @@ class ObjectGroup(_Rows):
             self._button(self.own_buttons, "Add property", "Add property to {}", self._append)
 
     def become_root(self) -> None:
-        """Take away the frame: this is the whole form, which says its own name.
+        """Remove the fieldset: the group is the whole form, which has a name of its own.
 
-        A schema without properties is mostly that of a tool without arguments: only where it says so they can be added.
+        A schema without properties usually belongs to a tool without arguments: properties can be added only if it
+        allows them explicitly.
         """
         self.box.classes.add("root")
         self.legend.hidden = True
@@ -231,7 +232,7 @@ class ObjectGroup(_Rows):
                 row.rename(self._row_title(number))
 
     def draft(self) -> Any:
-        """Return the properties that are there; a row without a name is there as an empty one."""
+        """Return the present properties; a row without a name has an empty one."""
         if not self.present:
             return MISSING
         parts = {widget.field.name: widget.draft() for widget in self.members}
@@ -243,11 +244,11 @@ class ObjectGroup(_Rows):
 
     @staticmethod
     def _free_key(key: str, parts: dict[str, Any]) -> str:
-        """The key, or where it is taken one like it, so that nothing that was typed gets lost."""
+        """Return the key, or a similar one if it is taken, so that no typed value is lost."""
         return key if parts.get(key, MISSING) is MISSING else ObjectGroup._free_key(f"{key} (again)", parts)
 
     def check(self, troubles: list[Trouble]) -> Any:
-        """Return the properties, and add what is wrong with them."""
+        """Return the properties, and add their problems to the list."""
         if not self.present:
             return self._check_missing(troubles)
         before = len(troubles)

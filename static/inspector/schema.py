@@ -1,9 +1,9 @@
-"""From a JSON Schema to the fields of a form, without a browser.
+"""Turns a JSON Schema into the fields of a form, without a browser.
 
-`fields_of` follows what people write for tools (pydantic's, zod's, hand-written; JSON Schema 2020-12 and what older
-drafts did otherwise): references are resolved in the document, `allOf` is merged, and `null` beside one other option
-makes a field nullable. What no form fits becomes a field of the kind `json`. A schema comes from a stranger: the number
-and the depth of the fields it makes are bounded, and its references are never followed out of it.
+`fields_of` handles the schemas that tools have (of pydantic, of zod, hand-written; JSON Schema 2020-12 and the older
+drafts): references are resolved in the document, `allOf` is merged, and `null` beside one other option
+makes a field nullable. Other schemas become a field of the kind `json`. A schema is not trusted: the number and the
+depth of its fields are bounded, and references out of the document are never followed.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ _EXAMPLE = re.compile(r"(\()?\b(?:Example|example|e\.g\.): *(\S.*?)\.?$", re.MUL
 
 
 def fields_of(schema: Any, *, name: str = "") -> Field:
-    """Return the field of a schema, with all that are in it.
+    """Return the field of a schema, including its members.
 
     Args:
         schema: a JSON Schema; anything else makes a `json` field.
-        name: what a person reads where the schema has no title.
+        name: the visible name if the schema has no title.
     """
     return _Builder(schema).field(schema, name=name, required=True, refs=())
 
 
 class _Builder:
-    """Makes the fields of one document."""
+    """Creates the fields of one document."""
 
     def __init__(self, root: Any) -> None:
         self._root = root
         self._left = MAX_FIELDS
 
     def field(self, schema: Any, *, name: str, required: bool, refs: tuple[str, ...], depth: int = 0) -> Field:
-        """Make the field of a part of the document; `refs` are the references that led to it."""
+        """Return the field of a part of the document; `refs` are the references that led to it."""
         self._left -= 1
         flat: Mapping[str, Any] = {}
         try:
@@ -69,7 +69,7 @@ class _Builder:
         except Unfit:
             plain = dict(flat) if flat else dict(schema) if isinstance(schema, Mapping) else {}
             made = Field(kind="json", schema={**plain, "enum": None, "const": None})
-        # a reference's own title is that of a type, which several members may have
+        # the title behind a reference names a type, which several members may have
         title = _text((schema if name and isinstance(schema, Mapping) else flat).get("title"))
         description = _text(flat.get("description"))
         made = replace(
@@ -207,7 +207,7 @@ class _Builder:
     def _array(self, schema: Mapping[str, Any], refs: tuple[str, ...], depth: int) -> Field:
         items = schema.get("items", True)
         places = schema.get("prefixItems", [])
-        if isinstance(items, list):  # as drafts before 2020-12 wrote tuples
+        if isinstance(items, list):  # a tuple in drafts before 2020-12
             places, items = items, schema.get("additionalItems", True)
         if not isinstance(places, list) or len(places) > MAX_FIELDS:
             raise Unfit
@@ -229,7 +229,7 @@ _STARTS = ("examples", "example", "default")
 
 
 def _only_requires(option: Any) -> bool:
-    """Whether an option says only which properties must be there together, which the server checks."""
+    """Return whether an option only says which properties are required together, which the server checks."""
     return isinstance(option, Mapping) and set(option) <= {"required"}
 
 
@@ -238,7 +238,7 @@ def _text(value: Any) -> str:
 
 
 def _is_automatic(title: str, name: str) -> bool:
-    """Whether a title tells no more than the name: pydantic makes "Max Results" of `max_results`."""
+    """Return whether a title only repeats the name: pydantic makes "Max Results" of `max_results`."""
 
     def plain(text: str) -> str:
         return re.sub(r"[\W_]+", "", text).casefold()
@@ -267,7 +267,7 @@ def _choice(schema: Mapping[str, Any], values: list[Any], names: Any) -> Field:
 
 
 def _shown(value: Any, *, plain: bool) -> str:
-    """A value as a person reads it: a text as it is where there are only texts, anything else as JSON."""
+    """Return a value as text for people: unchanged if there are only texts, otherwise as JSON."""
     return value if plain and value.strip() else json.dumps(value, ensure_ascii=False)
 
 
@@ -280,7 +280,7 @@ def _has_type(value: Any, name: Any) -> bool:
 
 
 def _told_apart(fields: list[Field]) -> tuple[Field, ...]:
-    """Return the options of a union titles that differ."""
+    """Return the options of a union with distinct titles."""
     titles: list[str] = []
     for field in fields:
         consts = [member for member in field.members if member.kind == "choice" and len(member.choices) == 1]
@@ -295,7 +295,7 @@ def _told_apart(fields: list[Field]) -> tuple[Field, ...]:
 
 
 def _start(field: Field, schema: Mapping[str, Any]) -> Any:
-    """What a field is filled with at first, in the order of the reference; only what fits it."""
+    """Return the initial value of a field, an example or else the default; only one that fits it."""
     examples = schema.get("examples")
     candidates = [examples[0]] if isinstance(examples, list) and examples else []
     candidates += [schema["example"]] if "example" in schema else []
@@ -304,14 +304,14 @@ def _start(field: Field, schema: Mapping[str, Any]) -> Any:
     candidates += [schema["default"]] if "default" in schema else []
     for candidate in candidates:
         if candidate is None and not field.required:
-            continue  # left out, it is the same
+            continue  # same effect as leaving it out
         if fits(field, candidate):
             return candidate
     return field.start
 
 
 def _read(text: str) -> list[Any]:
-    """What an example in a sentence may stand for: a JSON value, or the text."""
+    """Return the value of an example in a description: parsed as JSON, or the text itself."""
     plain = text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`" else text
     try:
         return [json.loads(plain), plain] if len(plain) < 10_000 else [plain]

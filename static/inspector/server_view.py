@@ -1,4 +1,4 @@
-"""What a person sees of one server: its head with the buttons, its page, and the tabs."""
+"""The view of one server: a header with buttons, its page, and the tabs."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class ServerView:
         toast: Callable[[str], None],
         remove: Callable[[Server], Awaitable[None]],
     ) -> None:
-        """Build it.
+        """Build the view.
 
         Args:
             page: the page.
             server: the server.
             origin: the inspector's origin.
-            changed: called where something changed that is remembered, or shown in the list of servers.
+            changed: called when something changed that is stored, or shown in the list of servers.
             toast: shows a message for a moment.
             remove: removes the server.
         """
@@ -116,22 +116,22 @@ class ServerView:
         TimelineView(page, tabs.add("Timeline"), self._timeline, self._wire)
         self._about = About(page, tabs.add("About"), connection)
 
-    # What others do with it
+    # Called by the shell
 
     def select(self, selected: bool) -> None:
-        """Show the view or hide it; what is in it goes on running."""
+        """Show or hide the view; a hidden one goes on running."""
         self._view.hidden = not selected
 
     async def start(self) -> None:
-        """Connect, after a setup where there was none."""
+        """Connect, after a setup if there was none."""
         await self._run(setup=False)
 
     async def rebuilt(self, error: str, *, reconnect: bool) -> None:
-        """Show what is wrong with the files of a server that is being worked on, and connect to its new page.
+        """Show the errors in the files of a server under development, and connect to its new page.
 
         Args:
-            error: what is wrong; empty where nothing is.
-            reconnect: whether its page is a new one. A server that the person has disconnected stays so.
+            error: the error; empty for none.
+            reconnect: whether its page is new. A server that the user has disconnected stays disconnected.
         """
         self._broken.hidden = not error
         self._broken_text.text = error
@@ -139,21 +139,21 @@ class ServerView:
             await self._run(setup=False)
 
     async def close(self) -> None:
-        """End the connection and take the view away."""
+        """End the connection and remove the view."""
         await self.connection.stop()
         self._view.remove()
 
-    # What its connection tells (`connection.Watcher`)
+    # Callbacks of the connection (`connection.Watcher`)
 
     def changed(self) -> None:
-        """Show the state anew."""
+        """Update the view to the present state."""
         connection, server = self.connection, self.server
         state = connection.state
         self._view.set("aria-label", server.name)
         self._view.set("data-state", state)
         self._title.text = server.name
         version = f" · {connection.client.protocol_version}" if connection.client and state == "connected" else ""
-        if self._state.text != _STATES[state] + version:  # what is set is read out
+        if self._state.text != _STATES[state] + version:  # a text that is set is read out, even the same
             self._state.text = _STATES[state] + version
         self._state.set("data-state", state)
         self._connect.text = "Disconnect" if connection.busy else "Connect"
@@ -173,7 +173,7 @@ class ServerView:
             self._toast(message)
 
     async def connected(self, client: Client) -> None:
-        """Ask for everything."""
+        """Fetch all lists."""
         self._about.refresh()
         await self._logs.connected()
         for which in self._lists:
@@ -188,12 +188,12 @@ class ServerView:
         self._logs.note(method, params)
 
     def list_changed(self, which: str) -> None:
-        """Ask for a list anew."""
+        """Fetch a list again."""
         if which in self._lists:
             self._page.run(lambda: self._refresh(which), f"Asking for {which}")
 
     def framing(self) -> None:
-        """Begin the timeline anew."""
+        """Start the timeline again."""
         self._timeline.begin()
 
     def wired(self, message: Wire) -> None:
@@ -204,14 +204,14 @@ class ServerView:
         """Return the roots."""
         return self._about.roots
 
-    # What a person does
+    # Actions of the user
 
     async def _refresh(self, which: str) -> None:
         try:
             count = await self._lists[which].refresh()
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # noqa: BLE001  a server may do anything, and the other lists are still of use
+        except Exception as error:  # noqa: BLE001  the other lists remain useful if one fails
             self._toast(f"{which.capitalize()}: {sentence(error)}")
         else:
             self._tabs.count(self._panels[which], str(count))

@@ -1,6 +1,6 @@
-"""What the inspector remembers of the servers that it was given: plain data, which storage keeps as JSON.
+"""What the inspector remembers about its servers: plain data, which is stored as JSON.
 
-A server is known by its session id. The same address may be there more than once: those are different sessions.
+A server is identified by its session id. The same address may occur more than once, with different sessions.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ ERAS: Final = {
     "2026-07-28": "2026-07-28",
     "legacy": "Handshake era",
 }
-"""The protocol eras to choose from, as `mcp.Client(mode=...)` takes them, and what they are called."""
+"""The protocol eras to choose from, as `mcp.Client(mode=...)` takes them, and their visible names."""
 
 PLACES: Final = {"iframe": "Frame in this page", "popup": "Window of its own"}
-"""Where a page is put, and what that is called."""
+"""The places for a page, and their visible names."""
 
 SANDBOXES: Final = {"standard": "Standard", "popups": "With popups"}
-"""The presets of `mcpframe.frame.places.SANDBOX` that leave a page its origin, and what they are called."""
+"""The presets of `mcpframe.frame.places.SANDBOX` that leave a page its origin, and their visible names."""
 
 VISIBILITIES: Final = ("required", "optional", "hidden")
 
 TIMEOUT: Final = 30.0
-"""How long a page may take from the first byte to its handshake, in seconds, unless the person says otherwise."""
+"""How long a page may take from the first byte to its handshake by default, in seconds."""
 
 
 @dataclass
 class Server:
-    """One server, with the session that its page keeps values for.
+    """One server, with the session that its page stores values under.
 
     Attributes:
         url: the address of its page.
-        session_id: the session; also what the server is known by.
-        title: what its setup called it.
-        visibility: whether its page is to be seen: one of `VISIBILITIES`.
-        visibility_message: for `optional`, what a person gains from seeing it.
+        session_id: the session, which also identifies the server.
+        title: its title, as its setup reported it.
+        visibility: whether its page is shown: one of `VISIBILITIES`.
+        visibility_message: for `optional`, the reason to show it.
         permissions: names of the permissions that were granted.
         set_up: whether a setup was completed.
         connect: whether to connect when the inspector is loaded.
-        shown: for `optional`, whether the person has it shown.
+        shown: for `optional`, whether the user has chosen to show it.
         era: one of `ERAS`.
         place: one of `PLACES`.
         sandbox: one of `SANDBOXES`.
@@ -69,7 +69,7 @@ class Server:
 
     @property
     def name(self) -> str:
-        """What to call it: its title, or else the end of its address."""
+        """The visible name: its title, or else the end of its address."""
         if self.title:
             return self.title
         parts = urlsplit(self.url)
@@ -82,14 +82,14 @@ class Server:
 
 
 class Servers:
-    """The servers that are there, in the order in which they came.
+    """The servers, in the order in which they were added.
 
     Attributes:
-        selected: the session id of the one that is looked at; empty for none.
+        selected: the session id of the selected one; empty for none.
     """
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Create an empty list."""
         self._all: dict[str, Server] = {}
         self.selected = ""
 
@@ -100,12 +100,12 @@ class Servers:
         return len(self._all)
 
     def add(self, server: Server) -> Server:
-        """Take a server."""
+        """Add a server."""
         self._all[server.session_id] = server
         return server
 
     def remove(self, session_id: str) -> None:
-        """Forget a server; where it was the selected one, its neighbour is selected then."""
+        """Remove a server; if it was selected, its neighbour is selected."""
         ids = list(self._all)
         if session_id not in ids:
             return
@@ -120,21 +120,21 @@ class Servers:
         self._all = {session_id: self._all.pop(session_id), **self._all}
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all."""
         self._all.clear()
         self.selected = ""
 
     def with_url(self, url: str) -> Server | None:
-        """Return the first server of an address."""
+        """Return the first server with an address."""
         return next((server for server in self if server.url == url), None)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is to be stored."""
+        """Return the data to store."""
         return {"selected": self.selected, "servers": [asdict(server) for server in self]}
 
     @classmethod
     def from_json(cls, stored: Any) -> Servers:
-        """Read what was stored. What cannot be used, such as an entry of another version, is left out."""
+        """Read stored data. Unusable entries, such as those of another version, are left out."""
         servers = cls()
         if isinstance(stored, dict):
             entries = stored.get("servers")
@@ -166,7 +166,7 @@ def _read(entry: Any) -> Server | None:
 
 
 def _like(value: Any, sample: Any) -> bool:
-    """Whether a value is of the type that a field has."""
+    """Return whether a value has the type of a field."""
     if isinstance(sample, list):
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
     if isinstance(sample, float):
@@ -176,10 +176,10 @@ def _like(value: Any, sample: Any) -> bool:
 
 @dataclass(frozen=True)
 class Example:
-    """A server that is offered.
+    """An example server.
 
     Attributes:
-        title: what it is called.
+        title: its visible name.
         url: its address.
     """
 
@@ -189,12 +189,12 @@ class Example:
 
 @dataclass(frozen=True)
 class Offered:
-    """What the inspector's own origin says, and no link can: `examples.json`.
+    """The content of `examples.json`, which only the inspector's own origin can set, and no link.
 
     Attributes:
         examples: servers to choose from.
-        named: addresses that the command named, which a link may add without a question.
-        rebuilds: where builds are told of, up to the rest of its query; empty where nobody builds.
+        named: addresses given to the command, which a link may add without confirmation.
+        rebuilds: the address that reports builds, up to the rest of its query; empty if there are no builds.
     """
 
     examples: tuple[Example, ...] = ()
@@ -206,7 +206,7 @@ def read_offered(text: str) -> Offered:
     """Read `examples.json`: `{"servers": [{"title": ..., "url": ...}], "named": [...], "rebuilds": ...}`.
 
     Returns:
-        What is in it. What cannot be used is left out.
+        Its content, without unusable entries.
     """
     try:
         found = json.loads(text)

@@ -1,4 +1,4 @@
-"""The setup phase of a server: seen in a dialog where it needs to be seen, else unseen; it can always be given up."""
+"""The setup phase of a server: in a dialog if it needs to be seen, else hidden; the user can always cancel it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from telling import PlainEnd
 
 
 class SetupGivenUp(PlainEnd):
-    """The person has given the setup up."""
+    """The user has cancelled the setup."""
 
 
 async def set_up(page: Page, outer: OuterFrame, server: Server) -> SetupResult:
@@ -25,11 +25,11 @@ async def set_up(page: Page, outer: OuterFrame, server: Server) -> SetupResult:
         server: the server.
 
     Returns:
-        What its page reported.
+        The report of its page.
 
     Raises:
-        SessionError: where it cannot be set up; see its subclasses.
-        SetupGivenUp: where the person cancelled it.
+        SessionError: it cannot be set up; see its subclasses.
+        SetupGivenUp: the user cancelled it.
     """
     popup = server.place == "popup"
     with Dialog(page, f"Set up {server.name}", "insp-setup") as dialog:
@@ -54,7 +54,7 @@ async def set_up(page: Page, outer: OuterFrame, server: Server) -> SetupResult:
 
 
 def reason_of(result: SetupResult) -> str:
-    """Say why a setup was not completed, as its page reported it."""
+    """Return why a setup was not completed, as its page reported it."""
     told = result.error_message or "It gives no reason."
     if result.error_code in (None, SetupErrorCode.USER_CANCELLED):
         return told
@@ -62,7 +62,7 @@ def reason_of(result: SetupResult) -> str:
 
 
 async def ask_for_permissions(page: Page, name: str, permissions: tuple[Permission, ...]) -> list[str]:
-    """Let the person say which permissions a page gets; without an answer it gets none."""
+    """Let the user choose the permissions of a page; without an answer it gets none."""
     with Dialog(page, f"{name} asks for permissions") as dialog:
         boxes = []
         for permission in permissions:

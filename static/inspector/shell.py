@@ -1,4 +1,4 @@
-"""The inspector's shell: adding servers, the list of them, what is remembered, and which of them is looked at."""
+"""The inspector's shell: adds servers, lists and stores them, and shows the selected one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Shell:
         self._clear.on("click", self._on_clear)
 
     async def begin(self) -> None:
-        """Show the examples and the servers that are remembered, and connect to them again."""
+        """Show the examples and the stored servers, and connect to these again."""
         try:
             stored = await self._page.storage.get(_KEY)
         except StorageError as error:
@@ -61,7 +61,7 @@ class Shell:
         for server in self._servers:
             if server.set_up and server.connect:
                 await self._views[server.session_id].start()
-        with suppress(OSError):  # none are offered
+        with suppress(OSError):  # then there are no examples
             self._offered = await self._read_offered()
         self._show_examples()
         await self._take_address()
@@ -75,7 +75,7 @@ class Shell:
 
         Args:
             url: its address.
-            title: what to call it until its setup says better.
+            title: its title until its setup reports one.
             era: one of `ERAS`.
 
         Returns:
@@ -105,7 +105,7 @@ class Shell:
             return
         self._tell("")
         self._url.value = ""
-        await self._listed.wait()  # the list that is read would take the place of one with this server
+        await self._listed.wait()  # the stored list would replace one with this server
         await self.add(url)
 
     async def _add_example(self, example: Example) -> None:
@@ -127,7 +127,7 @@ class Shell:
         return seconds if 0 < seconds <= 600 else TIMEOUT
 
     async def _take_address(self) -> None:
-        """Add the server that the inspector's own address names, if this origin names it, too, or the person agrees."""
+        """Add the server that the inspector's address names, if `examples.json` names it, too, or the user confirms."""
         location = self._page.js.location
         fragment = str(location.hash)
         try:
@@ -164,7 +164,7 @@ class Shell:
         return self._offered.rebuilds
 
     async def _follow(self) -> None:
-        """Connect anew to a server that is being worked on, whenever it was built; add it the first time."""
+        """Connect to a server under development again after each build; add it the first time."""
         before: str | None = None
         async for rebuilt in news(self._page.browser.fetch, self._find_rebuilds):
             views = [self._views[server.session_id] for server in self._servers if server.url == rebuilt.url]
@@ -178,7 +178,7 @@ class Shell:
             self._tell_that_it_runs()
 
     def _show_broken(self, error: str) -> None:
-        """Show what is wrong with a server that has no page yet, in place of another server."""
+        """Show the error of a server that has no page yet, instead of another server."""
         self._page.element("#insp-broken").hidden = not error
         self._page.element("#insp-broken-text").text = error
         if error and self._servers.selected:
@@ -186,7 +186,7 @@ class Shell:
             self._render()
 
     def _tell_that_it_runs(self) -> None:
-        """Tell `mcpframe dev` that its server is connected, once for a build."""
+        """Notify `mcpframe dev` that its server is connected, once per build."""
         rebuilt = self._rebuilt
         if rebuilt is None:
             return
@@ -196,7 +196,7 @@ class Shell:
             self._page.run(lambda: self._report(rebuilt.running), "Telling that the server runs")
 
     async def _report(self, address: str) -> None:
-        with suppress(OSError):  # it has stopped
+        with suppress(OSError):  # `mcpframe dev` has stopped
             await self._page.browser.fetch(address)
 
     # The list
@@ -274,7 +274,7 @@ class Shell:
             await view.close()
 
     async def _remember(self) -> None:
-        """Store what changed. What is stored is read out before anything is waited for, so that the last one counts."""
+        """Store the list. Its data is read before the first await, so that the last call wins."""
         data = self._servers.to_json()
         if data == self._stored:
             return

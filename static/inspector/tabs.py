@@ -1,4 +1,4 @@
-"""Tabs, with the keyboard as the ARIA Authoring Practices have it: one stop for Tab, arrows between the tabs."""
+"""Tabs, with the keyboard use of the ARIA Authoring Practices: one Tab stop, arrow keys between the tabs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Tabs:
     """A row of tabs and their panels."""
 
     def __init__(self, page: Page, place: Element, label: str) -> None:
-        """Build the row; `add` adds tabs.
+        """Build an empty row; `add` adds tabs.
 
         Args:
             page: the page.
             place: where to.
-            label: what the tabs are about.
+            label: the accessible name of the row.
         """
         self._page = page
         self._list = place.add("div", role="tablist", aria_label=label, class_="insp-tabs")
@@ -29,7 +29,7 @@ class Tabs:
         self._list.on("keydown", self._on_key)
 
     def add(self, label: str) -> Element:
-        """Add a tab and give its panel."""
+        """Add a tab and return its panel."""
         number = next(_numbers)
         tab = self._list.add(
             "button", label, type="button", role="tab", id=f"insp-tab-{number}", aria_controls=f"insp-panel-{number}"
@@ -49,7 +49,7 @@ class Tabs:
         return panel
 
     def count(self, panel: Element, text: str) -> None:
-        """Show a number, or another short text, at a panel's tab."""
+        """Show a number, or another short text, on a panel's tab."""
         for tab, its_panel in self._tabs:
             if its_panel == panel:
                 for old in tab.elements("span"):

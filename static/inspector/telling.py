@@ -1,4 +1,4 @@
-"""What went wrong, as one sentence for a person."""
+"""Errors as one sentence for people."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from mcpframe.frame.core.errors import HandshakeTimeout, McpFrameError
 
 
 class PlainEnd(Exception):
-    """An end that the message says all about."""
+    """An end of the session whose message needs no addition."""
 
 
 def sentence(error: BaseException) -> str:
-    """Say what went wrong.
+    """Return an error as one sentence.
 
     Args:
-        error: an error of mcpframe, of the SDK, or any other; of a group, the first of it counts.
+        error: an error of mcpframe, of the SDK, or any other; of a group, its first error is used.
     """
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -38,7 +38,7 @@ def sentence(error: BaseException) -> str:
 
 
 def not_reached(error: BaseException, origin: str) -> str:
-    """Say why a page could not be connected to, and where it may not have answered at all, what to look at.
+    """Return why connecting to a page failed; if it may not have answered at all, also what to check.
 
     Args:
         error: as for `sentence`.

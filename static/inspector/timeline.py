@@ -1,8 +1,8 @@
-"""How long a server took from its frame to its first answers, read off the wire. Plain data.
+"""The times from a server's frame to its first answers, read from the wire log. Plain data.
 
-What this page sees is timed here. What the framed page did before it could speak, it tells with the experimental
-capability `mcpframe/boot`, in milliseconds since it began to load: that is when its frame was made, within a few
-milliseconds.
+Events that this page sees are timed here. The framed page reports the steps before its first message in the
+experimental capability `mcpframe/boot`, in milliseconds since it began to load, which is within a few milliseconds of
+the creation of its frame.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STEPS: Final = {
     "sdk": "MCP SDK imported",
     "ready": "Server imported",
 }
-"""What is told in words of the marks that a mcpframe page sends; others are shown under their own names."""
+"""Descriptions of the marks that an mcpframe page sends; others are shown under their own names."""
 
 _FIRST_LIST: Final = "First list answered"
 _FIRST_CALL: Final = "First call answered"
@@ -42,14 +42,14 @@ _MOST_MILLISECONDS: Final = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of the way.
+    """One step of the start.
 
     Attributes:
-        name: what was done.
-        side: `HOST` or `FRAME`: who timed it.
-        start: when it began, in ms since the frame was made: when the step before it on the same side was done; of the
-            first list and call, when they were asked for.
-        end: when it was done.
+        name: its description.
+        side: which side timed it: `HOST` or `FRAME`.
+        start: when it began, in ms since the frame was created: the end of the step before it on the same side, or for
+            the first list and call the time of their request.
+        end: when it ended.
     """
 
     name: str
@@ -59,14 +59,14 @@ class Step:
 
 
 class Timeline:
-    """The steps of the last session's beginning.
+    """The steps of the last session's start.
 
     Attributes:
-        how: how the framed page says that it started Python, such as `"plain"`; empty where it doesn't say.
+        how: how the framed page started Python, such as `"plain"`; empty if it does not report it.
     """
 
     def __init__(self, log: WireLog) -> None:
-        """Read them off this log."""
+        """Read the steps from this log."""
         self.how = ""
         self._log = log
         self._begun: float | None = None
@@ -76,7 +76,7 @@ class Timeline:
         log.observers.append(self._on_entry)
 
     def begin(self) -> None:
-        """A frame is made now, for a session."""
+        """Start again: a frame is created now, for a session."""
         self._begun = self._log.now()
         self._host.clear()
         self._asked.clear()
@@ -85,7 +85,7 @@ class Timeline:
 
     @property
     def steps(self) -> list[Step]:
-        """The steps so far, in the order they were done."""
+        """Return the steps so far, in the order of their ends."""
         if self._begun is None:
             return []
         steps = [Step("Frame made", HOST, 0.0, 0.0)]
@@ -125,7 +125,7 @@ class Timeline:
 
 
 def span(steps: list[Step]) -> float:
-    """Return how many ms the bars of these steps stand for. A call that a person made later on is beyond them."""
+    """Return the range of the bars in ms. It does not cover a call that the user made later."""
     start_up = max((step.end for step in steps if step.name != _FIRST_CALL), default=0.0)
     call = max((step.end for step in steps if step.name == _FIRST_CALL), default=0.0)
     return max(start_up, call) if call <= 1.5 * start_up else start_up

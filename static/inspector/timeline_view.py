@@ -1,4 +1,4 @@
-"""The beginning of a session in the page: a table of its steps with their times, and beside each a bar."""
+"""The start of a session in the page: a table of its steps with their times, each with a bar."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class TimelineView:
     """The view of one timeline."""
 
     def __init__(self, page: Page, place: Element, timeline: Timeline, log: WireLog) -> None:
-        """Build it.
+        """Build the view.
 
         Args:
             page: the page.
             place: where to.
-            timeline: what is shown.
-            log: what the timeline is read off.
+            timeline: the timeline to show.
+            log: the log that the timeline is read from.
         """
         self._page = page
         self._timeline = timeline

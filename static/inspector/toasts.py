@@ -1,4 +1,4 @@
-"""Short notices that go away by themselves, read out where they appear."""
+"""Short notices that disappear by themselves, and are read out by screen readers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from mcpframe import Page
 from mcpframe.frame.elements import Element
 
 LASTING = 8.0
-"""How long a notice stays, in seconds; a person may dismiss it earlier."""
+"""How long a notice stays, in seconds; the user may dismiss it earlier."""
 
 
 class Toasts:
     """The notices of the page."""
 
     def __init__(self, page: Page) -> None:
-        """Show them in the element that is there for it: a live region has to be there before what is in it."""
+        """Show notices in an element of the page: a live region has to exist before its content."""
         self._place = page.element("#insp-toasts")
         self._page = page
 

@@ -1,4 +1,4 @@
-"""A JSON value in the page as a tree of `<details>`, made as far as it is opened: a value of megabytes stays quick."""
+"""A JSON value as a tree of `<details>`, built only as far as it is opened, so that large values stay fast."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def json_tree(page: Page, place: Element, value: Any, *, label: str = "JSON") ->
     Args:
         page: the page.
         place: the element.
-        value: what `json.loads` gives.
+        value: a result of `json.loads`.
         label: the accessible name.
 
     Returns:
-        The element that was made.
+        The new element.
     """
     box = place.add("div", class_="tree", role="group", aria_label=label)
     add_copy(page, box, lambda: write_json(value), label)
@@ -37,7 +37,7 @@ def json_tree(page: Page, place: Element, value: Any, *, label: str = "JSON") ->
 
 
 def add_copy(page: Page, place: Element, text: Any, what: str) -> None:
-    """Add a button that copies a text, which is made when it is wanted."""
+    """Add a button that copies a text, which is created on a click."""
     button = place.add("button", "Copy", type="button", class_="small copy", aria_label=f"Copy {what}")
     said = place.add("span", class_="quiet", role="status")
 
@@ -54,7 +54,7 @@ def add_copy(page: Page, place: Element, text: Any, what: str) -> None:
 
 
 def preview(value: Any) -> str:
-    """Say in a line what an object or array holds, looking at its first parts only."""
+    """Return a one-line preview of an object or array, from its first parts only."""
     count = len(value)
     if isinstance(value, list):
         return f"[{count:,} item{'' if count == 1 else 's'}]"
@@ -119,7 +119,7 @@ def _leaf(place: Element, key: str | None, value: Any) -> None:
     _name(line, key)
     kind = "null" if value is None else type(value).__name__
     text = json.dumps(value, ensure_ascii=False)
-    if "\\ud" in json.dumps(value):  # surrogates without a partner can't be shown
+    if "\\ud" in json.dumps(value):  # lone surrogates cannot be shown
         text = json.dumps(value)
     shown = line.add("span", _cut(text, LONG_TEXT), class_=f"tree-{kind}")
     if len(text) > LONG_TEXT:

@@ -1,4 +1,4 @@
-"""One of several kinds of value in a form; and which widget shows a value."""
+"""A choice between several kinds of value in a form; and the choice of a widget for a value."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from mcpframe.frame.ui import Element
 from rows import ListGroup, ObjectGroup
 
 MAX_ROWS = 200
-"""How many items or properties are still shown one by one."""
+"""Up to how many items or properties are shown one by one."""
 
 
 def make_widget(maker: Maker, field: Field, place: Element, title: str, value: Any) -> Widget:
-    """Put a field into the page, filled with a value; as JSON where its own control can't show that."""
+    """Add a field to the page, filled with a value; as JSON if its own control cannot show that."""
     parts = len(field.members) + len(field.choices) + len(field.options)
     if maker.left > parts and _holds(field, value):
         match field.kind:
@@ -33,7 +33,7 @@ def make_widget(maker: Maker, field: Field, place: Element, title: str, value: A
 
 
 def _holds(field: Field, value: Any) -> bool:
-    """Whether the group of a field can show a value."""
+    """Return whether the group of a field can show a value."""
     if value is MISSING:
         return True
     match field.kind:
@@ -53,7 +53,7 @@ def _holds(field: Field, value: Any) -> bool:
 
 
 def _option(field: Field, value: Any) -> int | None:
-    """The option of a union that a value is shown as: the first that it fits, else the first that can show it."""
+    """Return the option of a union for a value: the first that it fits, else the first that can show it."""
     for test in (fits, lambda option, value: _holds(option, value) or _is_close(option, value)):
         for at, option in enumerate(field.options):
             if test(option, value):
@@ -66,10 +66,10 @@ def _is_close(option: Field, value: Any) -> bool:
 
 
 class Union(Widget):
-    """One of several kinds of value: a list to choose the kind, and what is typed for it."""
+    """One of several kinds of value: a list to choose the kind, and the widget of that kind."""
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str, value: Any) -> None:
-        """Put it into the page."""
+        """Add the widget to the page."""
         super().__init__(maker, field, title)
         head = Field(kind="choice", schema={}, description=field.description, required=field.required)
         self.box = place.add("div", class_="union")
@@ -118,14 +118,14 @@ class Union(Widget):
         return self._inner[self.chosen][1] if self.chosen is not None and self.chosen in self._inner else None
 
     def draft(self) -> Any:
-        """Return what is typed for the chosen kind."""
+        """Return the present value of the chosen kind."""
         if self.chosen is None:
             return MISSING
         widget = self._now()
         return widget.draft() if widget else None
 
     def check(self, troubles: list[Trouble]) -> Any:
-        """Return the value of the chosen kind, and add what is wrong with it."""
+        """Return the value of the chosen kind, and add its problems to the list."""
         widget = self._now()
         if widget:
             return widget.check(troubles)
@@ -136,11 +136,11 @@ class Union(Widget):
         return MISSING
 
     def tell(self, message: str) -> None:
-        """Show what is wrong."""
+        """Show a problem."""
         self.head.tell(message)
 
     def focus(self) -> None:
-        """Move the keyboard's focus to the list of kinds."""
+        """Move the keyboard focus to the list of kinds."""
         self.head.focus()
 
     def rename(self, title: str) -> None:

@@ -1,4 +1,4 @@
-"""Following what changes at a server: its lists, and single resources. Each protocol era has its own way."""
+"""Subscriptions to changes at a server: of its lists, and of single resources. Each protocol era has its own way."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from telling import sentence
 _LISTS = {ToolsListChanged: "tools", PromptsListChanged: "prompts", ResourcesListChanged: "resources"}
 
 PATIENCE = 5.0
-"""How long a server may take to agree that it tells of its lists, in seconds; it is of use before, too."""
+"""How long to wait for a server to confirm the subscription to its lists, in seconds, before it is used."""
 
 
 class Updates:
-    """What is followed at one server, for as long as a session lasts."""
+    """The subscriptions at one server, for as long as a session lasts."""
 
     def __init__(self, list_changed: Callable[[str], None]) -> None:
-        """Follow nothing yet.
+        """Create it without subscriptions.
 
         Args:
-            list_changed: told "tools", "prompts" or "resources" where that list has changed.
+            list_changed: called with "tools", "prompts" or "resources" when that list has changed.
         """
         self._list_changed = list_changed
         self._client: Client | None = None
@@ -49,7 +49,7 @@ class Updates:
         return self._client is not None and self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     async def begin(self, client: Client) -> None:
-        """Use a client that has just connected, and follow its lists."""
+        """Use a client that has just connected, and subscribe to its lists."""
         self._client = client
         has = client.server_capabilities
         tools = bool(has.tools and has.tools.list_changed)
@@ -61,10 +61,10 @@ class Updates:
             )
             begun = asyncio.get_running_loop().create_future()
             self._lists = asyncio.ensure_future(self._listen_to_lists(listening, begun))
-            await asyncio.wait([begun], timeout=PATIENCE)  # what changes from now on is told
+            await asyncio.wait([begun], timeout=PATIENCE)  # later changes are reported
 
     async def end(self) -> None:
-        """Follow nothing any more."""
+        """End all subscriptions."""
         tasks = [task for task in (self._lists, *self._followed.values()) if task is not None]
         self._client = self._lists = None
         self._followed.clear()
@@ -76,23 +76,23 @@ class Updates:
             tell()
 
     def follows(self, uri: str) -> bool:
-        """Whether a resource is followed."""
+        """Return whether a resource is subscribed to."""
         return uri in self._followed
 
     def count(self, uri: str) -> int:
-        """How often a resource was updated since it was first followed."""
+        """Return how often a resource was updated since the first subscription."""
         return self._counts[uri]
 
     def problem(self, uri: str) -> str:
-        """Why a resource is not followed, where it should be."""
+        """Return why subscribing to a resource failed."""
         return self._problems.get(uri, "")
 
     def tell(self, uri: str, tell: Callable[[], None]) -> None:
-        """Have a function called at every change of what is known of a resource, in place of the one before."""
+        """Set the function to call at every change of a resource's state here, instead of the one before."""
         self._callbacks[uri] = tell
 
     async def follow(self, uri: str) -> None:
-        """Follow a resource; where that fails, `problem` says why."""
+        """Subscribe to a resource; if that fails, `problem` returns why."""
         self._problems.pop(uri, None)
         client = self._client
         if client is None:
@@ -111,7 +111,7 @@ class Updates:
             self._followed[uri] = None
 
     async def unfollow(self, uri: str) -> None:
-        """Follow a resource no more."""
+        """Unsubscribe from a resource."""
         task = self._followed.pop(uri, None)
         if task is not None:
             task.cancel()
@@ -123,7 +123,7 @@ class Updates:
                 self._problems[uri] = sentence(error)
 
     def note(self, method: str, uri: str) -> None:
-        """Take a notification. In the modern era it is not needed: what is followed tells by itself."""
+        """Handle a notification. Not needed in the modern era, in which subscriptions have streams of their own."""
         if self._modern:
             return
         if method == "notifications/resources/updated":
@@ -146,7 +146,7 @@ class Updates:
                     if type(event) in _LISTS:
                         self._list_changed(_LISTS[type(event)])
         except (MCPError, SubscriptionLost, RuntimeError):
-            return  # the session is over, or the server does not tell
+            return  # the session is over, or the server does not report changes
         finally:
             if not begun.done():
                 begun.set_result(None)

@@ -1,4 +1,4 @@
-"""One message of the wire log: what it is, read off its text as far as that is quick and safe."""
+"""One message of the wire log: its kind and title, read from its text as far as that is fast and safe."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ KINDS: Final = {
     "handshake": "Handshake and setup",
     "refused": "Refused",
 }
-"""The kinds of messages, and what a person calls them."""
+"""The kinds of messages, and their visible names."""
 
 _PARSED: Final = 256 * 1024
-"""Characters of the longest text that is parsed to be filed; of a longer one, its two ends are looked at."""
+"""Characters of the longest text that is parsed; of a longer one, only both ends are read."""
 
 _MOST_NESTING: Final = 1000
 _METHOD: Final = re.compile(r'"method":"([^"\\]{1,200})"')
@@ -46,15 +46,15 @@ class Entry:
         origin: where it came from or went to.
         kind: one of `KINDS`.
         title: its method, or that of the request it answers; of a handshake the kind, in the words of its dialect.
-        note: what else is good to see at a glance: the tool, the resource, the message of an error.
-        text: its JSON text; None where there is none, or it is too long to be kept.
+        note: further details for the list: the tool, the resource, the message of an error.
+        text: its JSON text; None if there is none, or it is too long to be kept.
         size: its bytes in UTF-8.
-        refused: why it was refused.
+        refused: why it was rejected.
         id: of a request or an answer, its id as JSON.
         partner: for an answer the number of its request, for a request that of its answer.
         took: for an answer, the seconds since its request.
-        count: how often it came; of what is refused unread, all of an origin is one entry.
-        step: of a handshake, what a person calls this step of it; empty where it is none.
+        count: how often it came; messages of one origin that are rejected unread share one entry.
+        step: of a handshake, the visible name of this step; empty otherwise.
     """
 
     number: int
@@ -75,14 +75,14 @@ class Entry:
 
     @property
     def value(self) -> Any:
-        """What its text says. Raises ValueError where there is none, or it is nested too deeply to be looked at."""
+        """The parsed text. Raises ValueError if there is none, or it is nested too deeply."""
         if self.text is None:
             raise ValueError("there is no text")
         return parse(self.text)
 
 
 def _look_at(text: str) -> tuple[Any, WireMessage | None, dict[str, Any] | None]:
-    """Return what a text says, what message that is, and the JSON-RPC in it; of a long one only its JSON-RPC's ends."""
+    """Return the parsed text, its kind of message, and the JSON-RPC in it; of a long text only its JSON-RPC's ends."""
     if len(text) > _PARSED and (body := _outline(text)):
         return None, None, body
     try:
@@ -107,7 +107,7 @@ def _outline(text: str) -> dict[str, Any] | None:
 
 
 def describe(entry: Entry, text: str) -> Any:
-    """Say in an entry what a message is, and give what its text says; None where that is too much to be parsed."""
+    """Fill in an entry's description of a message, and return its parsed text; None if it is too long to be parsed."""
     message, wire, body = _look_at(text)
     if body is None:
         entry.kind, entry.title = "handshake", shown(wire.kind) if wire else "Unknown"
@@ -139,10 +139,10 @@ def _note(params: Any) -> str:
 
 
 def parse(text: str) -> Any:
-    """Return what a JSON text says.
+    """Return the value of a JSON text.
 
     Raises:
-        ValueError: where it is not JSON, or nested so deeply that to read it would end Python in a page.
+        ValueError: it is not JSON, or nested so deeply that parsing it would crash Python in a page.
     """
     try:
         check_text(text, max_bytes=len(text) * 4, max_nesting=_MOST_NESTING)
@@ -152,6 +152,6 @@ def parse(text: str) -> Any:
 
 
 def shown(text: str) -> str:
-    """Return a text as it can be put into a page: lone surrogates can't be, and nobody reads more than so much."""
+    """Return a text that can be shown in a page: without lone surrogates, and cut to a readable length."""
     cut = text if len(text) <= 300 else text[:299] + "…"
     return _ODD.sub("\N{REPLACEMENT CHARACTER}", cut)

@@ -14,7 +14,7 @@ class Filter:
     """Which messages are shown.
 
     Attributes:
-        text: is somewhere in them, whatever its case; empty for any.
+        text: a text that they contain, in any case; empty for all.
         direction: `SENT` or `RECEIVED`; empty for both.
         kind: one of `KINDS`; empty for all.
     """
@@ -24,7 +24,7 @@ class Filter:
     kind: str = ""
 
     def passes(self, entry: Entry) -> bool:
-        """Whether a message is shown."""
+        """Return whether a message is shown."""
         if self.kind and entry.kind != self.kind:
             return False
         if self.direction and entry.direction != self.direction:
@@ -37,12 +37,12 @@ class Filter:
 
 
 class Selection:
-    """The messages of a log that pass a filter, oldest first; kept up to date at little cost.
+    """The messages of a log that pass a filter, oldest first; updated incrementally.
 
     Attributes:
         filter: the filter.
         entries: the messages, as of the last `refresh`.
-        seen: the number of the last message that was looked at.
+        seen: the number of the last message that was checked.
     """
 
     def __init__(self, log: WireLog, chosen: Filter | None = None) -> None:
@@ -59,7 +59,7 @@ class Selection:
         self.seen = 0
 
     def refresh(self) -> None:
-        """Take in what is new in the log, and let go of what it has dropped."""
+        """Add the new messages of the log, and remove those that it has dropped."""
         log = self._log
         while self.entries and log.get(self.entries[0].number) is not self.entries[0]:
             self.entries.popleft()

@@ -1,9 +1,9 @@
-"""What crossed the wire: the newest messages, and which answers which. Plain data.
+"""The newest messages on the wire, with requests matched to their answers. Plain data.
 
     log = WireLog()
     outer = OuterFrame(url, on_wire=log.record)
 
-The log is bounded in messages and in bytes; what it drops, it counts.
+The log is bounded in messages and in bytes; it counts the messages that it drops.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class WireLog:
     """The newest messages of one server, over all its sessions.
 
     Attributes:
-        dropped: how many messages were dropped, as there is no room for all of them.
+        dropped: how many messages were dropped because of the limits.
         now: the clock, in seconds since the epoch.
-        observers: called with every message as it is filed, and with its value; None where it was refused, or is long.
+        observers: called with every new entry, and with its parsed value; None if it was rejected, or is long.
     """
 
     def __init__(
@@ -40,13 +40,13 @@ class WireLog:
         most_bytes: int = MOST_BYTES,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        """Make an empty log.
+        """Create an empty log.
 
         Args:
             most_entries: how many messages it keeps.
-            most_bytes: how many bytes of them, in UTF-8. Of a message that is longer than half of that, only what it
-                is.
-            clock: gives seconds since the epoch; by default one that never goes back.
+            most_bytes: how many bytes of them, in UTF-8. Of a message longer than half of that, the text is not
+                kept.
+            clock: returns seconds since the epoch; by default one that never goes back.
         """
         self.dropped = 0
         self.observers: list[Observer] = []
@@ -69,16 +69,16 @@ class WireLog:
         return reversed(self._entries.values())
 
     def get(self, number: int) -> Entry | None:
-        """Return an entry; None where it is not there, or not any more."""
+        """Return an entry; None if it does not exist, or no longer."""
         return self._entries.get(number)
 
     @property
     def last(self) -> int:
-        """The number of the last entry there ever was; 0 at the beginning."""
+        """The number of the newest entry ever added; 0 at the beginning."""
         return self._last
 
     def record(self, wire: Wire) -> None:
-        """File a message: for `OuterFrame(on_wire=...)`."""
+        """Add a message: for `OuterFrame(on_wire=...)`."""
         now = self.now()
         direction = SENT if wire.direction == "sent" else RECEIVED
         if wire.text is None:
@@ -99,7 +99,7 @@ class WireLog:
         self._tell(entry, message)
 
     def clear(self) -> None:
-        """Forget all of it."""
+        """Remove all entries."""
         self._entries.clear()
         self._asked.clear()
         self._strangers.clear()
@@ -109,7 +109,7 @@ class WireLog:
         """Return entries as a JSON document with one line for each.
 
         Args:
-            entries: those wanted; by default all.
+            entries: the entries to return; by default all.
         """
         lines = []
         for entry in self if entries is None else entries:
@@ -128,7 +128,7 @@ class WireLog:
             if entry.took is not None:
                 fields["answers"] = entry.partner
                 fields["milliseconds"] = round(entry.took * 1000, 1)
-            # As text: it may be nested deeper than whoever reads this can read.
+            # As text: it may be nested too deeply for the reader's parser.
             fields["text"] = entry.text
             lines.append(json.dumps(fields, ensure_ascii=True))
         head = json.dumps({"format": "mcpframe wire log 1", "dropped": self.dropped})[:-1]
@@ -152,7 +152,7 @@ class WireLog:
 
     def _pair(self, entry: Entry) -> None:
         if entry.kind == "handshake":
-            self._asked.clear()  # another session, whose ids begin anew
+            self._asked.clear()  # another session, whose ids start again
         elif entry.kind == "request":
             self._asked[entry.direction, entry.id] = entry
         elif entry.kind in ("response", "error"):

@@ -1,7 +1,7 @@
-"""The wire log in the page: a table of the newest messages, its filters, and what one message says.
+"""The wire log in the page: a table of the newest messages, its filters, and the details of one message.
 
-However much is logged, only the newest rows are in the page. They are made anew a few times a second at most, and never
-for more than a fifth of the time, so that a flood of messages does not stop the page.
+However long the log is, only the newest rows are in the page. They are rendered at most a few times a second, and never
+for more than a fifth of the time, so that a flood of messages does not block the page.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ ROWS: Final = 100
 _DIRECTIONS: Final = {SENT: "Sent", RECEIVED: "Received"}
 _COLUMNS: Final = ("Time", "Direction", "Kind", "Message", "Size", "Took")
 _SOONEST: Final = 0.1
-"""Seconds between two renderings, at least."""
+"""The minimum time between two renderings, in seconds."""
 _NOT_ASLEEP: Final = 0.25
-"""Seconds until is looked again whether the log can be seen."""
+"""Seconds between two checks whether the log is visible."""
 _SHARE: Final = 4
-"""How many times as long as a rendering took the page is left alone afterwards."""
+"""The pause after a rendering, as a multiple of the time it took."""
 
 _numbers = count(1)
 
@@ -42,13 +42,13 @@ class WireView:
     """The view of one log."""
 
     def __init__(self, page: Page, place: Element, log: WireLog, *, name: Callable[[], str] = lambda: "server") -> None:
-        """Build it.
+        """Build the view.
 
         Args:
             page: the page.
             place: where to.
-            log: what is shown.
-            name: gives the server's name, for the file that the log is exported to.
+            log: the log to show.
+            name: returns the server's name, for the file that the log is exported to.
         """
         self._page = page
         self._log = log
@@ -138,7 +138,7 @@ class WireView:
     # Rendering
 
     def _wake(self, *, anew: bool = False) -> None:
-        """Render soon: a message has come, or with `anew` another selection is wanted."""
+        """Render soon: there is a new message, or with `anew` another selection."""
         self._anew = self._anew or anew
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._rest, self._on_time)
@@ -234,7 +234,7 @@ class WireView:
         self._nothing.hidden = passing > 0
         self._nothing.text = "No message passes the filter." if len(log) else "Nothing has crossed the wire yet."
 
-    # What a person does
+    # Actions of the user
 
     def _on_pause(self) -> None:
         self._paused = not self._paused

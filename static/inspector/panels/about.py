@@ -1,4 +1,4 @@
-"""What a server says about itself, and what this client offers it."""
+"""A server's description of itself, and what this client offers it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class About:
     """The panel about the server."""
 
     def __init__(self, page: Page, place: Element, connection: Connection) -> None:
-        """Build it; parameters as of `Tools`."""
+        """Build the panel; the parameters are those of `Tools`."""
         self._page = page
         self._connection = connection
         self._facts = place.add("dl", class_="insp-facts")
@@ -28,7 +28,7 @@ class About:
         return self._roots.value.split()
 
     def refresh(self) -> None:
-        """Show what is known now."""
+        """Update the panel."""
         connection, server, client = self._connection, self._connection.server, self._connection.client
         info = client.server_info if client else None
         facts = {

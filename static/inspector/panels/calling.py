@@ -1,4 +1,4 @@
-"""A request that a person makes by a form: its button, cancelling it, its progress, and what came of it."""
+"""A request that the user fills in: its form and button, its progress, cancelling it, and its result."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Read = Callable[[str], Awaitable[dict[str, Any]]]
 
 
 class Calling:
-    """A form with a button that asks the server.
+    """A form with a button that sends the request.
 
     Attributes:
-        form: the form; None where there is nothing to fill in.
+        form: the form; None if there is nothing to fill in.
     """
 
     def __init__(
@@ -37,15 +37,15 @@ class Calling:
         label: str,
         read: Read | None,
     ) -> None:
-        """Build it.
+        """Build the form.
 
         Args:
             page: the page.
             place: where to.
-            schema: of what is asked for; None where nothing is.
-            verb: what is on the button.
-            ask: asks the server, and gives its result as it crosses the wire.
-            label: what the form is for.
+            schema: the schema of the arguments; None if there are none.
+            verb: the label of the button.
+            ask: sends the request, and returns its result as it is on the wire.
+            label: the accessible name of the form.
             read: reads a resource that a result links to.
         """
         self._page = page
@@ -70,7 +70,7 @@ class Calling:
         try:
             value = self.form.value() if self.form else None
         except FormProblem:
-            return  # the form says what is wrong, and has the focus there
+            return  # the form shows the problems, and moves the focus there
         self._begin()
         start = time.monotonic()
         told = "Cancelled."
@@ -79,7 +79,7 @@ class Calling:
                 result = await self._ask(value, self._on_progress)
                 told = f"Answered in {_duration(time.monotonic() - start)}."
                 show_result(self._page, self._result, result, read=self._read)
-        except Exception as error:  # noqa: BLE001  whatever a server answers, or the SDK makes of it, is shown
+        except Exception as error:  # noqa: BLE001  any error of the server or of the SDK is shown
             told = f"Failed after {_duration(time.monotonic() - start)}."
             self._problem.text = sentence(error)
             self._problem.hidden = False

@@ -18,12 +18,12 @@ def offer_completions(
     reference: types.PromptReference | types.ResourceTemplateReference,
     names: Sequence[str],
 ) -> None:
-    """Offer what the server completes, where it completes anything.
+    """Offer the server's completions, if it has any.
 
     Args:
         connection: the connection to the server.
-        calling: has the form.
-        reference: what the form is for.
+        calling: the request with the form.
+        reference: the prompt or the resource template.
         names: the fields.
     """
     client, form = connection.client, calling.form
@@ -36,7 +36,7 @@ def offer_completions(
         try:
             result = await connection.client.complete(reference, {"name": name, "value": typed})
         except MCPError:
-            return []  # a completion is an offer: the field takes any text
+            return []  # completions are optional: the field takes any text
         return list(result.completion.values)
 
     for name in names:

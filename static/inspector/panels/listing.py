@@ -1,4 +1,4 @@
-"""A list to choose from and the details of what was chosen, beside each other: the form of most panels."""
+"""A list beside the details of the chosen item: the layout of most panels."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from mcpframe.frame.elements import Element, PageEvent
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to choose.
+    """One item of the list.
 
     Attributes:
-        key: what it is known by.
-        name: what it is called.
+        key: its key.
+        name: its visible name.
         note: a line about it.
-        data: the thing itself, as it crossed the wire: while that is the same, its details stay as they are.
+        data: the item as it is on the wire; while it is unchanged, its details are not rendered again.
     """
 
     key: str
@@ -30,13 +30,13 @@ class Listing:
     """A list with details."""
 
     def __init__(self, place: Element, label: str, nothing: str, show: Callable[[Item, Element], None]) -> None:
-        """Build it.
+        """Build an empty list.
 
         Args:
             place: where to.
-            label: what is listed.
-            nothing: what to say where the server has nothing.
-            show: shows the details of an item in an element that is empty.
+            label: the accessible name of the list.
+            nothing: the text for an empty list.
+            show: shows the details of an item in an empty element.
         """
         self._show = show
         self._items: dict[str, Item] = {}
@@ -50,7 +50,7 @@ class Listing:
         self._detail = self._root.add("div", class_="insp-detail")
 
     def fill(self, items: Sequence[Item]) -> None:
-        """Show these items, in place of those before. What was chosen stays so where it is still there."""
+        """Replace the items. The chosen one stays chosen if it is still there."""
         before = self._items.get(self._chosen)
         self._items = {item.key: item for item in items}
         self._nothing.text = self._no_items
@@ -76,7 +76,7 @@ class Listing:
             self._open()
 
     def _on_key(self, event: PageEvent) -> None:
-        """Go up and down the list by arrows; Tab goes through it as well."""
+        """Move through the list with the arrow keys; Tab works as well."""
         step = {"ArrowUp": -1, "ArrowDown": 1}.get(event.key)
         keys = list(self._items)
         if step and event.target and (key := event.target.get("data-key")) in keys:

@@ -1,4 +1,4 @@
-"""What the server logs and tells, newest last, with a filter by level."""
+"""The server's logs and notifications, newest last, with a filter by level."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from telling import sentence
 
 LEVELS: Final[tuple[types.LoggingLevel, ...]] = get_args(types.LoggingLevel)
 USUAL: Final[types.LoggingLevel] = "info"
-"""The level that is asked for by itself: that of what a server prints."""
+"""The level that is requested by default: that of printed output."""
 
 MOST: Final = 1000
 """How many entries are kept."""
@@ -26,7 +26,7 @@ class Logs:
     """The panel of logs and notifications."""
 
     def __init__(self, page: Page, place: Element, connection: Connection) -> None:
-        """Build it; parameters as of `Tools`."""
+        """Build the panel; the parameters are those of `Tools`."""
         self._connection = connection
         bar = place.add("div", class_="insp-row insp-bar")
         self._ask = self._select(bar, "Level to ask for", {"": "None asked for"})
@@ -57,7 +57,7 @@ class Logs:
         self._add("", method, json.dumps(told, ensure_ascii=False) if told else "")
 
     async def connected(self) -> None:
-        """Ask the server for the level that was chosen, where the era has a request for it."""
+        """Request the chosen level from the server, if the era has a request for it."""
         await self._on_ask()
 
     def _add(self, level: str, source: str, text: str) -> None:
@@ -94,7 +94,7 @@ class Logs:
         else:
             try:
                 await client.set_logging_level(level)
-            except Exception as error:  # noqa: BLE001  whatever the server answers is shown
+            except Exception as error:  # noqa: BLE001  any error of the server is shown
                 self._status.text = sentence(error)
             else:
                 self._status.text = "Set."

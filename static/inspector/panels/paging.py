@@ -1,4 +1,4 @@
-"""Lists that a server gives in pages."""
+"""Lists that a server returns in pages."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 MOST_PAGES = 100
-"""After so many, a server that never ends its list is not asked for more."""
+"""The maximum of pages, for a server whose list never ends."""
 
 
 async def all_pages(ask: Callable[..., Awaitable[Any]], name: str) -> list[Any]:
     """Return all entries of a list.
 
     Args:
-        ask: asks for a page, by its `cursor`.
+        ask: requests a page, by its `cursor`.
         name: the attribute of the answer that has the entries.
     """
     found: list[Any] = []

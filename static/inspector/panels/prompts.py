@@ -21,14 +21,14 @@ class Prompts:
     """The panel of prompts."""
 
     def __init__(self, page: Page, place: Element, connection: Connection, read: Read) -> None:
-        """Build it; parameters as of `Tools`."""
+        """Build the panel; the parameters are those of `Tools`."""
         self._page = page
         self._connection = connection
         self._read = read
         self._listing = Listing(place, "Prompts", "This server has no prompts.", self._show)
 
     async def refresh(self) -> int:
-        """Ask for the prompts anew, and say how many there are."""
+        """Fetch the prompts again, and show their number."""
         client = self._connection.client
         if client is None or client.server_capabilities.prompts is None:
             prompts: list[types.Prompt] = []

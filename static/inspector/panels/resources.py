@@ -1,4 +1,4 @@
-"""The resources of a server and its templates: reading them, and following their updates."""
+"""The resources of a server and its templates: reads them, and subscribes to their updates."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Resources:
     """The panel of resources and of their templates."""
 
     def __init__(self, page: Page, place: Element, connection: Connection) -> None:
-        """Build it; parameters as of `Tools`."""
+        """Build the panel; the parameters are those of `Tools`."""
         self._page = page
         self._connection = connection
         self._listing = Listing(place, "Resources", "This server has no resources.", self._show)
 
     async def refresh(self) -> int:
-        """Ask for the resources and templates anew, and say how many there are."""
+        """Fetch the resources and templates again, and show their number."""
         client = self._connection.client
         items: list[Item] = []
         if client is not None and client.server_capabilities.resources is not None:
@@ -41,7 +41,7 @@ class Resources:
         return len(items)
 
     async def read(self, uri: str) -> dict[str, Any]:
-        """Read a resource, and give the result as it crosses the wire."""
+        """Read a resource, and return the result as it is on the wire."""
         return wire(await self._connection.ready.read_resource(uri, meta=self._connection.request_meta))
 
     def _show(self, item: Item, place: Element) -> None:

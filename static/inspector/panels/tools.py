@@ -1,4 +1,4 @@
-"""The tools of a server: what they are, and calling them."""
+"""The tools of a server: lists and calls them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Tools:
     """The panel of tools."""
 
     def __init__(self, page: Page, place: Element, connection: Connection, read: Read) -> None:
-        """Build it.
+        """Build the panel.
 
         Args:
             page: the page.
@@ -43,7 +43,7 @@ class Tools:
         self._listing = Listing(place, "Tools", "This server has no tools.", self._show)
 
     async def refresh(self) -> int:
-        """Ask for the tools anew, and say how many there are."""
+        """Fetch the tools again, and show their number."""
         client = self._connection.client
         if client is None or client.server_capabilities.tools is None:
             tools: list[types.Tool] = []
