@@ -1,1 +1,1 @@
-"""What an author works with: the development server, the inspector, the demo."""
+"""The programs that authors work with: the development server, the inspector, the demo."""

@@ -1,4 +1,4 @@
-"""The demo: a server in a frame and a host page around it on two sites, asked through a real browser."""
+"""The demo: a host page and a server framed by it, on two sites; a real browser calls the server's tool."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from mcpframe.kit.web.site import Site
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-#: What is asked: the tool, and its argument.
+#: The tool that is called, and its argument.
 TOOL = "calculate_pi"
 ITERATIONS = 100_000
 
-# Used when they are free and none are given, so that a second run finds the bundle it built for the same host origin.
+# Used if no port is given and they are free, so that the next run can reuse the bundle for the same host origin.
 _BUNDLE_PORT, _PAGE_PORT = 8700, 8701
 _PATIENCE = 180.0
 _CLOSE_TIMEOUT = 10.0
@@ -41,12 +41,12 @@ _CLOSE_TIMEOUT = 10.0
 
 @dataclass(frozen=True)
 class Answer:
-    """What the host page showed.
+    """The answer that the host page shows.
 
     Attributes:
         tools: The names of the server's tools.
         text: The text of the tool's answer.
-        structured: Its structured content, or None.
+        structured: Its structured content, or None if it has none.
     """
 
     tools: list[str]
@@ -59,12 +59,12 @@ class Answer:
         estimate = self.structured.get("pi") if isinstance(self.structured, dict) else None
         if isinstance(estimate, (int, float)):
             return float(estimate)
-        found = re.search(r"-?\d+\.\d+", self.text)
-        return float(found[0]) if found else None
+        decimal = re.search(r"-?\d+\.\d+", self.text)
+        return float(decimal[0]) if decimal else None
 
 
 def is_right(number: float | None, iterations: int) -> bool:
-    """Whether `number` is what `iterations` random points say of pi.
+    """Return whether `number` is a plausible estimate of pi from `iterations` random points.
 
     A point is in the quarter circle with probability p = pi/4, so the estimate's standard deviation is
     4·sqrt(p(1 - p)/iterations); six of them are exceeded by chance once in 500 million runs.
@@ -77,20 +77,19 @@ def is_right(number: float | None, iterations: int) -> bool:
 def run_demo(*, once: bool = False, port: int = 0, page_port: int = 0, progress: Progress = silent) -> None:
     """Build the pi template, serve it and the host page, call its tool in Chromium, print the answer and the addresses.
 
-    Unless `once`, the inspector is served, too, with the servers among the templates as its examples: they are built
-    for it then.
+    Unless `once`, the servers among the templates are built as well, and the inspector is served with them as examples.
 
-    Needs a clone of the repository (the host page's npm packages are pinned there).
+    It needs a clone of the repository, where the npm packages of the host page are pinned.
 
     Args:
-        once: Return after the answer; else serve until Ctrl-C.
-        port: The port of the bundle's origin; 0 takes a free one.
-        page_port: The port of the host page's origin; 0 takes a free one.
-        progress: Told about long steps.
+        once: Return after the answer; otherwise serve until Ctrl-C.
+        port: The port of the bundle's origin; 0 for a free one.
+        page_port: The port of the host page's origin; 0 for a free one.
+        progress: Reports long steps.
 
     Raises:
-        DemoError: The page did not answer, or not with pi.
-        KitError: A step of the set-up failed; each has its own class.
+        DemoError: The page did not answer, or the answer is not pi.
+        KitError: Something that the demo needs is missing or fails.
     """
     root = checkout_dir()
     chromium = ensure_chromium(install=True, progress=progress)
@@ -100,7 +99,7 @@ def run_demo(*, once: bool = False, port: int = 0, page_port: int = 0, progress:
         folder = temporary / "page"
         folder.mkdir()
         page = _serve(stack, Site(folder, readers=()), page_port, _PAGE_PORT)
-        # A bundle is made for its host's origin. The usual one is kept; who holds its port is alone with it.
+        # A bundle is for one host origin. That of the usual port is kept; only one process at a time has this port.
         bundles = root / ".cache" / "demo" if page.port == _PAGE_PORT else temporary / "bundles"
         bundles.mkdir(parents=True, exist_ok=True)
         frame = _serve(stack, Site(bundles, readers=[page.origin]), port, _BUNDLE_PORT, FRAMED_HOST)
@@ -137,8 +136,8 @@ def _wait_for_the_end() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     for_ever = threading.Event()
     with contextlib.suppress(KeyboardInterrupt):
-        print("Serving all of them; Ctrl-C ends it.", flush=True)
-        # In steps, because on Windows Ctrl-C does not interrupt a wait.
+        print("Serving them; press Ctrl-C to stop.", flush=True)
+        # In short waits, because on Windows Ctrl-C does not interrupt a wait.
         while not for_ever.wait(1):
             pass
 
@@ -151,18 +150,18 @@ def ask(
     *,
     patience: float = _PATIENCE,
 ) -> Answer:
-    """Open the host page, fill the form of `TOOL`, press its button and read the answer off the page.
+    """Open the host page, fill in the form of `TOOL`, submit it and read the answer from the page.
 
     Args:
         page_url: The host page.
         chromium: The browser's program.
-        arguments: Goes into the form's fields, by name.
+        arguments: The values for the form's fields, by name.
         screenshot: Where to save a picture of the page with the answer.
-        patience: Seconds until the answer has to be there, the browser's start included: not all that Playwright waits
-            for has a deadline of its own.
+        patience: The deadline for the answer in seconds, including the browser's start, as not every wait of Playwright
+            has a deadline.
 
     Raises:
-        DemoError: The page could not connect or the tool failed; the message has what the page and its console say.
+        DemoError: The page could not connect or the tool failed; the message includes that of the page and its console.
     """
     return asyncio.run(_asked(page_url, chromium, arguments, screenshot, patience))
 
@@ -182,7 +181,7 @@ async def _asked(
                 return await _read_off(page, page_url, arguments, screenshot, complaints)
             finally:
                 with contextlib.suppress(TimeoutError, Error):
-                    async with asyncio.timeout(_CLOSE_TIMEOUT):  # else its driver ends it
+                    async with asyncio.timeout(_CLOSE_TIMEOUT):  # otherwise its driver ends it
                         await browser.close()
     except TimeoutError:
         raise DemoError(
@@ -206,7 +205,7 @@ async def _read_off(
     reading = asyncio.ensure_future(_read(page, page_url, arguments, screenshot, complaints))
     try:
         await asyncio.wait({reading, crash}, return_when=asyncio.FIRST_COMPLETED)
-        if not reading.done():  # Playwright goes on waiting in a page that is gone
+        if not reading.done():  # Playwright keeps waiting in a page that has crashed
             raise DemoError(_with(complaints, "The host page has crashed: is there enough memory?"))
         return reading.result()
     finally:
@@ -239,6 +238,6 @@ async def _read(
 
 
 def _with(complaints: list[str], message: str) -> str:
-    # The last line of a traceback says what happened; the same complaint may come again and again.
-    told = list(dict.fromkeys(complaint.strip().splitlines()[-1] for complaint in complaints if complaint.strip()))[:3]
-    return f"{message} The console says: {' | '.join(told)}" if told else message
+    # The last line of a traceback is its message; the same complaint may be repeated.
+    lines = list(dict.fromkeys(complaint.strip().splitlines()[-1] for complaint in complaints if complaint.strip()))[:3]
+    return f"{message} The console says: {' | '.join(lines)}" if lines else message

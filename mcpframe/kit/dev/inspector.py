@@ -1,4 +1,4 @@
-"""The inspector, served: its page, which is built once, and the servers that it is to look at, on two sites."""
+"""Serves the inspector: its page, which is built once, and the servers of projects, on two sites."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from mcpframe.kit.project.project import find_project
 from mcpframe.kit.web.serve import FRAMED_HOST, Served, serve_app
 from mcpframe.kit.web.site import Site
 
-# Used when they are free and none is given: what the inspector and the servers remember belongs to their origins.
+# Used if no port is given and they are free: the data that the inspector and servers store belongs to their origins.
 _PAGE_PORT, _SERVERS_PORT = 8710, 8711
 _REBUILDS = "rebuilds"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -33,13 +33,13 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 @dataclass(frozen=True)
 class Inspecting:
-    """An inspector that is being served.
+    """A running inspector.
 
     Attributes:
-        origin: Its origin, which a server has to allow.
+        origin: Its origin, which servers have to allow.
         url: Its address.
-        servers: The addresses of the servers that were built for it, by the names of their bundles.
-        named: Addresses that a link may add: of any other server the inspector asks first.
+        servers: The addresses of the servers that were built for it, by bundle name.
+        named: The servers that a link may add without a question to the user.
     """
 
     origin: str
@@ -48,9 +48,9 @@ class Inspecting:
     named: list[str] = field(default_factory=list)
 
     def url_with(self, server: str, era: str = "auto") -> str:
-        """The address of the inspector that adds a server, or goes to it where it is there already.
+        """Return the inspector's address for a server, which it adds if it is not there yet.
 
-        While this inspector is being served, it doesn't ask whether this server is to be added.
+        While this inspector runs, it does not ask the user whether to add this server.
         """
         if server not in self.named:
             self.named.append(server)
@@ -58,10 +58,10 @@ class Inspecting:
 
 
 def address_or_path(target: str) -> str | Path:
-    """Return the address of a page from the path of a project.
+    """Return the address of a page, or the path of a project.
 
     Raises:
-        OriginError: An address that cannot be framed.
+        OriginError: The address cannot be framed.
     """
     if _SCHEME.match(target):
         return parse_address(target)[0]
@@ -76,24 +76,24 @@ def serve_inspector(
     rebuilds: DevChannel | None = None,
     progress: Progress = silent,
 ) -> Iterator[Inspecting]:
-    """Serve the inspector, and the servers of projects as its examples, for as long as the block lasts.
+    """Serve the inspector, and the servers of projects as its examples, for the duration of the block.
 
     Args:
-        projects: What to build for it, as for `build`; the inspector's origin may embed them, and no other.
-        port: The port of the inspector; 0 takes the usual one, or a free one.
-        rebuilds: Where the inspector hears of builds of a server, which it then connects to anew.
-        progress: Told about long steps.
+        projects: The projects, as for `build`. Only the inspector's origin may embed them.
+        port: The port of the inspector; 0 for the usual one, or else a free one.
+        rebuilds: The channel that reports builds of a server; the inspector then reconnects to it.
+        progress: Reports long steps.
 
     Raises:
         BuildError: A project cannot be built.
-        ConfigError: A project's configuration cannot be used, or it is a page and no server.
+        ConfigError: A project's configuration cannot be used, or it is a page, not a server.
         KitError: Something the build needs is missing or fails.
         PortTaken: Another program listens on the port.
     """
     for project in projects:
         if find_project(project).config.kind == "page":
-            raise ConfigError(f"{project} is a page and no server: build it, and open it with mcpframe serve.")
-    bundles = _kept("inspector", str(static_dir()))  # another installation's page may be another one
+            raise ConfigError(f"{project} is a page, not a server: build it, and open it with mcpframe serve.")
+    bundles = _kept("inspector", str(static_dir()))  # the page of another installation may be different
     page = build(static_dir() / "inspector", bundles, progress=progress)
     examples: list[dict[str, str]] = []
     with ExitStack() as stack:
@@ -108,20 +108,20 @@ def serve_inspector(
             stack.callback(rebuilds.close)
         servers: dict[str, str] = {}
         if projects:
-            # What is built for a port that was just free is of no use to the next run.
+            # Bundles for a random port are of no use to the next run.
             kept = served.port in (port, _PAGE_PORT)
             paths = [str(path.resolve()) for path in projects]
             folder = _kept("inspected", served.origin, *paths) if kept else stack.enter_context(scratch("inspected"))
             built = [build(item, folder, allowed_origins=[served.origin], progress=progress) for item in projects]
-            theirs = _serve(stack, Site(folder, readers=[served.origin]), 0, _SERVERS_PORT, FRAMED_HOST)
+            site = _serve(stack, Site(folder, readers=[served.origin]), 0, _SERVERS_PORT, FRAMED_HOST)
             for result in built:
-                servers[result.name] = f"{theirs.origin}/{result.url_path}"
+                servers[result.name] = f"{site.origin}/{result.url_path}"
                 examples.append({"title": result.manifest["title"], "url": servers[result.name]})
         yield Inspecting(served.origin, f"{served.origin}/{page.url_path}", servers, named)
 
 
 def _kept(kind: str, *inputs: str) -> Path:
-    """Where bundles that depend on these inputs are built, apart from others of the same names."""
+    """Return the folder for bundles that depend on these inputs, apart from others of the same names."""
     return cache_dir() / kind / hashlib.sha256("\n".join(inputs).encode()).hexdigest()[:16]
 
 
@@ -135,7 +135,7 @@ def _serve(stack: ExitStack, app: ASGIApp, port: int, usual: int, host: str = "1
 
 
 class _WithExamples:
-    """A site with one answer more: what the inspector offers beside an empty field. It is another one in each run."""
+    """A site with one more file: the examples that the inspector offers, which are different in each run."""
 
     def __init__(self, site: Site, path: str, offered: dict[str, object]) -> None:
         self._site = site

@@ -1,13 +1,13 @@
-"""How host pages, also the inspector, learn of a rebuild: an answer that waits until there is news (long polling).
+"""Reports rebuilds to host pages and the inspector by long polling: a response is held back until there is news.
 
-Each request has the channel's token (`GET …?token=T&…`), which only pages of its own origin can read: those that
-`mcpframe dev` serves. Without it nothing is answered, whatever other page or program sends it.
+Each request has the channel's token (`GET …?token=T&…`), which only pages of the channel's own origin can read: those
+that `mcpframe dev` serves. Requests without it are refused, so that no other page or program learns anything.
 
-`after=N` answers as soon as the version is greater than N, with JSON: `version`, `url` (the server's page, null
-before the first build), `built` (how many builds there were: another one means that the page is a new one), `error`
-(what is wrong with the author's files, or null) and `fails` (`"build"` where the page is the one before it, `"start"`
-where the new page does not start, or null). `running=N` answers at once: it tells that the page of build N is
-connected. It is served at the origin of each host page, so neither the framed bundle nor its policy knows of it.
+`after=N` is answered as soon as the version is greater than N, with JSON: `version`, `url` (the server's page, null
+before the first build), `built` (the number of builds; if it has changed, so has the page), `error` (the error in the
+author's files, or null) and `fails` (`"build"` if the page is still the one before, `"start"` if the new page does not
+start, or null). `running=N` is answered at once: a host page reports that the page of build N is connected. The
+channel is served at the origin of each host page, so the framed bundle and its policy are not affected.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _HELD = 25.0
-"""Seconds that an answer is held back where there is no news: proxies and browsers give up later."""
+"""How long a response is held back at most, in seconds: less than the timeouts of proxies and browsers."""
 
 
 class DevChannel:
-    """The state of the build, as an ASGI application. Told from the thread that builds.
+    """The state of the build, as an ASGI application; the thread that builds updates it.
 
     Attributes:
-        query: What the query of every request begins with.
+        query: The beginning of every request's query, with the token.
     """
 
     def __init__(self) -> None:
-        """Begin before the first build, with a token of its own."""
+        """Start with no build and a new token."""
         self._token = secrets.token_urlsafe(16)
         self.query = f"token={self._token}&"
         self._lock = threading.Lock()
@@ -47,19 +47,19 @@ class DevChannel:
 
     @property
     def built(self) -> int:
-        """How many builds there were."""
+        """The number of builds so far."""
         return int(str(self._state["built"]))
 
     def publish(self, *, url: str | None = None, error: str | None = None, of: int | None = None) -> bool:
-        """Tell that a build has ended, or what is wrong.
+        """Report the end of a build, or an error.
 
         Args:
-            url: The address of the server's page, where there is a new one; None leaves it as it was.
-            error: What went wrong; None where nothing did.
-            of: It is wrong with the start of the page of this build, by its number: told only where that is the last.
+            url: The address of the server's new page; None if it has not changed.
+            error: The error's message; None if there is none.
+            of: The number of the build whose page does not start; reported only if it is the last build.
 
         Returns:
-            Whether it was told.
+            Whether it was reported.
         """
         with self._lock:
             built = self.built
@@ -79,14 +79,14 @@ class DevChannel:
         return True
 
     def runs(self, number: int, within: float) -> bool:
-        """Wait until a page of a build is connected; not where no host page is open.
+        """Wait until a page of a build is connected; return at once if no host page is open.
 
         Args:
-            number: Which build.
-            within: The longest to wait, in seconds.
+            number: The number of the build.
+            within: The deadline in seconds.
 
         Returns:
-            Whether one is connected, or it does not matter any more as there is a newer build.
+            Whether a page is connected, or no longer needs to be, as there is a newer build.
         """
         with self._news_or_runs:
             if self._heard_by:
@@ -97,7 +97,7 @@ class DevChannel:
         return self._running >= number or self.built != number or self._closed
 
     def close(self) -> None:
-        """Answer everybody who waits, and hold back nothing any more: the web server is about to end."""
+        """Send all held back responses, and hold back no more, as the web server is about to end."""
         with self._lock:
             self._closed = True
             self._wake()
@@ -143,7 +143,7 @@ def _number(text: str) -> int:
 
 
 class WithChannel:
-    """A site with a channel at one path more."""
+    """A site with a channel at one additional path."""
 
     def __init__(self, site: ASGIApp, path: str, channel: DevChannel) -> None:
         """Answer `path` from the channel, and the rest from the site."""

@@ -1,8 +1,8 @@
-"""The development server: a project in a host page on two origins, built anew whenever one of its files changes.
+"""The development server: serves a project and its host page on two origins, and rebuilds it when a file changes.
 
-A rebuild is a draft (see `build`): the page compiles and imports the author's files itself, and host pages have it at
-once. Where none of them connects to it, it is built once more, as it would be published: that says why, with the line.
-Where files do not compile here, the build in Pyodide has the last word, as this machine's Python may be older.
+A rebuild is a draft (see `build`): the page itself compiles and imports the author's files, so host pages get it at
+once. If no host page can connect to it, the project is built again as for publishing, which finds the error and its
+line. A syntax error in this machine's Python is not final, as it may be older than Pyodide's: the build decides.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ from mcpframe.kit.web.host_page import copy_host_modules
 from mcpframe.kit.web.serve import FRAMED_HOST, Served, serve_app
 from mcpframe.kit.web.site import Site
 
-#: Where a host page finds the channel, at its own origin.
+#: The path of the channel, at the host page's origin.
 STATE_PATH = "/dev-state"
 
-# Used when they are free and none is given: what the browser keeps for a page belongs to its origin.
+# Used if no port is given and they are free: the data that a browser stores for a page belongs to its origin.
 _PAGE_PORT, _SERVER_PORT = 8720, 8721
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; frame-src {origin}; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_STEP = 30  # milliseconds without a change that end a group of changes
-_PATIENCE = 3.0  # seconds for a page to connect: a build at the same time would take it the processor
+_STEP = 30  # milliseconds without a change after which a group of changes is complete
+_PATIENCE = 3.0  # seconds for a page to connect; a build during this time would slow it down
 _IGNORED = ("dist", "mcpframe-results", "mcpframe.lock")
 
-Told = Callable[[McpFrameError | None, float], None]
-"""Called after each rebuild with its error and its seconds; again where the server turns out not to start."""
+Report = Callable[[McpFrameError | None, float], None]
+"""Called after each rebuild with its error and duration in seconds, and again if the server then does not start."""
 
 
 class DevServer:
-    """A project that is being served for development.
+    """A project that is served for development.
 
     Attributes:
         url: The host page's address.
-        channel: What host pages are told through.
-        first_error: What was wrong with the first build; None where nothing was.
+        channel: The channel that reports builds to host pages.
+        first_error: The error of the first build; None if there was none.
         server_url: The address of the server's page; None before there is a build.
     """
 
@@ -67,7 +67,7 @@ class DevServer:
     def __init__(
         self, path: Path, scratch: Path, page: Served, server: Served, channel: DevChannel, also: tuple[str, ...]
     ):
-        """Made by `serve_dev`."""
+        """Created by `serve_dev`."""
         self.url = f"{page.origin}/"
         self.channel = channel
         self._path = path
@@ -78,11 +78,11 @@ class DevServer:
         self._stop = threading.Event()
 
     def rebuild(self, progress: Progress = silent) -> McpFrameError | None:
-        """Build what has changed, and tell the host pages. Returns the error, where there is one."""
+        """Build the project and report it to the host pages. Return the error, if there is one."""
         try:
             problem = self._syntax_error()
             if problem:
-                self.channel.publish(error=problem)  # at once: a build that is no draft takes seconds
+                self.channel.publish(error=problem)  # before the build, as one that is not a draft takes seconds
             before = self.server_url
             built = build(
                 self._path, self._out, allowed_origins=self._origins, draft=problem is None, progress=progress
@@ -92,18 +92,18 @@ class DevServer:
             return error
         self.server_url = f"{self._server.origin}/{built.url_path}"
         self.channel.publish(url=self.server_url)
-        # The first one is whole, whatever it is called, and so is one that this Python cannot read.
+        # Not drafts, so nothing to prove: the first build, and one with a syntax error in this Python.
         self._unproved = self.channel.built if before and problem is None else 0
         return None
 
     def prove(self, number: int) -> McpFrameError | None:
-        """Unless a page is connected to a build, build as it would be published, and tell where it does not start.
+        """Unless a page connects to a build, build the project as for publishing, and report why it does not start.
 
         Args:
-            number: Which build: nothing is told where there is a newer one.
+            number: The number of the build; nothing is reported if there is a newer one.
 
         Returns:
-            The error that was told.
+            The error that was reported.
         """
         if self.channel.runs(number, _PATIENCE) or self._stop.is_set():
             return None
@@ -113,11 +113,11 @@ class DevServer:
             return error if self.channel.publish(error=str(error), of=number) else None
         return None
 
-    def watch(self, told: Told) -> None:
+    def watch(self, report: Report) -> None:
         """Rebuild on every change, until `stop`.
 
         Args:
-            told: Called after each rebuild, and where the server turns out not to start; from two threads.
+            report: Called after each rebuild, and again if the server then does not start; from two threads.
         """
         folder = self._path if self._path.is_dir() else self._path.parent
         changes = watchfiles.watch(
@@ -128,25 +128,25 @@ class DevServer:
                 for _ in changes:
                     start = time.monotonic()
                     error = self.rebuild()
-                    told(error, time.monotonic() - start)
+                    report(error, time.monotonic() - start)
                     if error is None and self._unproved:
                         proof = prover.submit(self.prove, self._unproved)
-                        proof.add_done_callback(lambda done, start=start: self._tell(done, told, start))  # type: ignore[misc]
+                        proof.add_done_callback(lambda done, start=start: self._report(done, report, start))  # type: ignore[misc]
             finally:
                 self._stop.set()
                 prover.shutdown(cancel_futures=True)
 
     @staticmethod
-    def _tell(proof: Future[McpFrameError | None], told: Told, start: float) -> None:
+    def _report(proof: Future[McpFrameError | None], report: Report, start: float) -> None:
         if not proof.cancelled() and (error := proof.result()):
-            told(error, time.monotonic() - start)
+            report(error, time.monotonic() - start)
 
     def stop(self) -> None:
         """End `watch`."""
         self._stop.set()
 
     def _syntax_error(self) -> str | None:
-        """What this machine's Python says of the author's files."""
+        """Return the first syntax error of the author's files, according to this machine's Python."""
         project = find_project(self._path)
         for path, data in author_files(project, self._out).items():
             if path.endswith(".py"):
@@ -160,7 +160,7 @@ class DevServer:
 
 
 class _Sources(watchfiles.DefaultFilter):
-    """Everything but what tools write: caches, environments, builds, editors' own files."""
+    """Accepts all files except those that tools write: caches, environments, builds, temporary files of editors."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -180,19 +180,19 @@ def serve_dev(
     channel: DevChannel | None = None,
     progress: Progress = silent,
 ) -> Iterator[DevServer]:
-    """Serve a project and a host page around it, on two sites, for as long as the block lasts.
+    """Serve a project and a host page around it, on two sites, for the duration of the block.
 
-    The first build is made before the block starts; an error of the author's is told in the page, like later ones.
+    The first build is made before the block starts; its errors are shown in the page, like later ones.
 
     Args:
         path: The project, as for `build`.
-        port: The port of the host page; 0 takes the usual one, or a free one.
-        also: Further origins that may frame the server.
-        channel: Told about every build; by default one that only this host page hears.
-        progress: Told about long steps.
+        port: The port of the host page; 0 for the usual one, or else a free one.
+        also: Additional origins that may frame the server.
+        channel: Reports every build; by default one for this host page only.
+        progress: Reports long steps.
 
     Raises:
-        ConfigError: There is no project, or it is a page and no server.
+        ConfigError: There is no project, or it is a page, not a server.
         PortTaken: Another program listens on the port.
     """
     check_path(path)
@@ -213,21 +213,21 @@ def serve_dev(
 
 
 def check_path(path: Path) -> None:
-    """Raise `ConfigError` where there is no server to work on; what is wrong with one that is there, the page tells.
+    """Raise `ConfigError` if there is no server to work on. Errors in an existing server are shown in the page instead.
 
     Raises:
-        ConfigError: There is no project, or it is a page and no server.
+        ConfigError: There is no project, or it is a page, not a server.
     """
     is_project = path.suffix in (".py", ".toml") and path.is_file()
-    there = is_project or any((path / name).is_file() for name in ("pyproject.toml", "server.py"))
+    exists = is_project or any((path / name).is_file() for name in ("pyproject.toml", "server.py"))
     try:
         project = find_project(path)
     except McpFrameError:
-        if there:
-            return  # something in it is wrong, and may be mended meanwhile
+        if exists:
+            return  # its author may correct the error while the server is served
         raise
     if project.config.kind == "page":
-        raise ConfigError(f"{path} is a page and no server: build it, and open it with mcpframe serve.")
+        raise ConfigError(f"{path} is a page, not a server: build it, and open it with mcpframe serve.")
 
 
 def _write_page(folder: Path, server: str, channel: DevChannel) -> None:
