@@ -1,4 +1,4 @@
-"""A server in its frame, for one test: set up, connected, watched, and what is kept when the test fails."""
+"""A server in its frame, for one test: its setup, its client, its errors, and the files for a failed test."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
     from mcpframe.kit.browser.host_tab import HostTab
 
 DIALECTS = NAMES
-"""How a frame and its host may speak MCP."""
+"""The dialects in which a frame and its host can speak MCP."""
 
 
 @dataclass(frozen=True)
 class FramedOptions:
-    """How a test wants its server: what `@pytest.mark.mcpframe(...)` takes.
+    """The options of a test's server: the arguments of `@pytest.mark.mcpframe(...)`.
 
     Attributes:
         project: The server's folder or file; by default the folder with the pytest configuration.
         origin: The origin of the host page; by default the first that the server allows.
-        setup: True runs the server's setup before the test. Where that one shows a form: by field what to enter, or an
-            async function that is given the framed page (it runs in the loop of the browser). None runs no setup.
-        visible: Whether the frame is shown; by default as the server wants it.
+        setup: True runs the server's setup before the test. For a setup with a form: the values by field, or an async
+            function that gets the framed page and runs in the browser's event loop. None runs no setup.
+        visible: Whether the frame is shown; by default the server decides.
         dialect: How the frame and its host speak MCP.
         era: The protocol era: `"auto"` (the newest), `"2026-07-28"` or `"legacy"` (the `mode` of `mcp.Client`).
-        snapshot: Whether the page starts from a snapshot; by default as the build decides.
+        snapshot: Whether the page starts from a snapshot; by default the build decides.
         sandbox: The iframe's sandbox, as for `OuterFrame`.
         permissions: The browser permissions that the host grants.
         session_id: The id of the session; by default a new one.
@@ -69,14 +69,14 @@ class FramedServer:
     Attributes:
         client: The official client, connected.
         outer: The outer frame: `show`, `hide`, the session's id.
-        setup_result: How the setup ended; None where there was none.
+        setup_result: The result of the setup; None if it did not run.
         url: The address that is framed.
     """
 
     client: Client
 
     def __init__(self, bundle: ServedBundle, tab: HostTab, options: FramedOptions, browser: SharedBrowser) -> None:
-        """Made by `framed_server`."""
+        """Created by `framed_server`."""
         self.url = bundle.url
         self.setup_result: SetupResult | None = None
         self.outer = OuterFrame(
@@ -94,20 +94,19 @@ class FramedServer:
         self._reported = 0
 
     def expect_complaint(self, part: str) -> None:
-        """Allow complaints of the console that hold this text: of an exception that the test provokes, say."""
+        """Allow console errors that contain this text, such as those of an exception that the test provokes."""
         self._expected.append(part)
 
     async def complaints(self) -> list[str]:
-        """Return the errors of the console and uncaught errors that nobody expected, those of Python with traceback."""
+        """Return unexpected console errors and uncaught errors; those of Python have a traceback."""
         await ask(self._browser.loop, self._tab.settled())
-        found = self._tab.complaints
-        return [text for text in found if not any(part in text for part in self._expected)]
+        return [text for text in self._tab.complaints if not any(part in text for part in self._expected)]
 
     async def keep(self, folder: Path) -> list[Path]:
-        """Write a picture of the page, the wire log and the complaints into a folder, and name the files.
+        """Write a screenshot, the wire log and the complaints into a folder, and return the files.
 
         Raises:
-            WriteError: The file system refuses.
+            WriteError: The files cannot be written.
         """
         picture, wire, console = (folder / name for name in ("screenshot.png", "wire.jsonl", "console.txt"))
         write_file(wire, self._wire.lines().encode())
@@ -117,7 +116,7 @@ class FramedServer:
 
     async def _photograph(self) -> bytes:
         page: Page = self._tab.page
-        # A hidden page is what one would like to see after a failure.
+        # Also show a hidden page, which may explain the failure.
         await page.evaluate(
             "for (const frame of document.querySelectorAll('iframe'))"
             " { frame.hidden = false; frame.style = 'width: 100%; height: 90vh'; }"
@@ -142,7 +141,7 @@ class FramedServer:
                 await ask(self._browser.loop, self._answer(answers))
             elif setup.requires_visible:
                 raise SetupNotDone(
-                    "The server's setup shows a form: say what to enter with @pytest.mark.mcpframe(setup={...})."
+                    "The server's setup shows a form: give the values to enter with @pytest.mark.mcpframe(setup={...})."
                 )
             self.setup_result = await setup.result()
         if self.setup_result.error_code:
@@ -169,15 +168,15 @@ async def framed_server(
     *,
     failed: Callable[[FramedServer], Awaitable[None]],
 ) -> AsyncIterator[FramedServer]:
-    """Frame a server in a tab of its own, set it up where that is wanted, and connect, for as long as the block lasts.
+    """Frame a server in a tab of its own, run its setup if requested, and connect, for the duration of the block.
 
-    The block may be entered and left in different tasks of one loop, as fixtures are.
+    The block may be entered and left in different tasks of one event loop, as fixtures are.
 
     Args:
         browser: The browser of the run.
         bundle: The server.
         options: How to frame it.
-        failed: Called where there will be no session, as long as the page is there.
+        failed: Called if the session cannot be opened, before the page is closed.
 
     Raises:
         SessionError: The handshake fails.

@@ -1,4 +1,4 @@
-"""A client of an author's server in this process: the same server object, without a frame."""
+"""Connects a client to an author's server in this process: the same server object, without a frame."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def import_server(project: Project) -> Any:
     """Import a project's server into this process, with its folder on the import path and its environment variables.
 
     Raises:
-        EntryError: There is no server under the project's entry, or it is a console script.
+        EntryError: The project's entry names no server, or it is a console script.
     """
     if project.is_program:
         raise EntryError(
@@ -43,8 +43,7 @@ async def import_server(project: Project) -> Any:
 async def connected_in_memory(path: Path, options: FramedOptions) -> AsyncIterator[Client]:
     """Connect to a project's server in this process. A `FrameServer` has a new local session each time.
 
-    The module is imported once: what it keeps in its globals stays from one test to the next, as it does not in a
-    frame.
+    The module is imported once, so its global state is shared between tests, unlike in a frame.
 
     Raises:
         SetupNotDone: The setup fails, or shows a form.

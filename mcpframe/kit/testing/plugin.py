@@ -7,7 +7,7 @@
 Fixtures: `framed_client` and `client` (the same without a browser), `framed` (the frame itself), and `frame_page` (the
 page in it, to click in). They work with pytest-asyncio and with anyio's plugin on asyncio. See `docs/testing.md`.
 
-A run that uses none of them imports nothing but this module.
+A test run that uses none of them imports only this module.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SETTINGS = {
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options, each as an option of the command line and of the configuration."""
+    """Add the options, each for the command line and for the configuration."""
     group = parser.getgroup("mcpframe", "MCP servers in a browser frame")
     for name, text in _SETTINGS.items():
         group.addoption(f"--mcpframe-{name}", metavar="VALUE", help=text)
@@ -52,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker, and the fixtures for whichever plugin runs async tests."""
+    """Declare the marker, and the fixtures for pytest-asyncio if it is installed."""
     config.addinivalue_line(
         "markers", "mcpframe(project, origin, setup, visible, dialect, era, snapshot, …): how framed_client is framed"
     )
@@ -70,7 +70,7 @@ def _mcpframe_browser() -> Iterator[SharedBrowser]:
 
 @pytest.fixture
 def framed(request: pytest.FixtureRequest) -> FramedServer:
-    """The server in its frame: `client`, `outer`, `setup_result`, and `expect_complaint` for errors to come."""
+    """The server in its frame: `client`, `outer`, `setup_result`, and `expect_complaint` for provoked errors."""
     server: FramedServer = request.getfixturevalue(_variant(request, "framed"))
     return server
 
@@ -87,7 +87,7 @@ def framed_client(request: pytest.FixtureRequest) -> Client:
 
 @pytest.fixture
 def frame_page(request: pytest.FixtureRequest) -> Frame:
-    """The page in the frame as Playwright has it: `locator`, `click`, `expect` and the rest, in the test's own loop."""
+    """The framed page as a Playwright `Frame`, with `locator`, `click` and so on, in the test's own event loop."""
     page: Frame = request.getfixturevalue(_variant(request, "page"))
     return page
 
@@ -149,7 +149,7 @@ _mcpframe_memory_anyio = pytest.fixture(_memory)
 
 
 def _asyncio_fixtures() -> object:
-    """The fixtures for pytest-asyncio: one for every scope that a test's loop may have."""
+    """Return the fixtures for pytest-asyncio: one for each scope that a test's event loop may have."""
     import pytest_asyncio
 
     class Fixtures:
@@ -157,10 +157,9 @@ def _asyncio_fixtures() -> object:
 
     for scope in _LOOP_SCOPES:
         for kind, function in _VARIANTS.items():
-            # A function of its own: the decorator writes the loop's scope onto it.
+            # A copy of the function, as the decorator stores the loop's scope in it.
             declare: Any = pytest_asyncio.fixture(loop_scope=scope, name=f"_mcpframe_{kind}_asyncio_{scope}")
-            made = declare(_copy(function))
-            setattr(Fixtures, f"{kind}_{scope}", staticmethod(made))
+            setattr(Fixtures, f"{kind}_{scope}", staticmethod(declare(_copy(function))))
     return Fixtures
 
 
@@ -174,7 +173,7 @@ def _copy(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _variant(request: pytest.FixtureRequest, kind: str) -> str:
-    """The name of the fixture that runs in the loop of the test."""
+    """Return the name of the fixture that runs in the test's event loop."""
     if "anyio_backend" in request.fixturenames:
         backend = request.getfixturevalue("anyio_backend")
         name = backend if isinstance(backend, str) else backend[0]
@@ -195,7 +194,7 @@ def _variant(request: pytest.FixtureRequest, kind: str) -> str:
 
 
 def _options(request: pytest.FixtureRequest) -> FramedOptions:
-    """The options of a test: of the configuration, the command line, and its markers; the closest wins."""
+    """Return a test's options: its markers have precedence over the command line, and that over the configuration."""
     from mcpframe.kit.testing.framed import DIALECTS, FramedOptions
 
     config = request.config
@@ -216,14 +215,14 @@ def _options(request: pytest.FixtureRequest) -> FramedOptions:
         settings |= marker.kwargs
     options = replace(FramedOptions(), **settings)
     if options.dialect not in DIALECTS:
-        _refuse(f"{options.dialect!r} is no dialect of mcpframe; there are: {', '.join(DIALECTS)}.")
+        _refuse(f"{options.dialect!r} is not a dialect of mcpframe; choose one of: {', '.join(DIALECTS)}.")
     if options.project is not None and not Path(options.project).is_absolute():
         options = replace(options, project=config.rootpath / options.project)
     return options
 
 
 class _Watching:
-    """While it is open, the test fails on what the page complains about, and a failure's traces are kept."""
+    """Fails a test on errors that the page has logged, and writes files that help to debug a failure."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._node = request.node
@@ -234,14 +233,14 @@ class _Watching:
 
     @contextmanager
     def watch(self, server: FramedServer) -> Iterator[None]:
-        """Watch the test itself, as it runs in its own loop."""
+        """Wrap the test function, as it runs in its own event loop."""
         if inspect.iscoroutinefunction(self._test):
             self._node.obj = self._watched(self._test, server)
         yield
         self._node.obj = self._test
 
     async def keep(self, server: FramedServer) -> None:
-        """Keep a picture, the wire log and the console; name them and the complaints in the report."""
+        """Write a screenshot, the wire log and the console to files; report their names and the complaints."""
         self._node._mcpframe_told = True
         complaints = await server.complaints()
         files = await server.keep(self._folder)

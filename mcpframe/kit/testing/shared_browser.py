@@ -1,8 +1,8 @@
-"""What all tests of a run share: one Chromium in a thread of its own, and the bundles that are served to it.
+"""The browser that all tests of a run share: one Chromium in a thread of its own, and servers for the bundles.
 
-The profile is kept for the run, so that a page's files come from the HTTP cache from the second test on, and so is the
-process of a bundle's pages, which has them compiled: profiles of their own would each start cold. Every test has its
-own tab and its own session, and what pages have stored is removed between tests.
+The profile is kept for the run, so that from the second test on a page's files are in the HTTP cache. The process of a
+bundle's pages is kept, too, as it has their code compiled. With a new profile, each test would be a cold start. Every
+test has its own tab and session, and data that pages have stored is removed between tests.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from mcpframe.kit.browser.host_tab import HostTab
     from mcpframe.kit.bundle import BuildResult
 
-_PATIENCE = 10_000  # milliseconds for what is clicked and filled
+_PATIENCE = 10_000  # milliseconds for clicks and inputs
 _ANY_HOST = "https://host.example"
 KEEPER = "/mcpframe-keeper"
-"""The path of host pages that are no test's: see `SharedBrowser.tab`."""
+"""The path of host pages that belong to no test: see `SharedBrowser._keep`."""
 _FRAME = """url => new Promise(loaded => {
   const frame = document.body.appendChild(document.createElement("iframe"));
   frame.onload = loaded;
@@ -45,7 +45,7 @@ _FRAME = """url => new Promise(loaded => {
 
 @dataclass(frozen=True)
 class ServedBundle:
-    """A bundle that was built and is being served.
+    """A bundle that is being served.
 
     Attributes:
         url: The address to frame.
@@ -59,7 +59,7 @@ class ServedBundle:
 
 
 class SharedBrowser:
-    """A Chromium and web servers for as long as a `with` block lasts; each is started when it is first needed."""
+    """A Chromium and web servers, for the duration of a `with` block; each is started when it is first needed."""
 
     def __init__(self) -> None:
         """Start nothing yet."""
@@ -85,7 +85,7 @@ class SharedBrowser:
 
     @property
     def endpoint(self) -> str:
-        """Where another Playwright can connect to this Chromium (`chromium.connect_over_cdp`)."""
+        """The address at which Playwright can connect to this Chromium (`chromium.connect_over_cdp`)."""
         assert self._profile, "start() comes first"
         port = (self._profile / "DevToolsActivePort").read_text("utf-8").splitlines()[0]
         return f"http://127.0.0.1:{port}"
@@ -94,12 +94,12 @@ class SharedBrowser:
         """Start the browser, once.
 
         Raises:
-            ChromiumMissing: There is none.
+            ChromiumMissing: Chromium is not installed.
         """
         if self._context:
             return
         chromium = ensure_chromium()
-        # Chromium may still be writing into its profile when it is told to end.
+        # Chromium may still write into its profile after it was told to exit.
         self._profile = self._stack.enter_context(scratch("test"))
         self._portal = self._stack.enter_context(start_blocking_portal("asyncio"))
         self._loop = self._portal.call(_running_loop)
@@ -107,12 +107,12 @@ class SharedBrowser:
         self._context = self._stack.enter_context(launching)
 
     def serve(self, project: Path, *, snapshot: bool | None = None, progress: Progress = silent) -> ServedBundle:
-        """Build a project, unless it is built, and serve it; once in a run.
+        """Build a project and serve it, once per run.
 
         Args:
             project: As for `build`.
-            snapshot: Whether the page starts from a snapshot; None for what the build does by itself.
-            progress: Told about long steps.
+            snapshot: Whether the page starts from a snapshot; None if the build decides.
+            progress: Reports long steps.
 
         Raises:
             KitError: It cannot be built.
@@ -125,7 +125,7 @@ class SharedBrowser:
             built, folder = build_for_tests(project, snapshot=snapshot, progress=progress)
             allowed = built.manifest["allowed_origins"]
             host = next((origin for origin in allowed if origin not in (ANY, OPAQUE)), _ANY_HOST)
-            # A page of opaque origin loads its own files as any other page's.
+            # For a page of opaque origin even its own files are cross-origin.
             readers = [OPAQUE] if OPAQUE in allowed else []
             served = self._stack.enter_context(serve_app(Site(folder, readers=readers)))
             self._served[key] = ServedBundle(f"{served.origin}/{built.url_path}", served.origin, host)
@@ -133,9 +133,9 @@ class SharedBrowser:
 
     @asynccontextmanager
     async def tab(self, host: str, bundle: ServedBundle) -> AsyncIterator[HostTab]:
-        """Open an empty page of the origin `host`; afterwards forget what it and the bundle's pages have stored.
+        """Open an empty page of the origin `host`; at the end, remove the data that it and the bundle have stored.
 
-        Runs in the loop of the caller; the tab belongs to `loop`.
+        This runs in the caller's event loop; the tab belongs to `loop`.
         """
         from mcpframe.kit.browser.host_tab import host_tab
 
@@ -150,7 +150,7 @@ class SharedBrowser:
             await ask(self.loop, opening.__aexit__(None, None, None))
 
     async def _keep(self, bundle: ServedBundle) -> None:
-        """Frame a file of the bundle for the rest of the run: the process of its pages lives on without a page."""
+        """Frame a file of the bundle for the rest of the run, so that the process of its pages does not end."""
         from mcpframe.kit.browser.host_tab import host_tab
 
         if bundle.origin in self._kept or not self._context:
@@ -163,19 +163,19 @@ class SharedBrowser:
 def build_for_tests(
     project: Path, *, snapshot: bool | None = None, progress: Progress = silent
 ) -> tuple[BuildResult, Path]:
-    """Build a project into the cache, where a second build of the same content finds it.
+    """Build a project into the cache, so that an unchanged project is not built again.
 
     Returns:
         The bundle, and the folder to serve.
 
     Raises:
-        ConfigError: It is a page and no server.
+        ConfigError: It is a page, not a server.
         KitError: It cannot be built.
     """
     from mcpframe.kit.bundle import build
 
     if find_project(project).config.kind == "page":
-        raise ConfigError(f"{project} is a page and no server: tests frame servers.")
+        raise ConfigError(f"{project} is a page, not a server: tests frame servers.")
     name = hashlib.sha256(f"{project.resolve()}\n{snapshot}".encode()).hexdigest()[:16]
     folder = cache_dir() / "testing" / name
     return build(project, folder, snapshot=snapshot, progress=progress), folder

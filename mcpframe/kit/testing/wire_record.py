@@ -1,4 +1,4 @@
-"""What went over the wire between an outer frame and its page, kept for whoever looks into a failure."""
+"""Records the messages between an outer frame and its page, for debugging a failed test."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from mcpframe.frame.core.events import Departure, Inbound
 from mcpframe.frame.places import FramedWindow, Framing, Place
 
 _MOST = 2000
-"""How many messages are kept: the newest."""
+"""How many messages are kept; older ones are dropped."""
 
 
 class WireRecord:
     """The messages of all windows of one place, and a place that records them."""
 
     def __init__(self) -> None:
-        """Begin without any."""
+        """Start an empty record."""
         self._start = time.monotonic()
         self._entries: deque[dict[str, Any]] = deque(maxlen=_MOST)
 
     def note(self, direction: str, text: str | None, **more: object) -> None:
-        """Keep one message.
+        """Add one message.
 
         Args:
             direction: "→" to the page, "←" from it, "-" where it is gone.
-            text: Its JSON text; None where it has none, or is none of the page's.
-            more: What else is known.
+            text: Its JSON text; None if it has none, or is not from the page.
+            more: Additional fields.
         """
         seconds = round(time.monotonic() - self._start, 4)
         self._entries.append({"seconds": seconds, "direction": direction, **more, "message": _parsed(text)})
 
     def lines(self) -> str:
-        """Return all messages as JSON, one a line: seconds since the beginning, direction, origin and message."""
+        """Return all messages as lines of JSON: seconds since the start, direction, origin and message."""
         return "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in self._entries)
 
     def recording(self, place: Place) -> Place:
@@ -45,7 +45,7 @@ class WireRecord:
 
 
 class _Recorded:
-    """A window that notes what passes."""
+    """A window that records its messages."""
 
     def __init__(self, place: Place, framing: Framing, record: WireRecord) -> None:
         self._window: FramedWindow = place(framing)

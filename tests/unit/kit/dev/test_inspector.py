@@ -119,7 +119,7 @@ def test_what_is_built_for_a_port_that_was_just_free_is_not_kept(
 
 def test_a_page_is_no_server(built: list[tuple[str, Path, Any]], tmp_path: Path) -> None:
     page = project(tmp_path / "page", "page")
-    with pytest.raises(ConfigError, match="is a page and no server"), serve_inspector([page]):
+    with pytest.raises(ConfigError, match="is a page, not a server"), serve_inspector([page]):
         pass
 
 

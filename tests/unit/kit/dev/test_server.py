@@ -152,7 +152,7 @@ def test_no_project_and_a_port_that_is_taken(project: Path, tmp_path: Path, buil
     (tmp_path / "page").mkdir()
     (tmp_path / "page" / "main.py").write_text("async def main(page): ...\n")
     (tmp_path / "page" / "pyproject.toml").write_text('[project]\nname = "p"\n[tool.mcpframe]\nkind = "page"\n')
-    with pytest.raises(ConfigError, match="is a page and no server"), dev.serve_dev(tmp_path / "page"):
+    with pytest.raises(ConfigError, match="is a page, not a server"), dev.serve_dev(tmp_path / "page"):
         pass
     with serve_app(Site(project)) as taken, pytest.raises(PortTaken), dev.serve_dev(project, port=taken.port):
         pass

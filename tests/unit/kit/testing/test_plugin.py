@@ -124,7 +124,7 @@ def test_what_cannot_be_is_one_sentence(project: Path) -> None:
     assert "are for async tests: mark the test with @pytest.mark.anyio" in told["test_sync"]
     assert "run on asyncio, not on trio" in told["test_trio[trio]"]
     assert "does not take origins; it takes project, origin, setup" in told["test_unknown_option"]
-    assert "is no dialect of mcpframe; there are: sep" in told["test_unknown_dialect"]
+    assert "is not a dialect of mcpframe; choose one of: sep" in told["test_unknown_dialect"]
     assert all("Traceback" not in text for text in told.values())
 
 
