@@ -104,3 +104,9 @@ def test_a_server_that_imports_a_deferred_module_needs_the_archive_at_start() ->
     assert needs_deferred({"sys", "statistics"}, deferred)
     assert needs_deferred({"pydantic.v1.main"}, deferred)
     assert not needs_deferred({"sys", "pydantic"}, deferred)
+
+
+def test_a_module_that_is_named_as_a_file_of_tests_stays() -> None:
+    paths = ("conftest.py", "setup.py", "library/_conf/conftest.py", "library/setup.py")
+    kept, _ = trim_wheel(dict.fromkeys(paths, b""))
+    assert set(kept) == {"library/_conf/conftest.py", "library/setup.py"}
