@@ -25,7 +25,8 @@ from mcpframe.kit.base.errors import BuildError, DownloadError, ToolFailed
 from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.archive import unpack
-from mcpframe.kit.bundle.left_out import is_left_out
+from mcpframe.kit.bundle.imports import imports_named
+from mcpframe.kit.bundle.left_out import LEFT_OUT, is_left_out
 from mcpframe.kit.bundle.lock import Lock, Locked
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackage, PyodidePackages
 from mcpframe.kit.bundle.runtime import PYTHON_VERSION
@@ -43,6 +44,8 @@ OWN = "mcpframe"
 """Stands in a lock for the requirements of every bundle, as what requires a package."""
 
 _PLATFORM = "wasm32-pyodide2025"
+_OF_THE_SDK = {"httpx": "httpx", "httpx2": "httpx2", "httpx_sse": "httpx-sse", "starlette": "starlette", "jwt": "pyjwt"}
+"""Modules of the SDK's own requirements that servers import without requiring them, and their packages."""
 _MAX_ROUNDS = 30
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _PIN = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==(\S+)")
@@ -85,9 +88,12 @@ def resolve(
     if pins is not None:
         lock = resolving(SDK, preferred=preferred, pins=pins)
         if not _code_for_earlier(lock):
-            return lock
+            undeclared = _undeclared(lock)
+            return resolving(SDK, preferred=preferred, pins=pins, undeclared=undeclared) if undeclared else lock
         preferred = {}
-    return resolving(EARLIER_SDK, preferred=preferred)
+    lock = resolving(EARLIER_SDK, preferred=preferred)
+    undeclared = _undeclared(lock)
+    return resolving(EARLIER_SDK, preferred=preferred, undeclared=undeclared) if undeclared else lock
 
 
 def _compile_for_later(roots: list[str], preferred: Mapping[str, str]) -> dict[str, _Pin] | None:
@@ -118,6 +124,19 @@ def _code_for_earlier(lock: Lock) -> str | None:
     return next((found for wheel in wheels if (found := written_for_earlier(wheel))), None)
 
 
+def _undeclared(lock: Lock) -> dict[str, str]:
+    """Return what servers import of the SDK's requirements that it is served without, though they do not require it."""
+    files = {package.name: package for package in lock.packages}
+    users = set(files["mcp"].required_by) & files.keys() if "mcp" in files else set()
+    found: dict[str, str] = {}
+    for name in sorted(users - {who for entry in LEFT_OUT for who in entry.of}):
+        wheel = unpack(wheel_path(files[name]))
+        for module, package in _OF_THE_SDK.items():
+            if package not in files and imports_named(module, wheel):
+                found.setdefault(package, name)
+    return found
+
+
 def _resolved(
     roots: list[str],
     sdk: str,
@@ -127,13 +146,14 @@ def _resolved(
     preferred: Mapping[str, str],
     left_out: tuple[str, ...],
     pins: dict[str, _Pin] | None = None,
+    undeclared: Mapping[str, str] | None = None,
 ) -> Lock:
     preferred = dict(preferred)
     constraints: dict[str, str] = {}
     tried: dict[str, set[str]] = {}
     from_pyodide: dict[str, PyodidePackage] = {}
     for _ in range(_MAX_ROUNDS):
-        pins = _reachable(pins or _compile(roots, constraints, preferred, sdk=sdk), left_out)
+        pins = _reachable(pins or _compile(roots, constraints, preferred, sdk=sdk), left_out, undeclared or {})
         _take_what_pyodide_needs(pins, from_pyodide, pyodide)
         on_index = {name: (pin.version, pin.hashes) for name, pin in pins.items() if name not in from_pyodide}
         try:
@@ -253,9 +273,12 @@ def _parse(text: str) -> dict[str, _Pin]:
     return pins
 
 
-def _reachable(pins: dict[str, _Pin], also: tuple[str, ...]) -> dict[str, _Pin]:
+def _reachable(pins: dict[str, _Pin], also: tuple[str, ...], undeclared: Mapping[str, str]) -> dict[str, _Pin]:
     """Drop the packages that are left out, and those that only such packages require."""
     wanted = {name: {who for who in pin.required_by if not is_left_out(name, who, also)} for name, pin in pins.items()}
+    for name, who in undeclared.items():
+        if name in wanted and not is_left_out(name, who, also):
+            wanted[name].add(who)
     roots = {SERVER, OWN}
     kept = {name for name, who in wanted.items() if who & roots}
     while True:

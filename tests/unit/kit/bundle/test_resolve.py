@@ -218,6 +218,16 @@ def test_code_that_is_written_for_mcp_1_has_mcp_1(resolving: Resolving) -> None:
     assert versions(resolving(index, roots=["a"], code=code))["mcp"] == "1.30"
 
 
+def test_what_a_server_takes_of_the_sdks_requirements_without_asking_is_kept(resolving: Resolving) -> None:
+    via = {**VIA, "starlette": "mcp", "httpx2": "mcp", "idna": "httpx2"}
+    index = Index({"a": ["1"], "mcp": ["2.3"], "starlette": ["1"], "httpx2": ["2"], "idna": ["3"]}, via, {})
+    index.wheels = index.versions
+    lock = resolving(index, roots=["a"], code={"a": "def main():\n    from httpx2 import AsyncClient"})
+    assert set(versions(lock)) == {"a", "mcp", "httpx2", "idna"}
+    assert next(package for package in lock.packages if package.name == "httpx2").required_by == ("a",)
+    assert set(versions(resolving(index, roots=["a"]))) == {"a", "mcp"}
+
+
 def test_requirements_that_contradict_each_other_are_an_error_with_either(resolving: Resolving) -> None:
     index = Index({"mcp": ["2.3"], "a": ["1"]}, VIA, WHEELS)
     index.conflict = SDK
