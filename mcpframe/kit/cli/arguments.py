@@ -1,4 +1,4 @@
-"""`key=value` words as the arguments of a tool: each text becomes what the tool's schema says it is."""
+"""Reads `key=value` words as a tool's arguments: each value is converted to the type in the tool's schema."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DEPTH = 20
 
 
 def read_json(text: str) -> Any:
-    """Read JSON as RFC 8259 has it: no NaN, no infinity, no number or nesting that Python cannot read.
+    """Read JSON as in RFC 8259: without NaN and infinity. Numbers or nesting that Python cannot read are errors, too.
 
     Raises:
         ValueError: It is not JSON.
@@ -69,13 +69,13 @@ def parse_pairs(pairs: Sequence[str], schema: Mapping[str, Any]) -> dict[str, An
 
 
 def properties_of(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties of an object's schema; none where it has none, or is not well-formed."""
+    """Return the properties of an object's schema; empty if it has none, or is not well-formed."""
     found = schema.get("properties")
     return found if isinstance(found, dict) else {}
 
 
 def required_of(schema: Mapping[str, Any]) -> list[str]:
-    """Return the names that an object's schema requires; none where it has none, or is not well-formed."""
+    """Return the names that an object's schema requires; empty if it has none, or is not well-formed."""
     return [name for name in _items(schema, "required") if isinstance(name, str)]
 
 
@@ -85,7 +85,7 @@ def _items(schema: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def check_names(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    """Raise `CallError` where an argument is unknown or missing."""
+    """Raise `CallError` if an argument is unknown or missing."""
     for name in arguments:
         _property(name, schema)
     missing = [name for name in required_of(schema) if name not in arguments]
@@ -119,7 +119,7 @@ def _value(name: str, text: str, schema: Mapping[str, Any], root: Mapping[str, A
         kind = _JSON_TYPES[type(value)]
         if kind == "number" and value == int(value) and "number" not in types and "integer" in types:
             value, kind = int(value), "integer"
-    if not types:  # anything is allowed: JSON where it is some
+    if not types:  # any type is allowed: JSON if it can be read as JSON
         return value if kind else text
     if kind and kind != "string" and (kind in types or (kind == "integer" and "number" in types)):
         return value
@@ -131,7 +131,7 @@ def _value(name: str, text: str, schema: Mapping[str, Any], root: Mapping[str, A
 
 
 def _plain(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Iterator[Mapping[str, Any]]:
-    """The schema with its references and alternatives resolved."""
+    """Return the schema with its references and alternatives resolved."""
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference.startswith("#/") and depth < _DEPTH:
         target: Any = root

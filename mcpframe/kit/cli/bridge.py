@@ -59,7 +59,7 @@ def bridge(
     from mcpframe.kit.base.errors import BridgeError
     from mcpframe.kit.base.progress import step
 
-    if sys.platform == "win32":  # a Chromium there is given its pipes in another way
+    if sys.platform == "win32":  # Chromium gets its pipes in a different way there
         raise BridgeError("The bridge runs on Linux and macOS: on Windows, run it in WSL.")
     from mcpframe.kit.bridge.run import BridgeOptions, bridge_http, bridge_stdio
 
@@ -143,7 +143,7 @@ def uninstall(
 
 
 def _chosen(names: list[str] | None, places: Places) -> list[Client]:
-    """Return the clients of these names, or else those that are found here."""
+    """Return the clients of these names, or else those that are installed here."""
     from mcpframe.kit.base.errors import InstallError
     from mcpframe.kit.bridge.client_configs import BY_NAME, CLIENTS
 
@@ -170,7 +170,7 @@ def _write(changes: list[Change], yes: bool) -> None:
 
 
 def _bridge_command(where: str, session: str | None, profile: Path | None) -> tuple[list[str], str]:
-    """What a client is to run, with nothing in it that depends on where it is run; and the server's usual name."""
+    """Return the command for a client, independent of the working directory, and the server's default name."""
     from mcpframe.frame.places import parse_address
     from mcpframe.kit.base.errors import InstallError
     from mcpframe.kit.bridge.target import slug

@@ -122,7 +122,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _logs(level: Level, before: Callable[[], None]) -> Logs | None:
-    """Return what prints the server's logs to stderr; `before` is called first."""
+    """Return the settings that print the server's logs to stderr; `before` is called first."""
     from mcpframe.kit.cli.server_session import Logs
 
     if level == "none":
@@ -138,14 +138,14 @@ def _logs(level: Level, before: Callable[[], None]) -> Logs | None:
 
 
 _GRACE = 1.0
-"""Seconds that the event loop has to notice a deadline by itself."""
+"""How long the event loop has to notice a deadline itself, in seconds."""
 
 
 @contextmanager
 def _interrupted(deadline: float, expired: Exception) -> Iterator[None]:
-    """Raise `expired` from whatever runs, where the event loop gets no turn to notice the deadline.
+    """Raise `expired` from the running code if the event loop cannot notice the deadline.
 
-    The SDK checks a result against the tool's output schema, and a pattern in that may keep `re` busy for years.
+    The SDK checks a result against the tool's output schema, and a pattern in the schema can block in `re` for years.
     """
     if not hasattr(signal, "setitimer"):  # on Windows
         yield
@@ -165,7 +165,7 @@ def _interrupted(deadline: float, expired: Exception) -> Iterator[None]:
 
 @asynccontextmanager
 async def _until(deadline: float, expired: Exception) -> AsyncIterator[None]:
-    """Raise `expired` where the block takes longer than so many seconds."""
+    """Raise `expired` if the block has not ended by the deadline."""
     from mcpframe.kit.base.deadline import within
 
     with _interrupted(deadline + _GRACE, expired):

@@ -53,7 +53,7 @@ def check(
 
 def _print(report: Report) -> None:
     out.print(f"[bold]{escape(report.url)}[/]")
-    # The same thing is often found in many files.
+    # The same finding often applies to many files.
     groups: dict[tuple[str, str, str], list[str]] = {}
     for finding in report.findings:
         groups.setdefault((finding.severity, finding.message, finding.remedy), []).append(finding.subject)

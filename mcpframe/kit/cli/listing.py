@@ -48,7 +48,7 @@ def list_server(
 
 
 def entries_of(setup: bool, enter: list[str] | None) -> list[tuple[str, Any]] | None:
-    """What `--setup` and `--enter` ask for, as for `one_session`. Raises `SetupNotDone` where it cannot be used."""
+    """Return the setup for `one_session` from `--setup` and `--enter`. Raises `SetupNotDone` if they cannot be used."""
     from mcpframe.kit.cli.server_setup import parse_entries
 
     return parse_entries(enter or ()) if setup or enter else None

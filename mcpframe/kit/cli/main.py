@@ -40,7 +40,7 @@ app = typer.Typer(
 
 _WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]  # UsageError, which typer does not export
 
-# One line a command; the name is that of the function unless it is given.
+# One line per command; the name is that of the function unless it is given.
 app.command(epilog=new.EXAMPLES)(new.new)
 app.command(epilog=dev.EXAMPLES)(dev.dev)
 app.command("test", epilog=testing.EXAMPLES, context_settings=testing.SETTINGS)(testing.run_tests)
@@ -113,7 +113,7 @@ def build(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Build a server into static files that any web server can serve."""
-    from mcpframe.kit.bundle import build as build_bundle  # each command imports what it needs: both take a while
+    from mcpframe.kit.bundle import build as build_bundle  # a slow import
 
     if package is not None:
         path = packages.make_project(package, None if path == Path() else path, args, env or [], allow_origin or [])
@@ -185,7 +185,7 @@ def serve(
     with ExitStack() as stack:
         for each in port or [8765]:
             served = stack.enter_context(serve_folder(folder, each))
-            # What templates allow is http://localhost; a page at 127.0.0.1 is of another origin.
+            # Templates allow http://localhost; a page at 127.0.0.1 has a different origin.
             address = f"http://localhost:{served.port}"
             for page in pages:
                 _out.print(f"{address}/{escape(page)}/")
@@ -228,9 +228,9 @@ def inspect(
 
 
 def main() -> None:
-    """Run the command line. Exits with 0; 1 on an error, told in one sentence; 2 on wrong usage; 130 on Ctrl-C.
+    """Run the command line. The exit status is 0; 1 after an error; 2 for wrong usage; 130 after Ctrl-C.
 
-    SIGTERM and SIGHUP end whatever was started, too; the status is 143 or 129.
+    SIGTERM and SIGHUP also end all programs that were started; the status is 143 or 129.
     """
     end_on_signals()
     log_visibly()
@@ -244,7 +244,7 @@ def main() -> None:
         print_error(error)
         sys.exit(1)
     except OSError as error:
-        if error.errno == errno.EPIPE:  # who reads our output has enough
+        if error.errno == errno.EPIPE:  # the reader of our output has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
         _tell_system(error)
@@ -254,7 +254,7 @@ def main() -> None:
 
 
 def _tell_usage(error: Any) -> None:
-    """Say what is wrong with a command line, and where its help is."""
+    """Print an error in the command line, and how to get help."""
     message = error.format_message().replace("Value error, ", "").rstrip(".")
     if not error.ctx or type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
         _err.print(escape(message))
@@ -263,7 +263,7 @@ def _tell_usage(error: Any) -> None:
 
 
 def _tell_system(error: OSError) -> None:
-    """Say what the system refuses, where a program or a library of ours asked for it, and not we."""
+    """Print an error of the operating system that no code of ours has handled."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         place = f" ({error.filename})" if error.filename else ""
         print_error(WriteError(f"The disk is full{place}: free some space and run this again."))

@@ -1,4 +1,4 @@
-"""Options of several commands. A value that cannot be one is wrong usage: one line, and status 2."""
+"""Options that several commands share. An invalid value is wrong usage: an error of one line, and exit status 2."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _is_port(value: int | list[int] | None) -> int | list[int] | None:
 def _is_duration(value: float) -> float:
     from mcpframe.kit.project.config import MOST_SECONDS
 
-    if not 1 <= value <= MOST_SECONDS:  # not a number is neither
+    if not 1 <= value <= MOST_SECONDS:  # also false for NaN
         raise typer.BadParameter(f"{value:g} is not a number of seconds: use 1 to {MOST_SECONDS}, 23 days.")
     return value
 
@@ -34,7 +34,7 @@ def is_pause(value: float) -> float:
 
 
 def is_name(value: str | None) -> str | None:
-    """Return what is given as a name or an id, or raise `typer.BadParameter`: no text, a control character, no end."""
+    """Return a name or an id; raise `typer.BadParameter` if it is empty, too long or has control characters."""
     if value is None:
         return None
     if not value.strip() or len(value) > _LONGEST_NAME or visible(value) != value or "\n" in value:
@@ -43,7 +43,7 @@ def is_name(value: str | None) -> str | None:
 
 
 def is_folder(value: Path | None) -> Path | None:
-    """Return a folder that is there or can be made, or raise `typer.BadParameter`: before the work that goes there."""
+    """Return a folder that exists or can be created; raise `typer.BadParameter` otherwise, before any work is done."""
     if value is None:
         return None
     try:
@@ -57,12 +57,12 @@ def is_folder(value: Path | None) -> Path | None:
 
 
 def port(text: str) -> Any:
-    """Return the option of a port; `text` says what it is for, and what 0 means."""
+    """Return an option for a port; `text` is its help, which says what 0 means."""
     return typer.Option(help=text, callback=_is_port)
 
 
 def duration(text: str) -> Any:
-    """Return the option of a number of seconds."""
+    """Return an option for a number of seconds."""
     return typer.Option(help=text, callback=_is_duration)
 
 

@@ -1,4 +1,4 @@
-"""Where commands print: results to stdout, everything else to stderr."""
+"""The output of commands: results on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ out = Console(highlight=False, soft_wrap=True)
 
 
 def escape(text: str) -> str:
-    """Return text of others for `out` and `err`: neither rich's markup in it nor control characters take effect."""
+    """Escape untrusted text for `out` and `err`, so that neither rich's markup nor control characters take effect."""
     return markup.escape(visible(text))
 
 
@@ -40,7 +40,7 @@ def silently(_what: str) -> Iterator[None]:
 
 
 def print_error(error: Exception) -> None:
-    """Print an error's sentence, and its details where it has some."""
+    """Print an error's message, and its details if it has any."""
     message, _, details = str(error).partition("\n")
     err.print(f"[bold red]error:[/] {escape(message)}")
     if details:
@@ -48,13 +48,13 @@ def print_error(error: Exception) -> None:
 
 
 class Meter:
-    """The progress of a call: one line that changes on a terminal, elsewhere a line whenever it says something new."""
+    """The progress of a call: one changing line on a terminal, otherwise a new line whenever it changes."""
 
     def __init__(self, what: str) -> None:
         """Show nothing until there is progress.
 
         Args:
-            what: What makes progress.
+            what: The name of what makes progress.
         """
         self._what = what
         self._status: Status | None = None
@@ -67,13 +67,13 @@ class Meter:
         self.clear()
 
     def clear(self) -> None:
-        """Take the line away until there is more progress."""
+        """Remove the line until there is more progress."""
         if self._status:
             self._status.stop()
             self._status = None
 
     async def show(self, progress: float, total: float | None, message: str | None) -> None:
-        """Show how far it is: the progress callback of `mcp.Client`."""
+        """Show the progress; this is the progress callback of `mcp.Client`."""
         share = f"{min(max(progress / total, 0), 1):.0%}" if total and total > 0 else f"{progress:g}"
         line = f"{self._what}: {share}{f' {message}' if message else ''}"
         if line == self._last:

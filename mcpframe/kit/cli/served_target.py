@@ -1,4 +1,4 @@
-"""What a command is to look at: an address, or a folder of this machine that is served while it does."""
+"""The target of a command: an address, or a folder of this machine, which is served while the command runs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from mcpframe.kit.base.progress import Progress
 
 
 def is_address(target: str) -> bool:
-    """Return whether a target is an address and no path."""
+    """Return whether a target is an address, not a path."""
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", target) is not None
 
 
 @contextmanager
 def addressed(target: str, *, progress: Progress) -> Iterator[str]:
-    """Serve a target, where it is no address, for as long as the block lasts, and return its address.
+    """Return the address of a target; a folder or project is served for the duration of the block.
 
     Args:
         target: An address, a bundle's folder, a folder with one bundle, or a project, which is built into the cache.
-        progress: Told about the steps of a build.
+        progress: Reports the steps of a build.
 
     Raises:
         ConfigError: There is nothing of this kind at the path, or more than one bundle.

@@ -32,10 +32,10 @@ from mcpframe.kit.web.published import fetch, host_for, read_manifest
 
 @dataclass(frozen=True)
 class Logs:
-    """What becomes of the messages that a server logs.
+    """The handling of the messages that a server logs.
 
     Attributes:
-        level: The lowest level to ask for.
+        level: The lowest level to request.
         callback: Called with each message.
     """
 
@@ -53,17 +53,17 @@ async def one_session(
     setup: Sequence[tuple[str, Any]] | None = None,
     logs: Logs | None = None,
 ) -> AsyncIterator[Client]:
-    """Open a session with the page at `url` for as long as the block lasts.
+    """Open a session with the page at `url` for the duration of the block.
 
-    The block ends with an error as soon as the server says that it cannot go on without its setup.
+    The block ends with an error if the server reports that it cannot continue without its setup.
 
     Args:
         url: The page's address.
         origin: The origin of the page that frames it; by default the first that its manifest allows.
         era: The `mode` of `mcp.Client`.
-        patience: Seconds until the page has to have begun to speak.
-        setup: Run the server's setup first, and enter this, as `parse_entries` gives it; None runs none.
-        logs: What the server logs, its `print` included, is asked for, and goes there.
+        patience: The deadline for the page's first message, in seconds.
+        setup: The entries for the server's setup, from `parse_entries`, which runs first; None runs no setup.
+        logs: Handles the messages that the server logs, including its `print`; they are requested only if given.
 
     Raises:
         ChromiumMissing: There is no browser.
@@ -82,7 +82,7 @@ async def one_session(
         raise NoFramedServer(f"{url} answers with status {page.status}: give the address of a server's page.")
     host = origin or host_for(read_manifest(page.url))
     program = ensure_chromium()
-    # A profile on disk, as in others Chromium keeps nothing that a framed page stores: a setup would be in vain.
+    # A profile on disk, as otherwise Chromium does not keep the data of framed pages, and a setup would be lost.
     with scratch("session") as profile:
         async with async_playwright() as playwright:
             try:
@@ -128,10 +128,10 @@ async def one_session(
 
 
 async def _ask_for_logs(client: Client, level: types.LoggingLevel, patience: float) -> None:
-    """Ask for logs in the handshake era; later, every request does (MCP specification, server/utilities/logging)."""
+    """Request logs in the handshake era; later, each request does (MCP specification, server/utilities/logging)."""
     if client.protocol_version in MODERN_PROTOCOL_VERSIONS or client.server_capabilities.logging is None:
         return
-    with suppress(MCPError, TimeoutError):  # a server that does not is still good for calls
+    with suppress(MCPError, TimeoutError):  # a server without logs can still be called
         async with asyncio.timeout(patience):
             # `set_logging_level` warns that later revisions do without it.
             request = types.SetLevelRequest(params=types.SetLevelRequestParams(level=level))
@@ -139,7 +139,7 @@ async def _ask_for_logs(client: Client, level: types.LoggingLevel, patience: flo
 
 
 class _Demands:
-    """Ends what goes on within it when the server cannot go on without its setup: nobody would run that."""
+    """Ends its block if the server cannot continue without its setup, as nobody is there to run it."""
 
     def __init__(self) -> None:
         self._limit = asyncio.timeout(None)
@@ -177,7 +177,7 @@ def _no_session(url: str, host: str, error: Exception, complaints: list[str]) ->
 
 
 def check_origin(origin: str | None) -> None:
-    """Raise `OriginError` for an origin that no page can have."""
+    """Raise `OriginError` if no page can have this origin."""
     from mcpframe.frame.core.origins import parse_origin
 
     if origin is not None:

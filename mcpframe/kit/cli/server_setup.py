@@ -1,4 +1,4 @@
-"""A server's setup from the command line: `--setup`, and what a person would enter as `--enter` options."""
+"""Runs a server's setup from the command line: `--setup`, with the input of a person as `--enter` options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 
 PATIENCE = 30.0
-"""Seconds until a field is there, and until the setup is completed once everything is entered."""
+"""The deadline for a field to appear, and for the setup to complete after all input, in seconds."""
 
 HOW = "--enter FIELD=VALUE, --enter FIELD=@FILE and --enter BUTTON"
 
@@ -57,8 +57,8 @@ async def run_setup(outer: OuterFrame, place: PlaywrightPlace, entries: Sequence
 
     Args:
         outer: The server.
-        place: Where it is framed.
-        entries: As `parse_entries` gives them.
+        place: The place of its frame.
+        entries: The entries from `parse_entries`.
 
     Raises:
         SessionError: The page does not begin one.
@@ -103,6 +103,6 @@ async def _offered(frame: Frame) -> str:
 
     try:
         names = await frame.evaluate(_OFFERED)
-    except Error:  # the page is gone
+    except Error:  # the page has closed
         return ""
     return f" and has {', '.join(repr(name) for name in names)}" if names else ""

@@ -19,7 +19,7 @@ EXAMPLES = (
 )
 
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""What pytest knows and we do not is passed on."""
+"""Unknown options are passed on to pytest."""
 
 PLUGIN = "mcpframe.kit.testing.plugin"
 
@@ -29,7 +29,7 @@ def run_tests(
     path: Annotated[Path, typer.Argument(help="The project's folder.")] = Path(),
 ) -> None:
     """Run a project's tests with pytest; further arguments and options go to pytest."""
-    if str(path).startswith("-") or path.is_file() or "::" in str(path):  # pytest's, like all the rest
+    if str(path).startswith("-") or path.is_file() or "::" in str(path):  # an argument of pytest, like all others
         arguments, path = [str(path), *context.args], Path()
     else:
         arguments = list(context.args)
@@ -42,6 +42,6 @@ def run_tests(
 
 
 def plugin_arguments() -> list[str]:
-    """What names the plugin to pytest, where the installation does not: one that is older than the plugin."""
+    """Return the arguments that load the plugin, if it is not installed as an entry point: an older installation."""
     known = any(point.value == PLUGIN for point in entry_points(group="pytest11"))
     return [] if known else ["-p", PLUGIN]

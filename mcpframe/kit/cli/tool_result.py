@@ -1,4 +1,4 @@
-"""A tool's answer for a person: as text, and what is no text as files."""
+"""Shows a tool's result to a person: as text, and everything else as files."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SUFFIX = re.compile(r"\.[a-z0-9]{1,8}\Z")
 
 
 def shown(result: Mapping[str, Any], saved: Mapping[int, Path] | None = None) -> str:
-    """Return a tool's result as text: its texts, a line for everything else, or its structured content.
+    """Return a tool's result as text: its text, a line for each other block, or its structured content.
 
     Args:
         result: The result, as on the wire.
-        saved: The files that blocks were saved as, by the blocks' places.
+        saved: The files in which blocks were saved, by the index of the block.
     """
     parts = []
     for place, block in enumerate(result.get("content", ())):
@@ -47,8 +47,8 @@ def save(result: Mapping[str, Any], folder: Path, name: str) -> dict[int, Path]:
 
     Args:
         result: The result, as on the wire.
-        folder: Where to save; it is made if it is not there.
-        name: What the files' names begin with.
+        folder: The folder for the files, which is created if needed.
+        name: The beginning of the files' names.
 
     Returns:
         The files, by the places of their blocks in the content.
@@ -77,7 +77,7 @@ def _contents(result: Mapping[str, Any]) -> Iterator[tuple[int, bytes, str]]:
             elif block["type"] == "resource" and isinstance(held.get("text"), str):
                 yield place, held["text"].encode("utf-8", "backslashreplace"), held.get("mimeType", "text/plain")
         except binascii.Error:
-            continue  # it is shown as what it is, and --json has it
+            continue  # the text names its type, and --json includes it
 
 
 def _write_new(folder: Path, stem: str, suffix: str, data: bytes) -> Path:
