@@ -1,4 +1,4 @@
-"""Questions answered by tool calls, and what goes wrong with those said in words."""
+"""Answers questions by tool calls, and reports their errors in words."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,16 +11,16 @@ from rules import Call, name_offered, plan
 from wording import lines
 
 PATIENCE = 20.0
-"""How long the page around may take for one answer, in seconds."""
+"""How long the host page may take for one answer, in seconds."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What is said to a question.
+    """The answer to a question.
 
     Attributes:
-        lines: a sentence, and a list of what follows it.
-        call: the tool that was called, by the name that it has there, and its arguments.
+        lines: a sentence, followed by the items of a list.
+        call: the tool that was called, by its name on the server, and its arguments.
         problem: whether something went wrong.
     """
 
@@ -34,11 +34,11 @@ async def answer(client: Client, offered: set[str], question: str) -> Answer:
 
     Args:
         client: the client, connected.
-        offered: the tools that there are.
-        question: what the person asks.
+        offered: the names of the server's tools.
+        question: the question.
 
     Raises:
-        MCPError: The page around does not answer, or its session is over.
+        MCPError: The host page does not answer, or the session is over.
     """
     planned = plan(question)
     if not isinstance(planned, Call):
@@ -59,7 +59,7 @@ def _text(result: CallToolResult) -> str:
 
 
 async def tools_of(client: Client) -> set[str]:
-    """Return the names of all tools that there are. Raises MCPError."""
+    """Return the names of all the server's tools. Raises MCPError."""
     page = await client.list_tools()
     names = {tool.name for tool in page.tools}
     while page.next_cursor:
@@ -69,8 +69,8 @@ async def tools_of(client: Client) -> set[str]:
 
 
 def reason_of(error: Exception) -> str:
-    """Say for a person why the page around gave no answer."""
-    while isinstance(error, ExceptionGroup):  # what goes wrong while the client starts is wrapped by its tasks
+    """Return a message for people about why the host page gave no answer."""
+    while isinstance(error, ExceptionGroup):  # an error while the client starts is wrapped by its task groups
         error = error.exceptions[0]
     if isinstance(error, MCPError) and error.code == REQUEST_TIMEOUT:
         return f"The page around me did not answer within {PATIENCE:.0f} seconds. Connect again, or reload it."

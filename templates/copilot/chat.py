@@ -1,4 +1,4 @@
-"""The chat in the page. Whatever is said is shown as text, never as HTML: it may come from anybody."""
+"""The chat in the page. Messages are shown as text, never as HTML: they are not trusted."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,14 +12,14 @@ Ask = Callable[[str], Awaitable[None]]
 
 _SPEAKERS: dict[Speaker, str] = {"you": "You", "copilot": "Copilot", "problem": "Copilot", "notice": "Dashboard"}
 MOST_MESSAGES = 200
-"""How many messages are kept in the page; older ones are taken away."""
+"""How many messages are kept in the page; older ones are removed."""
 
 
 class Chat:
     """The conversation, its form and its suggestions."""
 
     def __init__(self, page: Page, ask: Ask) -> None:
-        """Take over a page that has `chat.html`.
+        """Use a page that shows `chat.html`.
 
         Args:
             page: the page.
@@ -36,38 +36,38 @@ class Chat:
         self._allow()
 
     def open(self, status: str) -> None:
-        """Let questions be asked."""
+        """Enable questions."""
         self._open = True
         self._stand(status)
 
     def close(self, status: str, *, bad: bool = True, again: bool = True) -> None:
-        """Let nothing be asked.
+        """Disable questions.
 
         Args:
-            status: why.
+            status: the reason.
             bad: whether something is wrong.
-            again: whether the person is offered to connect again.
+            again: whether to offer the user to connect again.
         """
         self._open = False
         self._stand(status, bad=bad, again=again)
 
     async def wanted_again(self) -> None:
-        """Wait until the person wants to connect again."""
+        """Wait until the user asks to connect again."""
         await self._page.element("#again").event("click")
 
     def show_alone(self) -> None:
-        """Explain the page to somebody who has opened it by itself."""
+        """Explain the page to a user who has opened it outside of a frame."""
         self.close("There is no page around me.", bad=False, again=False)
         self._page.element("#alone").hidden = False
         self._page.element("#chat").hidden = True
 
     def say(self, speaker: Speaker, lines: Sequence[str], call: tuple[str, dict[str, Any]] | None = None) -> None:
-        """Add a message: a sentence, and a list of what follows it.
+        """Add a message: a sentence, followed by the items of a list.
 
         Args:
-            speaker: whose it is.
+            speaker: who sent it.
             lines: the text.
-            call: the tool that was called for it, and with which arguments.
+            call: the tool that was called for it, with its arguments.
         """
         log = self._page.element("#log")
         message = log.add("div", class_=f"message {speaker}")

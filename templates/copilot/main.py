@@ -1,4 +1,4 @@
-"""A copilot: an MCP client in a frame that answers from the tools of the page around it. The inverted architecture."""
+"""A copilot: an MCP client in a frame that answers with the tools of its host page (the inverted architecture)."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ from rules import HELP
 
 
 async def main(page: Page) -> None:
-    """Show the chat, and connect to the page around for as long as somebody wants that."""
+    """Show the chat, and connect to the host page, again whenever the user asks for it."""
     await page.show("chat.html")
     copilot = Copilot(page)
     while True:
@@ -35,11 +35,11 @@ class Copilot:
 
     Attributes:
         chat: the chat.
-        refused: what to say of a page around that this one does not talk to; empty where there is none.
+        refused: the message if the host page's origin is not allowed; empty otherwise.
     """
 
     def __init__(self, page: Page) -> None:
-        """Converse in a page that has `chat.html`."""
+        """Use a page that shows `chat.html`."""
         self.chat = Chat(page, self._ask)
         self.refused = ""
         self._client: Client | None = None
@@ -48,12 +48,12 @@ class Copilot:
         self._greeted = False
 
     async def converse(self) -> None:
-        """Connect to the page around, and answer until it is gone.
+        """Connect to the host page, and answer questions until it is gone.
 
         Raises:
             McpFrameError: There is no session; see `connect_to_host`.
-            MCPError: The page around does not answer.
-            NoPeer: There is no page around.
+            MCPError: The host page does not answer.
+            NoPeer: There is no host page.
         """
         self.refused = ""
         self.chat.close("Connecting to the page around …", bad=False, again=False)
@@ -69,7 +69,7 @@ class Copilot:
                 self._client = None
                 following.cancel()
                 await asyncio.gather(following, return_exceptions=True)
-        raise lost.result()  # out here: the client's task group would wrap it
+        raise lost.result()  # outside of the client's task group, which would wrap it
 
     async def _open(self, client: Client) -> None:
         self._offered = await tools_of(client)
@@ -95,7 +95,7 @@ class Copilot:
         self.chat.say("problem" if said.problem else "copilot", said.lines, said.call)
 
     async def _follow(self, client: Client) -> None:
-        """Say so where the page around has changed: earlier answers are no longer true."""
+        """Show a message when the host page's data has changed: earlier answers may be outdated."""
         if client.server_capabilities.resources is None:
             return
         with contextlib.suppress(ListenNotSupportedError, SubscriptionLost, MCPError):

@@ -11,7 +11,7 @@ ALIASES = {
     "get_system_health": "getSystemHealth",
     "get_team_stats": "getTeamStats",
 }
-"""The tools that are known, and what servers in JavaScript call them."""
+"""The known tools, and their names on servers in JavaScript."""
 
 SUGGESTIONS = ("Who am I?", "What is overdue?", "My projects", "How is the system?", "Team stats", "Help")
 
@@ -30,7 +30,7 @@ class Call:
 
 
 Plan = Call | str
-"""What to do about a question: call a tool, or say something."""
+"""The reaction to a question: a tool call, or a text."""
 
 
 def _projects(question: str) -> Call:
@@ -61,7 +61,7 @@ _RULES: tuple[tuple[str, Callable[[str], Plan]], ...] = (
 
 
 def plan(question: str) -> Plan:
-    """Say what to do about a question."""
+    """Return the reaction to a question."""
     words = question.lower()
     for pattern, make in _RULES:
         if re.search(pattern, words):
@@ -70,5 +70,5 @@ def plan(question: str) -> Plan:
 
 
 def name_offered(tool: str, offered: Collection[str]) -> str | None:
-    """Return the name that a server has a known tool under; None where it has no such tool."""
+    """Return the name of a known tool on a server; None if the server has no such tool."""
     return next((name for name in (tool, ALIASES[tool]) if name in offered), None)

@@ -1,4 +1,4 @@
-"""Answers in words. What a tool gave is checked first: it comes from another page."""
+"""Answers in words. Results of tools are validated first: they come from another page."""
 
 from collections.abc import Callable
 from datetime import date
@@ -107,12 +107,12 @@ _WORDINGS: dict[str, tuple[type[BaseModel], Callable[[Any], list[str]]]] = {
 
 
 def lines(tool: str, structured: object, text: str) -> list[str]:
-    """Return the answer, line by line; the first one is a sentence, what follows is a list.
+    """Return the lines of an answer: a sentence, followed by the items of a list.
 
     Args:
         tool: the tool, by its name in `rules.ALIASES`.
-        structured: its structured result; where it is None, the text may be JSON instead.
-        text: its result as text, which is told as it is where nothing else can be made of it.
+        structured: its structured result; if it is None, the text may be JSON instead.
+        text: its result as text, which is returned unchanged if it has no known form.
     """
     model, word = _WORDINGS[tool]
     try:

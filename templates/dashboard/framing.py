@@ -1,8 +1,8 @@
-"""The copilot's frame: which page may be it, and a session for as long as the dashboard is open.
+"""The copilot's frame: the check of its address, and a session for as long as the dashboard is open.
 
-The copilot gets what the tools tell, so which page it is matters. Its address is part of the bundle (`copilot.json`),
-and never taken from the dashboard's own address: a link could put anybody's page there. It has to be of another origin
-than the dashboard: a page of the same origin could reach into this one, whatever its sandbox says.
+The copilot receives the results of the tools, so its address matters. It is part of the bundle (`copilot.json`), and is
+never taken from the dashboard's own address: a link could put any page there. It has to be of another origin than the
+dashboard: a page of the same origin could access this one in spite of its sandbox.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ from mcpframe.frame.core.errors import McpFrameError, OriginError, SessionError,
 from mcpframe.frame.core.roles import Options
 
 MOST_IDLE = 3
-"""How many sessions may end in a row without a single call until the person has to start the next one."""
+"""After how many sessions in a row without a call the user has to start the next one."""
 
 START_PATIENCE = 60.0
-"""How long the copilot may take until it speaks, in seconds: its page has a Python to load first."""
+"""How long the copilot may take until its first message, in seconds: its page has to load Python first."""
 
 Stage = Literal["connecting", "connected", "stopped"]
 
@@ -32,7 +32,7 @@ def read_address(text: str, own_origin: str) -> str:
         own_origin: the dashboard's origin.
 
     Raises:
-        OriginError: It has no address that can be framed, or it is one of the dashboard's own origin.
+        OriginError: The address is missing, cannot be framed, or is of the dashboard's own origin.
     """
     try:
         address = json.loads(text)["url"]
@@ -50,11 +50,11 @@ def read_address(text: str, own_origin: str) -> str:
 
 @dataclass(frozen=True)
 class Standing:
-    """How the copilot is.
+    """The state of the copilot.
 
     Attributes:
-        stage: where its session stands.
-        text: the same for a person.
+        stage: the stage of its session.
+        text: the same as a text for people.
     """
 
     stage: Stage
@@ -62,16 +62,16 @@ class Standing:
 
 
 class Copilot:
-    """The copilot in its frame, served by one server, in one session after the other."""
+    """The copilot in its frame, served by one server in successive sessions."""
 
     def __init__(self, address: str, server: FrameServer, place: Any, tell: Callable[[Standing], None]) -> None:
-        """Frame nothing yet.
+        """Create it; nothing is framed yet.
 
         Args:
-            address: where the copilot is.
-            server: what serves it.
-            place: where to put its frame.
-            tell: told how it is.
+            address: the copilot's address.
+            server: the server for it.
+            place: the element for its frame.
+            tell: called with each new state.
         """
         self._address = address
         self._server = server
@@ -81,15 +81,15 @@ class Copilot:
         self._restart = asyncio.Event()
 
     def called(self) -> None:
-        """Take note that the copilot has made a call."""
+        """Record that the copilot has made a call."""
         self._idle = 0
 
     def start(self) -> None:
-        """Start it again, as the person wants."""
+        """Start it again, at the user's request."""
         self._restart.set()
 
     async def run(self) -> None:
-        """Serve it for ever. Where a session ends, the next one is a fresh one, with a page loaded anew."""
+        """Serve it for ever. When a session ends, the page is loaded again for a new one."""
         while True:
             self._tell(Standing("connecting", "The copilot is starting …"))
             self._restart.clear()
@@ -106,7 +106,7 @@ class Copilot:
                 self._idle = 0
 
     async def _serve(self) -> None:
-        """Serve one session, from a new frame to its end. Raises `McpFrameError` where there is none."""
+        """Serve one session, from a new frame to its end. Raises `McpFrameError` if there is none."""
         wrong: asyncio.Future[UnexpectedOrigin] = asyncio.get_running_loop().create_future()
 
         def note(event: Any) -> None:

@@ -1,6 +1,6 @@
 """A dashboard that is an MCP server for the copilot it frames: the inverted architecture, in Python on both sides.
 
-The person acts on the dashboard, the copilot answers from it. What it has asked for is listed on the page.
+The user acts on the dashboard, and the copilot answers with its tools. The page lists the copilot's calls.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """The dashboard's tools: they answer with what the page shows, and change nothing.
 
-Each has a second name, as other clients of the inverted architecture call it (`getCurrentUser`).
+Each has a second name, which other clients of the inverted architecture use (`getCurrentUser`).
 """
 
 import functools
@@ -15,17 +15,17 @@ from mcpframe import FrameServer
 from workspace import Area, Status, SystemHealth, TeamStats, User, UserProjects, Workspace
 
 SOURCES: dict[Area, str] = {"projects": "dashboard://projects", "health": "dashboard://health"}
-"""The resources that change when the person does something, by the part of the page."""
+"""The resources that change when the user does something, by the part of the page."""
 
 Told = Callable[[str, dict[str, Any]], None]
 
 
 def make_server(workspace: Workspace, on_call: Told) -> FrameServer:
-    """Make the server.
+    """Create the server.
 
     Args:
-        workspace: what it answers from.
-        on_call: told the name and the arguments of every call, before it is answered.
+        workspace: the data of its answers.
+        on_call: called with the name and the arguments of every call, before it is answered.
     """
     server = FrameServer(
         "dashboard",

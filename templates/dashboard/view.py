@@ -1,4 +1,4 @@
-"""The dashboard's page: shows the workspace, and lets the person act on it."""
+"""The dashboard's page: shows the workspace, and lets the user act on it."""
 
 import json
 from typing import Any
@@ -9,14 +9,14 @@ from mcpframe.frame.ui import Element, PageEvent
 from workspace import Project, Service, Workspace
 
 MOST_CALLS = 50
-"""How many of the copilot's calls are listed; older ones are forgotten."""
+"""How many of the copilot's calls are listed; older ones are removed."""
 
 
 class View:
-    """Everything that is shown but the copilot's frame."""
+    """Everything on the page except the copilot's frame."""
 
     def __init__(self, page: Page, workspace: Workspace) -> None:
-        """Show a workspace in a page that has `dashboard.html`."""
+        """Use a page that shows `dashboard.html`."""
         self._page = page
         self._workspace = workspace
         self._calls = 0
@@ -30,7 +30,7 @@ class View:
         self.show()
 
     def show(self) -> None:
-        """Show everything as it is now. The keyboard's focus stays on the button that it was on."""
+        """Update everything. The keyboard focus stays on its button."""
         focused = self._page.js.activeElement
         kept = focused and focused.id
         self._show_projects()
@@ -98,14 +98,14 @@ class View:
             self._workspace.acknowledge((event.target.get("id") or "").removeprefix("alert-"))
 
     def show_standing(self, standing: Standing) -> None:
-        """Show how the copilot is."""
+        """Show the state of the copilot."""
         self._page.element("#copilot-status").text = standing.text
         self._page.element("#copilot-status").classes.set("bad", standing.stage == "stopped")
         self._page.element("#copilot").set("data-stage", standing.stage)
         self._page.element("#copilot-start").hidden = standing.stage != "stopped"
 
     def note_call(self, name: str, arguments: dict[str, Any]) -> None:
-        """List a call of the copilot's, the newest first."""
+        """Add a call of the copilot to the list, newest first."""
         self._calls += 1
         given = {key: value for key, value in arguments.items() if value not in (None, False, "all")}
         place = self._page.element("#calls")

@@ -1,6 +1,6 @@
-"""What the dashboard knows: the signed-in person, their projects, the systems and the team. The data is invented.
+"""The dashboard's data: the signed-in user, their projects, the systems and the team. The data is invented.
 
-Everything is one model: the page shows it, the tools answer from it, and what the person does changes it.
+It is one model: the page shows it, the tools answer from it, and the user's actions change it.
 """
 
 from collections.abc import Callable, Collection
@@ -95,7 +95,7 @@ class TeamStats(BaseModel):
 
 @dataclass(frozen=True)
 class _Plan:
-    """A project as it stands while it is not done: `due` in days from today, open tasks by member."""
+    """A project that is not done: `due` in days from today, and open tasks by member."""
 
     id: str
     name: str
@@ -120,7 +120,7 @@ _PLANS = (
     _Plan("p-5", "Audit log", "in progress", 80, -9, {"Priya Nair": 3}),
 )
 DONE = ("p-5",)
-"""The projects that are done before the person has done anything."""
+"""The projects that are done at the start."""
 _SERVICES = (
     Service(name="API gateway", status="operational", latency_ms=48, uptime_percent=99.98),
     Service(name="Payments", status="degraded", latency_ms=910, uptime_percent=99.41),
@@ -137,9 +137,9 @@ class Workspace:
     """The state of the dashboard.
 
     Attributes:
-        user: the signed-in person.
+        user: the signed-in user.
         done: the projects that are done, by id.
-        acknowledged: the alerts that they look after, by id.
+        acknowledged: the alerts that the user has acknowledged, by id.
     """
 
     user = USER
@@ -152,13 +152,13 @@ class Workspace:
         today: Callable[[], date] = date.today,
         on_change: Callable[[Area], None] | None = None,
     ) -> None:
-        """Begin with what the person had done before.
+        """Start with the user's earlier actions.
 
         Args:
-            done: projects that are done. Ids that no project has are passed over; so for `acknowledged`.
-            acknowledged: alerts that are looked after.
-            today: tells the date.
-            on_change: told which part has changed, after it has.
+            done: projects that are done. Unknown ids are ignored, here and in `acknowledged`.
+            acknowledged: alerts that are acknowledged.
+            today: returns the date.
+            on_change: called with the part that has changed.
         """
         self.done = {plan.id for plan in _PLANS if plan.id in done}
         self.acknowledged = {alert.id for alert in _ALERTS if alert.id in acknowledged}
@@ -166,14 +166,14 @@ class Workspace:
         self._on_change = on_change
 
     def set_done(self, project: str, done: bool) -> None:
-        """Mark a project as done, or take that back. Raises KeyError where there is no such project."""
+        """Mark a project as done, or undo that. Raises KeyError if there is no such project."""
         if project not in {plan.id for plan in _PLANS}:
             raise KeyError(project)
         (self.done.add if done else self.done.discard)(project)
         self._changed("projects")
 
     def acknowledge(self, alert: str) -> None:
-        """Look after an alert. Raises KeyError where there is no such alert."""
+        """Acknowledge an alert. Raises KeyError if there is no such alert."""
         if alert not in {known.id for known in _ALERTS}:
             raise KeyError(alert)
         self.acknowledged.add(alert)
@@ -216,7 +216,7 @@ class Workspace:
         )
 
     def team(self) -> TeamStats:
-        """Return the team's numbers. They are of the same projects."""
+        """Return the team's numbers, from the same projects."""
         projects = self.projects()
         members = [
             Member(

@@ -1,7 +1,7 @@
 """Tools that ask the client's user or model before they answer.
 
-The SDK asks in the way of the client's protocol revision: with a request of its own up to 2025-11-25, with an answer
-that requires input from 2026-07-28 on.
+The SDK asks as the client's protocol revision has it: with a request of its own up to 2025-11-25, with a result that
+requires input from 2026-07-28 on.
 """
 
 from typing import Annotated

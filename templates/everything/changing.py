@@ -1,4 +1,4 @@
-"""Lists that change while a client is there: each call adds something, and says so."""
+"""Lists that change while a client is connected: each call adds an item, and sends a notification."""
 
 import itertools
 
@@ -7,7 +7,7 @@ from mcp.server.mcpserver import Context, UserMessage
 from mcpframe import FrameServer
 
 LATEST_WITH_SESSIONS = "2025-11-25"
-"""Up to this revision clients are told without having asked; later ones subscribe."""
+"""Up to this revision clients are notified without a subscription; with later ones they subscribe."""
 
 
 def register(server: FrameServer) -> None:

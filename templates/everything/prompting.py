@@ -1,4 +1,4 @@
-"""Prompts, and what completes their arguments."""
+"""Prompts, and the completion of their arguments."""
 
 from mcp.server.mcpserver import Image, UserMessage
 from mcp_types import (

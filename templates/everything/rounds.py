@@ -1,6 +1,6 @@
-"""Answers that require input first, by hand (revision 2026-07-28): the client calls again with what was asked for.
+"""Results that require input first, written by hand (revision 2026-07-28): the client calls again with the input.
 
-The `request_state` comes back as it was given: the server keeps it, and the client has but a handle to it.
+The `request_state` comes back unchanged: the server keeps it, and the client only has a handle to it.
 """
 
 from collections.abc import Mapping
@@ -50,12 +50,12 @@ def done(text: str) -> CallToolResult:
 
 
 def given(ctx: Context, key: str) -> object:
-    """What the client has answered to one request; None where it has not."""
+    """Return the client's answer to one request; None if there is none."""
     return (ctx.input_responses or {}).get(key)
 
 
 def written(ctx: Context, key: str, name: str) -> str | None:
-    """What the user has written; None where there is no such answer."""
+    """Return what the user has written; None if there is no such answer."""
     answer = given(ctx, key)
     if not isinstance(answer, ElicitResult) or answer.action != "accept" or not answer.content:
         return None

@@ -1,4 +1,4 @@
-"""Tools whose input schema says more than types."""
+"""Tools with input schemas that contain more than types."""
 
 from typing import Annotated, Any
 
@@ -44,7 +44,7 @@ def json_schema_2020_12_tool(
 
 
 def json_schema_tool() -> Tool:
-    """The tool with a schema of its own, instead of the one that its parameters make."""
+    """A tool with an explicit schema, instead of the one derived from its parameters."""
     return Tool.from_function(json_schema_2020_12_tool).model_copy(update={"parameters": SCHEMA})
 
 
@@ -57,5 +57,5 @@ def test_x_mcp_header(
 
 
 def register(server: FrameServer) -> None:
-    """Add the tool whose schema its parameters make."""
+    """Add the tool whose schema is derived from its parameters."""
     server.add_tool(test_x_mcp_header)

@@ -1,9 +1,9 @@
-"""One of everything that MCP has: tools, resources, prompts and what a server may ask its client.
+"""An example of every feature of MCP: tools, resources, prompts, and requests of a server to its client.
 
-It has what the official conformance suite asks a server for, by the names that the suite uses. Each kind is a module:
-`contents` (what a tool may answer), `working` (progress, logs, errors), `asking` (the user, the model, the folders),
+It has everything that the official conformance suite requires of a server, by the suite's names. Each kind is a module:
+`contents` (kinds of content), `working` (progress, logs, errors), `asking` (the user, the model, the folders),
 `rounds` (the same by hand, as revision 2026-07-28 has it), `reading` (resources), `prompting` (prompts and completion),
-`schemas` (input schemas with more than types) and `changing` (lists that change).
+`schemas` (input schemas that contain more than types) and `changing` (lists that change).
 """
 
 import asking

@@ -1,4 +1,4 @@
-"""Tools that say something while they work, and one that fails."""
+"""Tools that send messages while they work, and one that fails."""
 
 import asyncio
 

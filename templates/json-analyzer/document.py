@@ -13,7 +13,7 @@ CONTENT, NAME = "document", "document name"
 
 
 class DocumentError(ToolError):
-    """A file that is no JSON, or a session that has chosen none."""
+    """A file is not JSON, or the session has no file."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ def parse(name: str, data: bytes) -> Document:
     """Read JSON, or JSON Lines, in any Unicode encoding.
 
     Raises:
-        DocumentError: It is neither; the message says where it stops being JSON.
+        DocumentError: It is neither; the message says at which place.
     """
     try:
         text = data.decode("utf-8-sig" if data.startswith(b"\xef\xbb\xbf") else json.detect_encoding(data))
     except UnicodeDecodeError as error:
-        raise DocumentError(f"{name} is not text: byte {error.start:,} belongs to no Unicode encoding.") from None
+        raise DocumentError(f"{name} is not text: byte {error.start:,} is not valid in any Unicode encoding.") from None
     try:
         return Document(name, len(data), _loads(text))
     except json.JSONDecodeError as error:
@@ -56,7 +56,7 @@ def _loads(text: str) -> Any:
 
 
 def _no_number(name: str) -> NoReturn:
-    raise DocumentError(f"The document holds {name}, which is no JSON number.")
+    raise DocumentError(f"The document contains {name}, which is not a JSON number.")
 
 
 def _json_lines(text: str) -> list[Any]:
@@ -68,15 +68,15 @@ def _json_lines(text: str) -> list[Any]:
 
 
 class Shelf:
-    """Where sessions keep their documents: the file as it was, parsed once when it is first asked for."""
+    """The documents of sessions: stored as the original file, and parsed once on first use."""
 
     def __init__(self) -> None:
-        """Begin with nothing read."""
+        """Create it without documents."""
         self._read: tuple[str, Document] | None = None
         self._lock = asyncio.Lock()
 
     async def put(self, session: FrameSession, name: str, data: bytes) -> None:
-        """Keep a file for a session, in place of the one before."""
+        """Store a file for a session, instead of the one before."""
         await session.storage.set(CONTENT, data)
         await session.storage.set(NAME, name)
         self._read = None
@@ -87,7 +87,7 @@ class Shelf:
         Raises:
             DocumentError: The session has none.
         """
-        async with self._lock:  # two calls at once read a large file once
+        async with self._lock:  # two calls at the same time parse a large file once
             if self._read is None or self._read[0] != session.id:
                 data = await session.storage.get(CONTENT)
                 if data is None:

@@ -1,4 +1,4 @@
-"""Results that may be millions: found in slices, so that the page stays alive, and cut to what a client can read."""
+"""Limits large results: matches are searched in slices, so that the page stays responsive, and cut."""
 
 import asyncio
 import json
@@ -10,10 +10,10 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 COUNTING_SECONDS = 2.0
-"""How long matches beyond the limit are counted."""
+"""How long matches beyond the limit are counted, in seconds."""
 
 MAX_TEXT = 100_000
-"""How many characters of values one result carries."""
+"""How many characters of values one result may contain."""
 
 _SLICE_SECONDS = 0.02
 _ROUND = 200
@@ -21,12 +21,12 @@ _ROUND = 200
 
 @dataclass(frozen=True)
 class Taken(Generic[T]):
-    """The first of many.
+    """The first items of many.
 
     Attributes:
-        items: As many as were asked for.
+        items: At most as many as requested.
         count: How many there are.
-        complete: False where counting was stopped, so that there are `count` or more.
+        complete: False if counting was stopped, so that there are `count` or more.
     """
 
     items: list[T]
@@ -35,7 +35,7 @@ class Taken(Generic[T]):
 
     @property
     def counted(self) -> str:
-        """The count for people."""
+        """The count as a text for people."""
         more = "" if self.complete else "more than "
         return f"{more}{self.count:,} match{'' if self.count == 1 and self.complete else 'es'}"
 
@@ -44,9 +44,9 @@ async def take(found: Iterator[T | None], limit: int, seconds: float = COUNTING_
     """Take the first `limit` items, and go on counting for `seconds`.
 
     Args:
-        found: The items; None is none yet, and a good moment for a pause.
-        limit: How many are wanted.
-        seconds: How long the others are counted.
+        found: The items; None stands for no item yet, and allows a pause.
+        limit: How many to return.
+        seconds: How long to count the others.
     """
     items: list[T] = []
     count = 0
@@ -71,7 +71,7 @@ async def take(found: Iterator[T | None], limit: int, seconds: float = COUNTING_
 
 
 def shown(value: Any, room: int) -> tuple[Any, str, bool]:
-    """A value as it is returned: itself and its JSON text, or where that is longer than `room` what it is instead.
+    """Return a value with its JSON text, or a description instead if the text is longer than `room`.
 
     Returns:
         The value, its text, and whether it is whole.
@@ -84,7 +84,7 @@ def shown(value: Any, room: int) -> tuple[Any, str, bool]:
 
 
 def _text_within(value: Any, room: int) -> str | None:
-    # In pieces, so that a match of many megabytes is not written out only to be thrown away.
+    # In pieces, so that a match of many megabytes is not serialized in vain.
     parts, length = [], 0
     for part in json.JSONEncoder(ensure_ascii=False).iterencode(value):
         length += len(part)
@@ -95,7 +95,7 @@ def _text_within(value: Any, room: int) -> str | None:
 
 
 def described(value: Any) -> str:
-    """What a value is, in words."""
+    """Return a description of a value."""
     if isinstance(value, dict):
         return f"object with {len(value):,} key{'' if len(value) == 1 else 's'}"
     if isinstance(value, list):

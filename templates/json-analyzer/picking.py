@@ -1,4 +1,4 @@
-"""The page of the setup phase: the person chooses a document, sees what is in it, and confirms or cancels."""
+"""The page of the setup phase: the user chooses a document, sees what is in it, and confirms or cancels."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,10 +13,10 @@ EXAMPLE = "example.json"
 
 
 async def pick_document(session: FrameSession, shelf: Shelf) -> Document:
-    """Let the person choose a document, and keep it for the session.
+    """Let the user choose a document, and store it for the session.
 
     Raises:
-        SetupCancelled: The person cancelled.
+        SetupCancelled: The user cancelled.
     """
     picker = _Picker(session, shelf)
     return await picker.run()
@@ -52,7 +52,7 @@ class _Picker:
             document = await self._shelf.get(self._session)
         except DocumentError:
             return
-        if not self._choices:  # else the person has chosen while it was read
+        if not self._choices:  # otherwise the user has chosen another one meanwhile
             self._take(document, None)
             self._session.page.element("#use").disabled = False
 
@@ -64,7 +64,7 @@ class _Picker:
         await self._read(EXAMPLE, partial(self._session.page.asset_bytes, EXAMPLE))
 
     async def _read(self, name: str, content: Callable[[], Awaitable[bytes]]) -> None:
-        """Choose what this reads, unless the person chooses again before it is read."""
+        """Choose a document that is still being read, unless the user chooses again meanwhile."""
         self._choices += 1
         choice = self._choices
         use = self._session.page.element("#use")
@@ -72,7 +72,7 @@ class _Picker:
         self._say(f"Reading {name} …")
         try:
             data = await content()
-            await asyncio.sleep(0.02)  # let the page show it first: a large file takes seconds
+            await asyncio.sleep(0.02)  # let the page show the state first: a large file takes seconds
             if choice == self._choices:
                 self._take(parse(name, data), data)
         except DocumentError as error:

@@ -1,4 +1,4 @@
-"""Looks for a text in the keys and values of a document, in document order."""
+"""Searches for a text in the keys and values of a document, in document order."""
 
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
@@ -11,7 +11,7 @@ _PAUSE_EVERY = 2000
 
 
 class Match(NamedTuple):
-    """A place where the text was found: its path, in which part, and the value there."""
+    """A match: its path, whether it is in the key or the value, and the value there."""
 
     path: str
     part: Literal["key", "value"]
@@ -19,16 +19,16 @@ class Match(NamedTuple):
 
 
 def search_in(value: Any, text: str, where: Where = "both", *, case_sensitive: bool = False) -> Iterator[Match | None]:
-    """Find a text in keys, and in strings, numbers and literals as JSON writes them.
+    """Find a text in keys, and in the JSON text of strings, numbers and literals.
 
     Args:
         value: The parsed document.
-        text: What to look for.
-        where: In what.
+        text: The text to find.
+        where: Where to search.
         case_sensitive: Whether upper and lower case differ.
 
     Yields:
-        The matches, and None now and then while there is none.
+        The matches, and now and then None, to allow a pause.
     """
     wanted = text if case_sensitive else text.casefold()
 

@@ -1,7 +1,7 @@
-"""Questions about a JSON file that a person chooses; the file stays in their browser.
+"""Answers questions about a JSON file that the user chooses; the file stays in their browser.
 
-In the setup phase the person picks the file, and it is kept under the session's id. In the transport phase the page is
-hidden, and the tools read the file when the first of them is called.
+In the setup phase the user chooses the file, and it is stored under the session's id. In the transport phase the page
+is hidden, and the first tool call reads the file.
 """
 
 from typing import Annotated, Any
@@ -28,7 +28,7 @@ server = FrameServer(
     instructions="Answers questions about one JSON document that the user has chosen. Begin with schema_summary.",
 )
 shelf = Shelf()
-jsonpath = JSONPathEnvironment(strict=True)  # RFC 9535, without the library's own additions
+jsonpath = JSONPathEnvironment(strict=True)  # RFC 9535, without the library's extensions
 
 Limit = Annotated[int, Field(ge=1, le=1000, description="How many matches to return")]
 
@@ -60,7 +60,7 @@ class Summary(BaseModel):
 
 @server.setup(visible=True)
 async def setup(session: FrameSession) -> Setup:
-    """Let the person choose a file."""
+    """Let the user choose a file."""
     if not session.storage.persistent:
         return Setup(visibility="required", visibility_message=NOTHING_KEPT, ephemeral_message=NOTHING_KEPT)
     document = await pick_document(session, shelf)
@@ -71,7 +71,7 @@ async def setup(session: FrameSession) -> Setup:
 
 @server.ui
 async def ui(session: FrameSession) -> None:
-    """Where the browser keeps nothing from the setup, let the person choose here, as often as they like."""
+    """If the browser stores nothing from the setup, let the user choose here, as often as they like."""
     while not session.storage.persistent:
         await pick_document(session, shelf)
 
@@ -131,7 +131,7 @@ def _located(match: JSONPathMatch) -> tuple[str, Any]:
 
 
 def _answer(found: list[tuple[str, Any]], count: int, counted: str, *, complete: bool) -> CallToolResult:
-    """Return as many values as fit, and say what does not."""
+    """Return as many values as fit, with a note about the rest."""
     matches, lines, room, cut = [], [counted], MAX_TEXT, 0
     for path, value in found:
         if room <= 0:

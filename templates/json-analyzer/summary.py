@@ -1,4 +1,4 @@
-"""What a JSON document looks like: the places that values are at, with their types, ranges and examples."""
+"""The structure of a JSON document: the paths of values, with their types, ranges and examples."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 MAX_ITEMS = 1000
-"""Of a longer array, so many items are looked at, evenly spread."""
+"""How many items of a longer array are examined, evenly spread."""
 MAX_KEYS = 60
 """An object with more different keys than this is a map: its keys are data."""
 MAX_EXAMPLE = 40
@@ -28,7 +28,7 @@ class Place(BaseModel):
 
 
 class _Shape:
-    """What has been seen at one place, and below."""
+    """What was seen at one path, and below."""
 
     def __init__(self) -> None:
         self.types: Counter[str] = Counter()
@@ -110,7 +110,7 @@ class _Shape:
 
 
 def json_type(value: Any) -> str:
-    """The name that JSON Schema has for the type of a parsed value."""
+    """Return the JSON Schema type of a parsed value."""
     if isinstance(value, bool):
         return "boolean"
     names = {dict: "object", list: "array", str: "string", int: "integer", float: "number"}
@@ -118,7 +118,7 @@ def json_type(value: Any) -> str:
 
 
 def segment(key: str) -> str:
-    """The JSONPath segment of an object's key, in the shorter form where it has one."""
+    """Return the JSONPath segment of an object's key, in the shorter form if possible."""
     if _NAME.match(key):
         return f".{key}"
     escaped = (
@@ -138,7 +138,7 @@ def summarize(value: Any, path: str, depth: int, limit: int) -> tuple[list[Place
         value: The parsed document, or a part of it.
         path: Its JSONPath.
         depth: How many levels below it are described.
-        limit: How many places are given.
+        limit: How many places are returned.
 
     Returns:
         The places, from the outside in, and how many more there are.
@@ -150,7 +150,7 @@ def summarize(value: Any, path: str, depth: int, limit: int) -> tuple[list[Place
 
 
 def as_line(place: Place) -> str:
-    """One place for people."""
+    """Return a place as a text for people."""
     total = sum(place.types.values())
     kinds = [f"{kind}" if count == total else f"{count:,} {kind}" for kind, count in place.types.items()]
     parts = [" | ".join(kinds) + (f", {total:,} times" if total > 1 else "")]

@@ -1,4 +1,4 @@
-"""The source of the diagram, who changed it last, and what it was before."""
+"""The source of the diagram, its last author, and its history."""
 
 START = """flowchart LR
     person([You]) <-->|edit| diagram[This diagram]
@@ -12,14 +12,14 @@ class Diagram:
     """One diagram and its history."""
 
     def __init__(self, code: str = START) -> None:
-        """Begin with this source."""
+        """Start with this source."""
         self.code = code
         self._edited = False
         self._before: list[str] = []
 
     @property
     def code(self) -> str:
-        """Its source. Lines end with line feeds, as in a textarea: what is drawn is no edit once it is shown there."""
+        """The source. Lines end with line feeds, as in a textarea, so that showing it is not an edit."""
         return self._code
 
     @code.setter
@@ -27,12 +27,12 @@ class Diagram:
         self._code = _with_line_feeds(code)
 
     def replace(self, code: str) -> None:
-        """Take another source, from the model."""
+        """Set another source, from the model."""
         self._change(code)
         self._edited = False
 
     def edit(self, code: str) -> bool:
-        """Take what the person has typed, and say whether it differs."""
+        """Set what the user has typed, and return whether it differs."""
         if _with_line_feeds(code) == self.code:
             return False
         self._change(code)
@@ -40,7 +40,7 @@ class Diagram:
         return True
 
     def undo(self) -> bool:
-        """Go back to what it was before the last change; say whether there was one. Counts as the person's edit."""
+        """Undo the last change, and return whether there was one. Counts as the user's edit."""
         if not self._before:
             return False
         self.code = self._before.pop()
@@ -48,7 +48,7 @@ class Diagram:
         return True
 
     def take_edits(self) -> bool:
-        """Return whether the person has changed the source since this was last asked, or the model drew."""
+        """Return whether the user has changed the source since the last call of this, or the model's last change."""
         edited, self._edited = self._edited, False
         return edited
 

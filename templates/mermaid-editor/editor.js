@@ -17,13 +17,13 @@ function set(theme) {
   });
 }
 
-/** Give the source as SVG text, for a light or a dark ground. */
+/** Return the source as SVG text, for a light or a dark background. */
 export async function svg(code, theme) {
   set(theme);
   return (await mermaid.render(`diagram-${++count}`, code)).svg;
 }
 
-/** Give what is wrong with the source; empty where nothing is. */
+/** Return the mistake in the source; empty for none. */
 export async function mistake(code) {
   try {
     set("light");
@@ -34,7 +34,7 @@ export async function mistake(code) {
   }
 }
 
-/** Draw the source into an element, which keeps its picture where the source has a mistake; give the mistake. */
+/** Draw the source into an element, and return its mistake; then the element keeps its picture. */
 export async function show(code, element) {
   try {
     element.innerHTML = await svg(code, dark.matches ? "dark" : "light"); // Mermaid has sanitised it
@@ -45,7 +45,7 @@ export async function show(code, element) {
   }
 }
 
-/** Draw again when the person changes between light and dark. */
+/** Draw again when the user changes between light and dark. */
 export function onThemeChange(element) {
   dark.addEventListener("change", () => shown !== null && show(shown, element));
 }

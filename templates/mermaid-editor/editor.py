@@ -1,4 +1,4 @@
-"""The editor in the page: the source beside its picture, each kept up with the other."""
+"""The editor in the page: the source beside its picture, kept in step."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,18 +11,18 @@ from mcpframe import FrameSession
 
 KEY = "diagram"
 PAUSE = 0.4
-"""How long a person has to pause typing until the picture follows, in seconds."""
+"""How long after the last key the picture is updated, in seconds."""
 
 
 class Editor:
-    """The page's editor of one diagram. Outside of a browser it has the diagram and no picture."""
+    """The page's editor of one diagram. Outside of a browser there is no picture."""
 
     def __init__(self, diagram: Diagram, on_change: Callable[[], Awaitable[None]]) -> None:
         """Edit a diagram.
 
         Args:
             diagram: The diagram.
-            on_change: Called after the person has changed it.
+            on_change: Called after the user has changed it.
         """
         self._diagram = diagram
         self._on_change = on_change
@@ -32,7 +32,7 @@ class Editor:
         self._following: asyncio.Task[None] | None = None
 
     async def open(self, session: FrameSession) -> None:
-        """Show the editor with what the session has kept, unless it is open."""
+        """Show the editor with the session's stored diagram, unless it is open."""
         async with self._opening:
             if self._session is session:
                 return
@@ -46,7 +46,7 @@ class Editor:
     async def _show(self, session: FrameSession) -> None:
         page = session.page
         self._drawing = await page.import_module("editor.js")
-        await page.show("editor.html")  # nothing is waited for from here to the last listener: what is seen works
+        await page.show("editor.html")  # no await from here to the last listener: the visible page works
         page.element("#code").value = self._diagram.code
         page.element("#code").on("input", self._typed)
         page.element("#undo").on("click", self._undo)
@@ -56,26 +56,26 @@ class Editor:
         await self._picture()
 
     def look(self) -> None:
-        """Take over what the person has typed just now."""
+        """Read what the user has typed so far."""
         if self._drawing is not None and self._session:
             self._diagram.edit(self._session.page.element("#code").value)
 
     def take_edits(self) -> str | None:
-        """Return the source where the person has changed it since the last time, else None."""
+        """Return the source if the user has changed it since the last call, else None."""
         self.look()
         return self._diagram.code if self._diagram.take_edits() else None
 
     async def draw(self, code: str) -> str | None:
-        """Draw a source in place of the diagram, and give what was replaced where the person had changed that.
+        """Draw a source instead of the diagram, and return the replaced source if the user had changed it.
 
         Raises:
-            ToolError: It has a mistake; the diagram is as it was.
+            ToolError: It has a mistake; the diagram is unchanged.
         """
         if self._drawing is not None:
             mistake = await self._drawing.mistake(code)
             if mistake:
                 raise ToolError(f"Mermaid cannot draw this: {mistake}")
-        replaced = self.take_edits()  # only now: they may have typed while Mermaid was asked
+        replaced = self.take_edits()  # only now: the user may have typed while Mermaid was checking
         self._diagram.replace(code)
         await self._changed()
         return replaced
@@ -93,15 +93,15 @@ class Editor:
         return str(await self._drawing.svg(self._diagram.code, theme))
 
     def download(self, svg: str) -> None:
-        """Offer the picture as a file to the person."""
+        """Offer the picture as a file to the user."""
         if self._session:
             self._session.page.download("diagram.svg", svg, "image/svg+xml")
 
     async def _changed(self) -> None:
-        """Show the source and its picture, and keep it."""
+        """Show the source and its picture, and store it."""
         if self._session is None:
             return
-        # Before anything is waited for: whoever looks meanwhile would take what is still there for the person's.
+        # Before the first await: code that runs meanwhile would take the old text for the user's.
         if self._drawing is not None:
             code = self._session.page.element("#code")
             if code.value != self._diagram.code:

@@ -1,7 +1,7 @@
-"""A diagram that a person and a model draw together: both see the same source, and each sees the other's changes.
+"""A diagram that a user and a model draw together: both see the same source, and each sees the other's changes.
 
-The page has to be visible: Mermaid draws in it, and the person edits there. What they type is what the next tool call
-works on, and is announced as an update of the resource `mermaid://diagram`.
+The page has to be visible: Mermaid draws in it, and the user edits there. The next tool call works on what they have
+typed, and an edit is announced as an update of the resource `mermaid://diagram`.
 """
 
 from typing import Annotated, Literal
@@ -79,7 +79,7 @@ async def export_svg(
 ) -> CallToolResult:
     """Return the diagram as an SVG picture."""
     await editor.open(server.session)
-    editor.look()  # the edits are still to be told of
+    editor.look()  # the edits are still to be reported
     svg = await editor.svg(theme)
     if to == "download":
         editor.download(svg)

@@ -2,7 +2,7 @@
 
 const SIDE = 1000; // dots of the canvas; CSS scales it
 
-/** Give the functions that draw on a canvas element. */
+/** Return the functions that draw on a canvas element. */
 export function canvas(element) {
   element.width = element.height = SIDE;
   const context = element.getContext("2d");
@@ -35,7 +35,7 @@ export function canvas(element) {
   ground();
 
   return {
-    /** Draw points, given as JSON [[x, y], …] from 0 to 1; `anew` on an empty ground. */
+    /** Draw points, given as JSON [[x, y], …] from 0 to 1; with `anew` on an empty canvas. */
     draw(text, anew) {
       const points = JSON.parse(text);
       if (anew) {

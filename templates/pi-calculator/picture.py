@@ -1,4 +1,4 @@
-"""The picture of the points in the page. Outside of a browser there is none, and nothing is drawn."""
+"""The picture of the points in the page. Outside of a browser nothing is drawn."""
 
 import json
 from collections import deque
@@ -8,14 +8,14 @@ from typing import Any
 from mcpframe import FrameSession
 
 MOST = 25_000
-"""How many points are kept, to be drawn when the page is shown."""
+"""How many points are kept until the page is shown."""
 
 
 class Picture:
-    """The points that were thrown last, and the page that shows them."""
+    """The latest points, and the page that shows them."""
 
     def __init__(self) -> None:
-        """Begin without points and without a page."""
+        """Start without points and without a page."""
         self._points: deque[tuple[float, float]] = deque(maxlen=MOST)
         self._inside = self._total = 0
         self._session: FrameSession | None = None
@@ -31,17 +31,17 @@ class Picture:
         self._session = session
         async for shown in page.visibility():
             self._shown = shown
-            if shown:  # what was thrown meanwhile
+            if shown:  # the points thrown meanwhile
                 self._canvas.draw(json.dumps(list(self._points)), True)
                 self._tell()
 
     def add(self, points: Iterable[tuple[float, float]], inside: int, total: int) -> None:
-        """Take points that were thrown.
+        """Add points.
 
         Args:
-            points: Some of them, to be drawn.
-            inside: How many have landed in the circle so far.
-            total: How many were thrown so far.
+            points: The points to draw.
+            inside: How many points have landed in the circle so far.
+            total: How many points were thrown so far.
         """
         new = list(points)
         self._points.extend(new)
@@ -51,7 +51,7 @@ class Picture:
             self._tell()
 
     def clear(self) -> None:
-        """Forget all points."""
+        """Remove all points."""
         self._points.clear()
         self._inside = self._total = 0
         if self._shown:

@@ -1,7 +1,7 @@
 """Estimates pi by throwing random points at a square: the share that lands in the quarter circle is pi / 4.
 
-Every call adds its points to those of the calls before, until `reset`. The page may stay hidden; shown, it draws some
-of the points while they are thrown.
+Every call adds its points to those of the calls before, until `reset`. The page may stay hidden; if shown, it draws
+some of the points while they are thrown.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from picture import Picture
 
 BATCH = 10_000
 DRAWN = 250
-"""How many points of a batch are drawn: all of a million would be one blot."""
+"""How many points of a batch are drawn: a million would be one blot."""
 
 server = FrameServer("pi-calculator", title="Pi calculator", version="0.1.0")
 
@@ -63,7 +63,7 @@ async def calculate_pi(
         points.inside += inside
         points.total += count
         done += count
-        so_far = replace(points)  # as it is now: a reset may come while something is waited for
+        so_far = replace(points)  # a copy: a reset may come during an await
         picture.add(some, points.inside, points.total)
         await ctx.report_progress(done, iterations, f"{done:,} of {iterations:,} points")
         await asyncio.sleep(0)  # let messages in and out: progress, other calls, a cancellation
@@ -87,7 +87,7 @@ def reset() -> str:
 
 
 def throw(count: int) -> tuple[int, list[tuple[float, float]]]:
-    """Throw `count` points; count those that land in the quarter circle, and give some of them to be drawn."""
+    """Throw `count` points; return how many land in the quarter circle, and some points to draw."""
     inside = 0
     some = []
     uniform = random.random

@@ -25,14 +25,14 @@ _DATE = re.compile(r"\d{4}-\d\d(-\d\d)?([ T].*)?\Z")
 
 @dataclass(frozen=True)
 class Data:
-    """What is drawn.
+    """The content of a chart.
 
     Attributes:
-        label: The column that names the places along the x axis; empty where they are numbered.
+        label: The column with the names along the x axis; empty if they are numbered.
         places: Those names.
         names: The columns that are drawn.
-        series: Their values, None where there is none.
-        kind: How they are drawn.
+        series: Their values; None for a missing one.
+        kind: The kind of chart.
     """
 
     label: str
@@ -43,7 +43,7 @@ class Data:
 
 
 def chart_data(columns: Sequence[str], rows: Sequence[Sequence[Any]], kind: Kind = "auto") -> Data | None:
-    """Decide what of a result can be drawn, and how; None where nothing can."""
+    """Return the chart of a result; None if it cannot be drawn."""
     if kind == "none" or len(rows) < 2:
         return None
     values = list(zip(*rows, strict=True))
@@ -80,7 +80,7 @@ def chart_data(columns: Sequence[str], rows: Sequence[Sequence[Any]], kind: Kind
 
 
 def draw(data: Data) -> bytes:
-    """The chart as a PNG file."""
+    """Return the chart as a PNG file."""
     picture = Picture(_WIDTH, _HEIGHT, _GROUND)
     present = [value for series in data.series for value in series if value is not None]
     low, high = min(present), max(present)

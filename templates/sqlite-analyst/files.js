@@ -13,7 +13,7 @@ export function canPick() {
   }
 }
 
-/** Let the person pick files. Gives an array of File, empty where they changed their mind. */
+/** Let the user choose files. Returns an array of File, empty if they cancel. */
 export async function pick() {
   try {
     const handles = await window.showOpenFilePicker({

@@ -19,7 +19,7 @@ _COLUMNS = bytes.fromhex(
 
 
 def columns(character: str) -> bytes:
-    """The five columns of a character; of one that is not in the font, those of a question mark."""
+    """Return the five columns of a character; those of a question mark if it is not in the font."""
     at = ord(character) - 32
     if not 0 <= at < len(_COLUMNS) // WIDTH:
         at = ord("?") - 32

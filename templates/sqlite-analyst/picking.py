@@ -1,4 +1,4 @@
-"""The page of the setup phase: the person chooses files, sees the tables in them, and confirms or cancels."""
+"""The page of the setup phase: the user chooses files, sees the tables in them, and confirms or cancels."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,10 +16,10 @@ Content = Callable[[], Awaitable[bytes]]
 
 
 async def pick_files(session: FrameSession, shelf: Shelf) -> list[str]:
-    """Let the person choose files, keep their databases for the session, and give the names of the files.
+    """Let the user choose files, store their databases for the session, and return the names of the files.
 
     Raises:
-        SetupCancelled: The person cancelled.
+        SetupCancelled: The user cancelled.
     """
     picker = _Picker(session, shelf)
     return await picker.run()
@@ -37,7 +37,7 @@ class _Picker:
     async def run(self) -> list[str]:
         page = self._session.page
         browser: Any = await page.import_module("files.js")
-        await page.show("setup.html")  # nothing is waited for from here to the last listener: what is seen works
+        await page.show("setup.html")  # no await from here to the last listener: the visible page works
         page.element("#file").on("change", self._field)
         if browser.canPick():
             page.element("#file").on("click", self._in_place(browser), prevent_default=True)
@@ -55,7 +55,7 @@ class _Picker:
         return list(self._files)
 
     async def _offer_those_before(self) -> None:
-        async with self._reading:  # what is chosen meanwhile is read afterwards, and added to these
+        async with self._reading:  # files chosen meanwhile are read afterwards, and added
             if self._files:
                 return
             try:
@@ -69,7 +69,7 @@ class _Picker:
             self._workspace = workspace
             self._files = {name: [] for name in names} | {names[-1]: tables}
             writable = self._session.page.element("#writable")
-            writable.checked = writable.checked or workspace.writable  # the person may have ticked it meanwhile
+            writable.checked = writable.checked or workspace.writable  # the user may have ticked it meanwhile
             self._show("Chosen before. Add files, or use these.")
 
     async def _field(self) -> None:
@@ -89,12 +89,12 @@ class _Picker:
         await self._read([("sales.csv", partial(self._session.page.asset_bytes, EXAMPLE))])
 
     async def _read(self, files: list[tuple[str, Content]]) -> None:
-        async with self._reading:  # held from the choice on: who confirms it meanwhile gets it, too
+        async with self._reading:  # held from the choice on: a confirmation waits for the file
             failed = ""
             try:
                 for name, content in files:
                     self._say(f"Reading {name} …")
-                    await asyncio.sleep(0.02)  # let the page say so first: a large file takes seconds
+                    await asyncio.sleep(0.02)  # let the page show the state first: a large file takes seconds
                     try:
                         self._files[name] = self._workspace.add(name, await content())
                     except FileError as error:

@@ -1,4 +1,4 @@
-"""A picture of dots, with lines, boxes and text, and its PNG file (W3C Portable Network Graphics, third edition)."""
+"""A pixel image with lines, boxes and text, and its PNG file (W3C Portable Network Graphics, third edition)."""
 
 import struct
 import unicodedata
@@ -14,15 +14,15 @@ _ADVANCE = _SCALE * (font.WIDTH + 1)
 
 
 class Picture:
-    """Dots in rows, three bytes each."""
+    """Pixels in rows, three bytes each."""
 
     def __init__(self, width: int, height: int, ground: Colour) -> None:
-        """Begin with one colour all over."""
+        """Create an image of one colour."""
         self.width, self.height = width, height
         self._dots = bytearray(bytes(ground) * (width * height))
 
     def box(self, left: float, top: float, right: float, bottom: float, colour: Colour) -> None:
-        """Fill a box; what lies outside of the picture is left out."""
+        """Fill a box, as far as it is inside the image."""
         x0, x1 = max(0, round(left)), min(self.width, round(right))
         y0, y1 = max(0, round(top)), min(self.height, round(bottom))
         if x0 >= x1:
@@ -52,7 +52,7 @@ class Picture:
                         self.box(left, top, left + _SCALE, top + _SCALE, colour)
 
     def png(self) -> bytes:
-        """The picture as a PNG file."""
+        """Return the image as a PNG file."""
         stride = 3 * self.width
         rows = b"".join(b"\0" + self._dots[at : at + stride] for at in range(0, len(self._dots), stride))
         header = struct.pack(">IIBBBBB", self.width, self.height, 8, 2, 0, 0, 0)
@@ -61,12 +61,12 @@ class Picture:
 
 
 def text_width(text: str) -> int:
-    """How wide a text is, in dots."""
+    """Return the width of a text, in pixels."""
     return max(0, len(_plain(text)) * _ADVANCE - _SCALE)
 
 
 def fitting(text: str, width: float) -> str:
-    """A text cut to a width."""
+    """Return a text cut to a width."""
     room = int((width + _SCALE) // _ADVANCE)
     plain = _plain(text)
     return plain if len(plain) <= room else plain[: max(0, room - 2)] + ".."

@@ -1,4 +1,4 @@
-"""Tables out of CSV, TSV, JSON and JSON Lines, into a SQLite database."""
+"""Reads tables from CSV, TSV, JSON and JSON Lines into a SQLite database."""
 
 import csv
 import json
@@ -12,19 +12,19 @@ SQLITE_MAGIC = b"SQLite format 3\0"
 
 _DELIMITERS = ",;\t|"
 _SAMPLE = 64 * 1024
-_INTEGER = re.compile(r"[+-]?(0|[1-9]\d{0,17})\Z", re.ASCII)  # not 007, which is a name, and what fits into 64 bits
+_INTEGER = re.compile(r"[+-]?(0|[1-9]\d{0,17})\Z", re.ASCII)  # fits into 64 bits; not 007, which is a name
 _REAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 _LEADING_ZERO = re.compile(r"[+-]?0\d", re.ASCII)
 _MAX_INTEGER = 2**63
 
 
 class FileError(ValueError):
-    """A file that holds no tables."""
+    """A file contains no tables."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows that are to become a table.
+    """The rows of a new table.
 
     Attributes:
         name: A name for it.
@@ -47,7 +47,7 @@ def tables_of(name: str, data: bytes) -> list[Table]:
         data: Its content.
 
     Raises:
-        FileError: There are no rows in it, or it is not what its ending says.
+        FileError: It contains no rows, or its content does not match its ending.
     """
     stem, _, ending = name.rpartition(".")
     text = _text(name, data)
@@ -61,7 +61,7 @@ def tables_of(name: str, data: bytes) -> list[Table]:
 
 
 def write_table(database: sqlite3.Connection, table: Table) -> str:
-    """Make a table under a name that is free, and give that name."""
+    """Create a table under an unused name, and return that name."""
     taken = {row[0].lower() for row in database.execute("SELECT name FROM main.sqlite_schema")}
     wanted = identifier(table.name)
     name = _free(wanted, taken)
@@ -74,19 +74,19 @@ def write_table(database: sqlite3.Connection, table: Table) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name as SQL has it."""
+    """Return a name quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def identifier(name: str) -> str:
-    """A name that needs no quotes in SQL."""
+    """Return a similar name that needs no quotes in SQL."""
     made = re.sub(r"\W+", "_", name).strip("_").lower()
     return f"t_{made}" if not made or made[0].isdigit() or made.startswith("sqlite_") else made
 
 
 def _text(name: str, data: bytes) -> str:
     is_wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    # the last one is what spreadsheets in Western Europe write
+    # spreadsheets in Western Europe write the last one
     for encoding in ["utf-16"] if is_wide else ["utf-8-sig", "cp1252"]:
         try:
             return data.decode(encoding)
@@ -100,7 +100,7 @@ def _csv_table(name: str, text: str) -> Table:
     try:
         dialect: Any = csv.Sniffer().sniff(sample, _DELIMITERS)
     except csv.Error:
-        dialect = csv.excel  # a single column, mostly
+        dialect = csv.excel  # usually a single column
     try:
         rows = [row for row in csv.reader(text.splitlines(keepends=True), dialect) if row]
     except csv.Error as error:
@@ -151,7 +151,7 @@ def _json_tables(stem: str, name: str, text: str) -> Iterator[Table]:
         raise FileError(f"{name} is nested too deeply to be read.") from None
     if isinstance(value, dict):
         lists = {key: inner for key, inner in value.items() if isinstance(inner, list) and inner}
-        if lists:  # an object of tables, as exports of whole databases are
+        if lists:  # an object of tables, as in exports of whole databases
             for key, inner in lists.items():
                 yield _records(key, inner)
             return

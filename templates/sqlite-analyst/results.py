@@ -1,4 +1,4 @@
-"""Rows as people, clients and files read them."""
+"""Rows in the forms for people, clients and files."""
 
 import csv
 import io
@@ -9,11 +9,11 @@ from typing import Any
 
 MAX_CELL = 80
 MAX_TEXT = 40_000
-_SAFE_INTEGER = 2**53  # beyond it JavaScript, which every message passes, rounds
+_SAFE_INTEGER = 2**53  # JavaScript, which every message passes, rounds larger ones
 
 
 def as_json(value: Any) -> Any:
-    """A value of SQLite as JSON has it: large integers as text, and of binary data its size."""
+    """Return a value of SQLite for JSON: large integers as text, and the size of binary data."""
     if isinstance(value, bytes):
         return f"<{len(value):,} bytes>"
     if isinstance(value, int) and abs(value) > _SAFE_INTEGER:
@@ -24,7 +24,7 @@ def as_json(value: Any) -> Any:
 
 
 def as_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Rows as a table of text, cut where it gets too long, which the last line says."""
+    """Return rows as a table of text; if it is cut, the last line says so."""
     cells = [[cell_text(value) for value in row] for row in rows]
     numeric = [all(isinstance(row[at], int | float) or row[at] is None for row in rows) for at in range(len(columns))]
     widths = [max(len(cell_text(name)), *(len(row[at]) for row in cells), 1) for at, name in enumerate(columns)]
@@ -49,7 +49,7 @@ def as_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def as_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Rows as CSV (RFC 4180), which spreadsheets open."""
+    """Return rows as CSV (RFC 4180), which spreadsheets open."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(columns)
@@ -58,18 +58,18 @@ def as_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def as_json_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Rows as JSON: an array of objects."""
+    """Return rows as JSON: an array of objects."""
     written = [json.dumps(dict(zip(columns, map(_exported, row), strict=True)), ensure_ascii=False) for row in rows]
     return "[\n" + ",\n".join(f"  {item}" for item in written) + "\n]\n"
 
 
 def _exported(value: Any) -> Any:
-    # A file is not rounded by anybody: only what JSON lacks is changed.
+    # Numbers in a file are not rounded: only values that JSON lacks are changed.
     return value.hex() if isinstance(value, bytes) else value if not isinstance(value, float) else as_json(value)
 
 
 def cell_text(value: Any) -> str:
-    """A value of SQLite as one line of text."""
+    """Return a value of SQLite as one line of text."""
     text = "" if value is None else f"{value:.10g}" if isinstance(value, float) else str(as_json(value))
     text = text.replace("\n", " ").replace("\r", "")
     return text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"

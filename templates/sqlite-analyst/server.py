@@ -1,7 +1,7 @@
-"""SQL over a person's CSV, JSON and SQLite files, in their browser: no row leaves it but in the answers to queries.
+"""SQL over the user's CSV, JSON and SQLite files, in their browser: rows leave it only in the answers to queries.
 
-In the setup phase the person picks the files and says whether they may be changed; both are kept under the session's
-id. In the transport phase the tools work on them, and the page, which may stay hidden, shows what they do.
+In the setup phase the user chooses the files and whether they may be changed; both are stored under the session's id.
+In the transport phase the tools work on them, and the page, which may stay hidden, shows what they do.
 """
 
 import base64
@@ -83,7 +83,7 @@ class Tables(BaseModel):
 
 @server.setup(visible=True)
 async def setup(session: FrameSession) -> Setup:
-    """Let the person choose files."""
+    """Let the user choose files."""
     if not session.storage.persistent:
         return Setup(visibility="required", visibility_message=NOTHING_KEPT, ephemeral_message=NOTHING_KEPT)
     names = await pick_files(session, shelf)
@@ -98,7 +98,7 @@ async def setup(session: FrameSession) -> Setup:
 
 @server.ui
 async def ui(session: FrameSession) -> None:
-    """Show the tables, and let the person query them, too."""
+    """Show the tables, and let the user query them, too."""
     if not session.storage.persistent:
         await pick_files(session, shelf)
     await view.open(session, await shelf.get(session), ask=_ask)
@@ -200,7 +200,7 @@ async def export(
 
 
 async def _ask(sql: str, limit: int, chart: Kind) -> tuple[Result, bytes | None]:
-    """Run a statement for a client or for the person, keep what it changed, and show it in the page."""
+    """Run a statement for a client or for the user, store what it changed, and show it in the page."""
     workspace = await shelf.get(server.session)
     try:
         result = workspace.run(sql, limit)

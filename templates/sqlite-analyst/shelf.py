@@ -1,4 +1,4 @@
-"""Where a session keeps its databases: as images in its storage, and opened once when they are first asked for."""
+"""The databases of sessions: stored as images, and opened once on first use."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ class Shelf:
     """The workspaces of sessions."""
 
     def __init__(self) -> None:
-        """Begin with nothing opened."""
+        """Create it without open workspaces."""
         self._open: tuple[str, Workspace] | None = None
         self._lock = asyncio.Lock()
 
     async def put(self, session: FrameSession, workspace: Workspace, files: Sequence[str]) -> None:
-        """Keep a workspace for a session, in place of the one before."""
+        """Store a workspace for a session, instead of the one before."""
         images = workspace.images()
         for key in await session.storage.keys():
             if key.startswith(IMAGE) and key.removeprefix(IMAGE) not in images:
@@ -36,7 +36,7 @@ class Shelf:
         Raises:
             QueryError: The session has none.
         """
-        async with self._lock:  # two calls at once open large databases once
+        async with self._lock:  # two calls at the same time open large databases once
             if self._open is None or self._open[0] != session.id:
                 contents = await session.storage.get(CONTENTS)
                 if contents is None:
@@ -47,11 +47,11 @@ class Shelf:
             return self._open[1]
 
     async def files(self, session: FrameSession) -> list[str]:
-        """Return the names of the files that the session has chosen; none where it has not."""
+        """Return the names of the files that the session has chosen; none if it has none."""
         contents = await session.storage.get(CONTENTS)
         return list(contents["files"]) if contents else []
 
     async def keep(self, session: FrameSession) -> None:
-        """Keep what a statement has changed, so that it is there when the page is opened again."""
+        """Store the changes of a statement, so that they are there when the page is opened again."""
         workspace = await self.get(session)
         await self.put(session, workspace, await self.files(session))

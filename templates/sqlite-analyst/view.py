@@ -17,16 +17,16 @@ Ask = Callable[[str, int, Kind], Awaitable[Any]]
 
 
 class View:
-    """What is shown. Nothing is outside of a browser."""
+    """The view. Outside of a browser it shows nothing."""
 
     def __init__(self) -> None:
-        """Begin without a page."""
+        """Start without a page."""
         self._page: Any = None
         self._workspace: Workspace | None = None
         self._ask: Ask | None = None
 
     async def open(self, session: FrameSession, workspace: Workspace, *, ask: Ask) -> None:
-        """Show the tables, and let the person ask.
+        """Show the tables, and let the user query them.
 
         Args:
             session: The session.
@@ -42,7 +42,7 @@ class View:
         self._list_tables()
 
     def ran(self, sql: str, result: Result, chart: bytes | None) -> None:
-        """Show a statement and what it gave."""
+        """Show a statement and its result."""
         if self._page is None:
             return
         page = self._page
@@ -60,7 +60,7 @@ class View:
             self._list_tables()
 
     def failed(self, sql: str, reason: str) -> None:
-        """Show a statement that was refused."""
+        """Show a statement that was rejected."""
         if self._page is None:
             return
         self._page.element("#sql").value = sql
@@ -85,7 +85,7 @@ class View:
         try:
             await self._ask(self._page.element("#sql").value, SHOWN_ROWS, "auto")
         except QueryError:
-            return  # it is shown
+            return  # it is shown already
 
     def _say(self, text: str, *, bad: bool = False) -> None:
         summary = self._page.element("#summary")

@@ -1,7 +1,7 @@
-"""The databases of a session in one SQLite connection: reading, writing where that is allowed, and their images.
+"""The databases of a session in one SQLite connection: reading, writing if that is allowed, and their images.
 
 Text files become tables of the database `main`. A SQLite file is a database of its own, named after the file. Both are
-in memory; an image is what a database would be as a file.
+in memory; an image is the content of a database file.
 """
 
 import sqlite3
@@ -19,7 +19,7 @@ MAX_DATABASES = 10  # SQLite's own limit for attached ones
 QUERY_SECONDS = 20.0
 
 _STEPS_BETWEEN_LOOKS = 20_000
-# PRAGMAs that only tell something.
+# PRAGMAs that only return information.
 _TELLING = frozenset(
     [
         "collation_list",
@@ -45,23 +45,23 @@ _TELLING = frozenset(
 )
 _READING = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
 
-# SQLite asks for this when a table-valued function such as json_each is first used; a statement cannot do it.
+# SQLite asks for this on the first use of a table-valued function such as json_each; a statement cannot do it.
 _SCHEMA = frozenset({"sqlite_master", "sqlite_schema"})
 
 
 class QueryError(ToolError):
-    """A statement that SQLite refuses, or that is not allowed."""
+    """SQLite rejects a statement, or it is not allowed."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a statement gave.
+    """The result of a statement.
 
     Attributes:
         columns: The names of its columns.
-        rows: As many rows as were asked for.
+        rows: The rows, at most as many as requested.
         more: Whether there are more rows.
-        changed: How many rows it changed; None where it only reads.
+        changed: How many rows it changed; None if it only reads.
         seconds: How long it took.
     """
 
@@ -76,7 +76,7 @@ class Workspace:
     """The databases of a session."""
 
     def __init__(self, *, writable: bool = False) -> None:
-        """Begin with an empty database.
+        """Start with an empty database.
 
         Args:
             writable: Whether statements may change the data.
@@ -89,7 +89,7 @@ class Workspace:
         self._database.set_progress_handler(self._is_late, _STEPS_BETWEEN_LOOKS)
 
     def close(self) -> None:
-        """Forget everything."""
+        """Close everything."""
         self._database.close()
 
     def databases(self) -> list[str]:
@@ -97,17 +97,17 @@ class Workspace:
         return [row[1] for row in self._inside("PRAGMA database_list") if row[1] != "temp"]
 
     def add(self, name: str, data: bytes) -> list[str]:
-        """Take in a file.
+        """Add a file.
 
         Args:
             name: The file's name.
             data: Its content: SQLite, CSV, TSV, JSON or JSON Lines.
 
         Returns:
-            The tables it became, with their database in front where that is not `main`.
+            The new tables, prefixed by their database if that is not `main`.
 
         Raises:
-            FileError: It is none of them, or holds no table.
+            FileError: It has another format, or contains no table.
         """
         if not data.startswith(SQLITE_MAGIC):
             return [write_table(self._database, table) for table in tables_of(name, data) if table.rows]
@@ -116,7 +116,7 @@ class Workspace:
         return [f"{database}.{table}" for table in self._tables(database)]
 
     def restore(self, images: Mapping[str, bytes]) -> None:
-        """Take in the images of a workspace, in place of what is here.
+        """Load the images of a workspace, instead of the present content.
 
         Raises:
             FileError: An image is damaged.
@@ -125,11 +125,11 @@ class Workspace:
             self._attach(database, image, database)
 
     def images(self) -> dict[str, bytes]:
-        """Every database that has tables, as the content of a SQLite file."""
+        """Return every database that has tables, as the content of a SQLite file."""
         return {name: self.image(name) for name in self.databases() if self._tables(name)}
 
     def image(self, database: str) -> bytes:
-        """One database as the content of a SQLite file.
+        """Return one database as the content of a SQLite file.
 
         Raises:
             QueryError: There is no such database.
@@ -143,10 +143,10 @@ class Workspace:
 
         Args:
             sql: The statement.
-            limit: How many rows are given.
+            limit: How many rows to return.
 
         Raises:
-            QueryError: SQLite refuses it, it takes too long, or it would write where that is not allowed.
+            QueryError: SQLite rejects it, it takes too long, or it would write and that is not allowed.
         """
         start = time.monotonic()
         self._deadline = start + QUERY_SECONDS
@@ -171,11 +171,11 @@ class Workspace:
         return Result(columns, rows[:limit], len(rows) > limit, changed, time.monotonic() - start)
 
     def tables(self) -> list[tuple[str, str, str]]:
-        """Every table and view: its database, its name, and which of the two it is."""
+        """Return every table and view: its database, its name, and which of the two it is."""
         return [(name, table, kind) for name in self.databases() for table, kind in self._tables(name).items()]
 
     def describe(self, database: str, table: str) -> dict[str, Any]:
-        """The columns, keys and number of rows of a table or view."""
+        """Return the columns, keys and number of rows of a table or view."""
         place = f"{quoted(database)}.{quoted(table)}"
         self._deadline = time.monotonic() + QUERY_SECONDS
         try:
@@ -218,7 +218,7 @@ class Workspace:
     def _attach(self, database: str, image: bytes, shown: str) -> None:
         if database != MAIN:
             self._database.execute(f"ATTACH ':memory:' AS {quoted(database)}")
-        # In memory there is no write-ahead log: bytes 18 and 19 say which kind of journal a file wants.
+        # In memory there is no write-ahead log: bytes 18 and 19 say which kind of journal a file needs.
         plain = image[:18] + b"\1\1" + image[20:] if image[18:20] == b"\2\2" else image
         try:
             self._database.deserialize(plain, name=database)
@@ -236,7 +236,7 @@ class Workspace:
                 return sqlite3.SQLITE_OK
             self._refused = f"PRAGMA {first} is not allowed here."
         elif action in (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH):
-            # VACUUM attaches a file of its own.
+            # VACUUM attaches a temporary file.
             self._refused = "ATTACH, DETACH and VACUUM are not allowed here."
         elif self.writable:
             self._wrote = True

@@ -1,4 +1,4 @@
-"""Answers, from servers in memory: good ones, ones that fail, and ones that give something else."""
+"""Answers, from servers in memory that answer as expected, fail, or answer in another form."""
 
 from typing import Any
 

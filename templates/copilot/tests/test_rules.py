@@ -1,4 +1,4 @@
-"""Questions and what they lead to."""
+"""The rules, question by question."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which page may be the copilot. (Its frame needs a browser.)"""
+"""The check of the copilot's address. (Its frame needs a browser.)"""
 
 import json
 

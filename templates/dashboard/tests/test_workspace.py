@@ -1,4 +1,4 @@
-"""The model: coherent, and changed by what the person does."""
+"""The model: it is consistent, and changes with the user's actions."""
 
 from datetime import date
 

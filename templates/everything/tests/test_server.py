@@ -1,4 +1,4 @@
-"""The server in plain Python, with the official client in memory: what is answered, not only that something is."""
+"""The server in plain Python, with the official client in memory; the content of every answer is checked."""
 
 import base64
 import json
@@ -28,7 +28,7 @@ def anyio_backend():
 
 
 class Person:
-    """Answers what a client is asked, and keeps the questions."""
+    """Answers the server's requests to a client, and records them."""
 
     def __init__(self, **content):
         self.content = content

@@ -1,4 +1,4 @@
-"""What is read as a document, and what is said of the rest."""
+"""The files that are read as documents, and the errors of the others."""
 
 import pytest
 
@@ -25,8 +25,8 @@ def test_json_and_json_lines_in_any_encoding(data, value):
     [
         (b'{"a": 1,\n "b" 2}', "data.json is not JSON: line 2, column 6"),
         (b"", "data.json is not JSON: line 1, column 1"),
-        (b'["\xff\xff"]', "byte 2 belongs to no Unicode encoding"),
-        (b"[NaN]", "NaN, which is no JSON number"),
+        (b'["\xff\xff"]', "byte 2 is not valid in any Unicode encoding"),
+        (b"[NaN]", "NaN, which is not a JSON number"),
         (b"[" * 100_000, "nested too deeply"),
     ],
 )

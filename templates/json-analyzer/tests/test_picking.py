@@ -1,4 +1,4 @@
-"""The setup page in plain Python: which document is used where a person chooses faster than files are read."""
+"""The setup page in plain Python: which document is used if the user chooses faster than files are read."""
 
 import asyncio
 from collections import defaultdict
@@ -19,7 +19,7 @@ def anyio_backend():
 
 
 class Person:
-    """Somebody at the page, whose elements take anything."""
+    """A user of a page with fake elements."""
 
     def __init__(self):
         self.elements = defaultdict(MagicMock)
@@ -41,7 +41,7 @@ class Person:
         return self.picker._chosen and self.picker._chosen[0].name
 
     def choose(self, name):
-        """Choose a file; give its content, which is there once it is set, and the task that reads it."""
+        """Choose a file; return a future of its content, for the test to set, and the task that reads it."""
         content = asyncio.get_running_loop().create_future()
         return content, asyncio.create_task(self.picker._read(name, lambda: content))
 

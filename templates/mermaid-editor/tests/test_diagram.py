@@ -1,4 +1,4 @@
-"""The diagram's source: who changed it, and what it was before."""
+"""The diagram's source, its last author and its history."""
 
 import pytest
 

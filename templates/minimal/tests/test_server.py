@@ -1,4 +1,4 @@
-"""The server twice: in plain Python, which is quick, and in its frame in headless Chromium, which is what users get."""
+"""Tests the server in plain Python, which is fast, and in its frame in headless Chromium, as users run it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is drawn of a result, and that it is a picture."""
+"""The choice of a chart for a result, and its image file."""
 
 import struct
 import zlib

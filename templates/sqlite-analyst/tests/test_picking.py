@@ -1,4 +1,4 @@
-"""The setup page in plain Python: nothing is lost that a person chooses while files are read."""
+"""The setup page in plain Python: no file is lost that the user chooses while others are read."""
 
 import asyncio
 from collections import defaultdict
@@ -20,7 +20,7 @@ def anyio_backend():
 
 
 class Person:
-    """Somebody at the page, whose elements take anything."""
+    """A user of a page with fake elements."""
 
     def __init__(self):
         self.elements = defaultdict(MagicMock)
@@ -40,7 +40,7 @@ class Person:
         return [table for _, table, _ in self.picker._workspace.tables()]
 
     def choose(self, name):
-        """Choose a file; give its content, which is there once it is set, and the task that reads it."""
+        """Choose a file; return a future of its content, for the test to set, and the task that reads it."""
         content = asyncio.get_running_loop().create_future()
         return content, asyncio.create_task(self.picker._read([(name, lambda: content)]))
 

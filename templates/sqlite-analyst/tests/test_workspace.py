@@ -1,4 +1,4 @@
-"""Databases: what may be done in them, and what is kept of them."""
+"""Databases: the allowed statements, and the stored images."""
 
 import sqlite3
 
