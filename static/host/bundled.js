@@ -1,3 +1,3 @@
-/** What a host in a page needs, with the official SDK's client in it: built into one file, which needs no import map. */
+/** The source of the npm package's bundled.js: host.js and the official SDK's client in one file. */
 export { Client } from "@modelcontextprotocol/client";
 export * from "./host.js";

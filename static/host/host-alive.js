@@ -1,10 +1,10 @@
 /**
- * Whether a framed page still answers. A page that computes for ever has a process of its own mostly, so that its host
- * runs on and can tell.
+ * Detects whether a framed page still answers. A page in an endless loop usually has a process of its own, so its host
+ * keeps running and can report it.
  *
- * A page is asked only where requests wait and nothing has come from it for a while: idle pages cost nothing. It is asked
- * with a `ping` of JSON-RPC, which every peer answers in every revision of MCP, with an error where it is unknown; the
- * answer goes no further.
+ * A page is asked only if requests are pending and it has sent nothing for a while, so idle pages cost nothing. The
+ * question is a JSON-RPC `ping`, which every peer answers in every revision of MCP, if only with an error; the answer is
+ * not passed on.
  */
 
 export class Alive {
@@ -21,10 +21,10 @@ export class Alive {
   /**
    * @param {object} options
    * @param {number} options.after milliseconds of silence until the page is asked, and again until it counts as silent
-   * @param {string} options.id what no other request has as its id
-   * @param {() => boolean} options.waits whether requests wait for an answer
+   * @param {string} options.id an id that no other request has
+   * @param {() => boolean} options.waits returns whether requests are pending
    * @param {(ping: object) => void} options.ask sends a request to the page
-   * @param {(silent: boolean) => void} options.tell the page is silent, or has spoken again
+   * @param {(silent: boolean) => void} options.tell called when the page becomes silent, and when it answers again
    */
   constructor({ after, id, waits, ask, tell }) {
     this.#after = after;
@@ -34,7 +34,7 @@ export class Alive {
     this.#tell = tell;
   }
 
-  /** A request waits from now on. */
+  /** Start watching, as a request is pending. */
   expect() {
     if (this.#timer !== undefined || this.#silent || this.#after === Infinity) return;
     this.#last = performance.now();
@@ -42,7 +42,7 @@ export class Alive {
     this.#wait(this.#after);
   }
 
-  /** The page has said something; true where that is the answer to our own question. */
+  /** Note a message of the page. Return whether it is the answer to our own question. */
   heard(message) {
     this.#last = performance.now();
     this.#asked = false;

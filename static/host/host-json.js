@@ -1,23 +1,25 @@
 /**
- * What JSON would carry of a message that was posted, and nothing else, at a cost bounded by what was posted.
+ * Converts posted messages to JSON, at a cost that is bounded by the size of the message.
  *
  * A message is a structured clone, which can hold more than JSON: maps, dates, holes in arrays, names on arrays, cycles.
- * It can also be far larger as JSON than it is itself: an array with one item and a length of billions, an object that
- * is used in many places. So it is measured first, each of its objects once, and written as JSON only if the text stays
- * in proportion.
+ * It can also be far larger as JSON than in memory: an array with one item and a length of billions, or an object that
+ * is used in many places. So it is measured first, each of its objects once, and written as JSON only if the text is not
+ * out of proportion.
+ *
+ * Its home is this folder, as the npm package has to be complete; the page's loader and the Playwright window use it, too.
  */
 
-/** A message may grow by so many bytes when it is written as JSON, or to so many times its own size. */
+/** How much larger a message may be as JSON: by this many bytes, plus this many times its own size. */
 const FREE_GROWTH = 1024 * 1024;
 const MOST_GROWTH = 16;
 
 /** What the brackets of an array or an object add to its items, each of which counts a comma: the last one has none. */
 const BRACKETS = 1;
 
-/** How deep a message may be where nobody says less: what the parser of Pyodide takes without harm. */
+/** The default limit of nesting: a depth that the JSON parser in Pyodide can handle. */
 const MOST_NESTING = 1000;
 
-/** How long an id or a method may be in the outline of a message that is refused unread. */
+/** The longest id or method in the outline of a message that is refused unread. */
 const LONGEST_TEXT = 4096;
 
 class Unwritable extends Error {
@@ -28,7 +30,7 @@ class Unwritable extends Error {
 }
 
 /**
- * Write what was posted as JSON.
+ * Return a posted message as JSON.
  * @param data a structured clone
  * @param {{maxMessageBytes?: number, maxNesting?: number}} [limits] of the text in UTF-8, of arrays and objects inside
  *   each other
@@ -43,7 +45,7 @@ export function jsonOf(data, { maxMessageBytes = Infinity, maxNesting = MOST_NES
 }
 
 /**
- * Who waits behind a message, without writing or parsing it.
+ * Return what kind of message this is and its id, without converting it to JSON.
  * @param data a structured clone
  * @returns {{type?: string, kind: "request" | "response" | "other", id?: unknown, method?: unknown}} as JSON would carry
  *   them; an `id` that is an array or an object is null
@@ -62,7 +64,7 @@ export function outlineOf(data) {
   };
 }
 
-/** The outline as the text of a message; without an id or a method that is longer than `LONGEST_TEXT`. */
+/** Return the outline as the text of a message, without an id or a method longer than `LONGEST_TEXT`. */
 function outlineText(data) {
   const { type, kind, id, method } = outlineOf(data);
   const isShort = (value) => typeof value !== "string" || value.length <= LONGEST_TEXT;
@@ -73,11 +75,11 @@ function outlineText(data) {
 }
 
 /**
- * What was posted, for a reader in another language.
+ * Return a posted message as JSON for Python, or the reason why it cannot be read.
  * @param data a structured clone
- * @param [limits] as `jsonOf` has them
- * @returns {string | null | [name: string, message: string, outline: string]} its JSON text; null where it is nothing in
- *   JSON; or why there is none, and who waits for it all the same, as `outlineText` has it
+ * @param [limits] as for `jsonOf`
+ * @returns {string | null | [name: string, message: string, outline: string]} its JSON text; null if it is nothing in
+ *   JSON; or an error's name and message, and the outline of the message
  */
 export function textOrReason(data, limits = {}) {
   try {
@@ -98,13 +100,13 @@ function member(value, name) {
 const isBoxed = (value) => value instanceof String || value instanceof Number || value instanceof Boolean;
 const isIndex = (key) => String(key >>> 0) === key && key !== "4294967295";
 
-/** Throw where the JSON text would be too large or too deep, or there is none. Sizes are the least that it can be. */
+/** Throw if the JSON text would be too large or too deep, or the message is not JSON. Sizes are lower bounds. */
 function measure(root, maxBytes, maxNesting) {
   if (!new Measure(maxBytes, maxNesting).isTree(root)) new Measure(maxBytes, maxNesting).checkGrowth(root);
 }
 
 class Measure {
-  /** Of what was posted, every object once. */
+  /** The size of the posted message, with each object counted once. */
   #real = 0;
   /** Objects that were met: all at first, then each with its size as JSON and its levels, or null while it is measured. */
   #met = new Set();
@@ -116,7 +118,7 @@ class Measure {
     this.maxNesting = maxNesting;
   }
 
-  /** Whether nothing in it stands in several places, and no array has holes: it is as large as JSON as it was posted. */
+  /** Whether no object is used twice and no array has holes: then the JSON is as large as the posted message. */
   isTree(value, depth = 1) {
     const leaf = this.#leaf(value);
     if (leaf) return this.#add(leaf);
@@ -143,7 +145,7 @@ class Measure {
     return true;
   }
 
-  /** Throw where the text would be out of proportion, or deeper than it looks at first. */
+  /** Throw if the JSON would be out of proportion, or too deep. */
   checkGrowth(root) {
     const size = this.#sizeOf(root, 1);
     if (size > this.maxBytes) throw tooLarge(this.maxBytes);
@@ -198,7 +200,7 @@ class Measure {
     return isArray ? size + (value.length - items) * 5 : size; // a hole is `null`
   }
 
-  /** The size of what holds nothing; 0 for what may. */
+  /** The size of a value without members; 0 for arrays and objects. */
   #leaf(value) {
     if (typeof value === "string") return value.length + 2;
     if (typeof value === "bigint") throw new Unwritable("MalformedMessage", "A BigInt is not JSON data.");

@@ -1,8 +1,8 @@
 /**
- * What a framed page may say to host.js: the shape of each message, and the limits of every one.
+ * Reads the messages of a framed page for host.js: the shape of each, and the limits of all.
  *
  * The shapes are the union of the SEP "postMessage Transport", its reference guide, and the draft specification of
- * 2025-07. A reader gives what is needed of a message, and throws a FrameError where it has another shape. A field that is
+ * 2025-07. A reader returns what is needed of a message, and throws a FrameError if it has another shape. A field that is
  * null counts as missing.
  */
 
@@ -15,14 +15,14 @@ const VISIBILITIES = ["required", "optional", "hidden"];
 const SETUP_REASONS = ["AUTH_EXPIRED", "CONFIG_CHANGED", "PERMISSIONS_CHANGED", "OTHER"];
 
 /**
- * What went wrong with a frame or a message. `name` says which kind, in the words that mcpframe uses in Python too:
+ * An error of a frame or a message. `name` is its kind, the same as in mcpframe's Python errors:
  * HandshakeTimeout, VersionMismatch, PeerGone, PopupBlocked, PermissionsDenied, StateError, OriginError, and for a single
  * message MalformedMessage, UnexpectedMessage, UnexpectedOrigin, MessageTooLarge, MessageTooDeep, PrototypeKey, TooManyPending.
  */
 export class FrameError extends Error {
   /**
    * @param {string} name the kind of error
-   * @param {string} message one sentence: what is wrong and, where it helps, what to do
+   * @param {string} message one sentence: what is wrong and, if possible, what to do
    */
   constructor(name, message) {
     super(message);
@@ -57,8 +57,8 @@ export function readSetupHandshake(message) {
 }
 
 /**
- * How a setup ended. Read leniently: the page takes its setup for over, so that there is no second message. What is not
- * there, or not what it should be, has a default; anything but success is a failure, in the page's own words.
+ * Read the result of a setup, leniently, as the page considers its setup complete and sends no second message. Missing or
+ * invalid fields get defaults; every status except success is a failure, with the page's own message.
  */
 export function readSetupComplete({ type, status, transportVisibility, error, ephemeralMessage, serverTitle, displayName }) {
   if (!isText(status)) throw malformed(type, "status");
@@ -80,7 +80,7 @@ function readSetupError(status, error) {
   return { code: textOf(code) || byStatus, message: textOf(message) || "The page gave no reason." };
 }
 
-/** How a setup ended whose MCP_SETUP_COMPLETE was refused. */
+/** The result of a setup whose MCP_SETUP_COMPLETE was refused. */
 export const unreadableSetup = ({ message }) => ({
   title: "",
   visibility: "hidden",
@@ -133,11 +133,11 @@ const textOf = (value) => (isText(value) ? value : "");
 const isText = (value) => typeof value === "string" && value.length <= 4096;
 const isVersion = (value) => typeof value === "string" && /^\d{1,6}\.\d{1,6}$/.test(value);
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-/** A text, or an integer that JavaScript has exactly: else an answer could have another id than its request. */
+/** Whether it is a string or a safe integer; with any other id, a response could not match its request. */
 export const isId = (value) => typeof value === "string" || Number.isSafeInteger(value);
 const malformed = (type, field) => new FrameError("MalformedMessage", `${type} has no valid ${field}.`);
 
-/** Read what was posted: its JSON text, and the data that JSON carries of it. Throws where it is over a limit, or not JSON. */
+/** Read a posted message: return its JSON text and its data. Throws if it exceeds a limit or is not JSON. */
 export function readInbound(data, limits) {
   try {
     const text = jsonOf(data, limits);
@@ -147,7 +147,7 @@ export function readInbound(data, limits) {
   }
 }
 
-/** Read a message to be sent, as `readInbound` reads one that was posted. It may have a `toJSON`, and be of any class. */
+/** Read a message to send, with the same limits. It may be of any class and have a `toJSON`. */
 export function readOutbound(message, limits) {
   try {
     const plain = JSON.parse(JSON.stringify({ type: "MCP_MESSAGE", payload: message }));
@@ -170,8 +170,8 @@ const asFrameError = (error) =>
 
 /**
  * Refuse keys that could reach a JavaScript prototype: `__proto__` anywhere, or `constructor` holding a `prototype` (the
- * rule of npm's secure-json-parse). And texts that are ill-formed Unicode, which no file, socket or log takes.
- * @param {string} text the JSON text, searched first: most messages hold nothing suspicious
+ * rule of npm's secure-json-parse). Also refuse strings of ill-formed Unicode, which no file, socket or log accepts.
+ * @param {string} text the JSON text, searched first, as most messages have nothing suspicious
  * @param data the same, parsed
  */
 export function checkContent(text, data) {

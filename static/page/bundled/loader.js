@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "7fdfe8ac1f6e8b1687f76f5d80db040ecc8a2a1f2a2a93489744b069a8a5d4f6"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "c5e6ac9135fa09e4632238ce65999299a67f2b7d21b1a3189e2f52d0df04a446"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -57,7 +57,7 @@ function measure(root, maxBytes, maxNesting) {
   if (!new Measure(maxBytes, maxNesting).isTree(root)) new Measure(maxBytes, maxNesting).checkGrowth(root);
 }
 var Measure = class {
-  /** Of what was posted, every object once. */
+  /** The size of the posted message, with each object counted once. */
   #real = 0;
   /** Objects that were met: all at first, then each with its size as JSON and its levels, or null while it is measured. */
   #met = /* @__PURE__ */ new Set();
@@ -67,7 +67,7 @@ var Measure = class {
     this.maxBytes = maxBytes;
     this.maxNesting = maxNesting;
   }
-  /** Whether nothing in it stands in several places, and no array has holes: it is as large as JSON as it was posted. */
+  /** Whether no object is used twice and no array has holes: then the JSON is as large as the posted message. */
   isTree(value, depth = 1) {
     const leaf = this.#leaf(value);
     if (leaf) return this.#add(leaf);
@@ -93,7 +93,7 @@ var Measure = class {
     }
     return true;
   }
-  /** Throw where the text would be out of proportion, or deeper than it looks at first. */
+  /** Throw if the JSON would be out of proportion, or too deep. */
   checkGrowth(root) {
     const size = this.#sizeOf(root, 1);
     if (size > this.maxBytes) throw tooLarge(this.maxBytes);
@@ -145,7 +145,7 @@ var Measure = class {
     this.#levels = deepest;
     return isArray ? size + (value.length - items) * 5 : size;
   }
-  /** The size of what holds nothing; 0 for what may. */
+  /** The size of a value without members; 0 for arrays and objects. */
   #leaf(value) {
     if (typeof value === "string") return value.length + 2;
     if (typeof value === "bigint") throw new Unwritable("MalformedMessage", "A BigInt is not JSON data.");
