@@ -24,8 +24,8 @@
  *     open         MCP_SETUP_REQUIRED              tell the host                               open
  *     open         MCP_TRANSPORT_HANDSHAKE         another document is there: fail, close      closed
  *
- * Every message passes one gate, in this order: source window, origin, shape, state. What a stranger posts is dropped
- * unread, what belongs to another library is ignored, what claims to be ours and is not goes to `onerror`.
+ * Every message passes one gate, in this order: source window, origin, shape, state. Messages of other windows are dropped
+ * unread, those of other libraries are ignored, and malformed messages of this protocol are reported to `onerror`.
  *
  * No dependencies. It needs a browser of 2022 or later.
  */
@@ -52,10 +52,10 @@ import { jsonOf, outlineOf } from "./host-json.js";
 export { FrameError, PROTOCOL_VERSION };
 
 const DEFAULT_TIMEOUT = 30_000;
-/** Of the time without an answer, in milliseconds, each half: until a page is asked whether it lives, and to answer. */
+/** How long a page may be silent until it is asked whether it still runs, and how long it has to answer; milliseconds. */
 const DEFAULT_SILENCE = 10_000;
-/** How long a silent page is away before it is loaded anew, in milliseconds: until then the browser would load it into the
- * process that is blocked. */
+/** How long to wait before a silent page is loaded again, in milliseconds: earlier, the browser would load it into the
+ * blocked process. */
 const BLOCKED_PROCESS_END = 5_000;
 const DEFAULT_LIMITS = { maxMessageBytes: 64 * 1024 * 1024, maxNesting: 100, maxPending: 1000 };
 
@@ -68,12 +68,12 @@ export const SANDBOX = {
 };
 
 const POPUP_SIZE = [800, 600];
-/** How often is looked whether a popup was closed, in milliseconds: no event tells its opener. */
+/** The interval of checks whether a popup was closed, in milliseconds, as there is no event for it. */
 const POPUP_POLL = 250;
-/** How often one setup may ask for further permissions; each time the page is loaded anew. */
+/** How often one setup may ask for more permissions; the page is loaded again each time. */
 const MOST_DECISIONS = 3;
 
-/** JSON-RPC codes: of a request whose connection closed (as both official SDKs have it), one that is refused, any other. */
+/** JSON-RPC error codes: the connection was closed (as in both official SDKs), the request is refused, any other error. */
 const CONNECTION_CLOSED = -32000;
 const INVALID_REQUEST = -32600;
 const INTERNAL_ERROR = -32603;
@@ -91,13 +91,13 @@ export class FrameTransport {
   /** @type {((visible: boolean) => void) | undefined} the iframe is shown or hidden, by us or by the host through us */
   onvisibility;
   /**
-   * @type {((unresponsive: boolean) => void) | undefined} the page does not answer while requests wait, or does again:
-   * offer `reload()`
+   * @type {((unresponsive: boolean) => void) | undefined} the page does not answer while requests are pending, or
+   * answers again: offer `reload()`
    */
   onunresponsive;
   /**
-   * @type {((requested: object[]) => string[] | Promise<string[]>) | undefined} asked what to grant, where a setup asks
-   * for permissions that nobody has decided on; gives names. Without it nothing more is granted.
+   * @type {((requested: object[]) => string[] | Promise<string[]>) | undefined} called if a setup asks for
+   * permissions that are not decided yet; returns the names of those to grant. Without it no more are granted.
    */
   onpermissions;
 
@@ -106,9 +106,9 @@ export class FrameTransport {
    * is to the SDK a connection that goes on, and `connect()` would not initialize it.
    */
   frameSessionId;
-  /** @type {string} the one origin that is heard and posted to; "null" for an opaque one */
+  /** @type {string} the only origin that messages are accepted from and posted to; "null" for an opaque one */
   origin;
-  /** @type {string[]} the names of the permissions that are granted, so far */
+  /** @type {string[]} the names of the permissions granted so far */
   permissions;
 
   #iframe;
@@ -128,7 +128,7 @@ export class FrameTransport {
   #declined = new Set();
   #phases = new Map();
   #strangeOrigins = new Set();
-  /** Requests without an answer: ours to the page, and the page's to us. */
+  /** Pending requests: ours to the page, and the page's to us. */
   #asked = new Set();
   #owed = new Set();
   #onWire;
@@ -153,8 +153,8 @@ export class FrameTransport {
   #removals = new MutationObserver(this.#look);
 
   /**
-   * What each message does in each state of a phase; a missing state means that the message is refused there.
-   * `shape` checks and picks what is needed, `check` looks at what came before; both throw a FrameError.
+   * What each message does in each state of a phase; in a state that is missing, the message is refused.
+   * `shape` reads the message, `check` compares it with earlier ones; both throw a FrameError.
    */
   static #SETUP = {
     MCP_SETUP_HANDSHAKE: {
@@ -333,7 +333,7 @@ export class FrameTransport {
     } catch (error) {
       const text = () => this.#wireText({ type: "MCP_MESSAGE", payload: message });
       this.#tell("sent", text, this.#target, error.message);
-      // Whoever waits for this answer must not wait for ever.
+      // The page must not wait forever for this response.
       if (!("method" in message) && this.#owed.delete(message.id)) {
         this.#post({ type: "MCP_MESSAGE", payload: errorResponse(message.id, INTERNAL_ERROR, error.message) });
       }
@@ -415,7 +415,7 @@ export class FrameTransport {
     act();
   }
 
-  /** Check a message of the framed page, and give what it does here. */
+  /** Check a message of the framed page, and return the action for it. */
   #actOn({ text, message }) {
     const { type } = message;
     checkContent(text, message);
@@ -495,8 +495,8 @@ export class FrameTransport {
   }
 
   /**
-   * After a refused message nobody waits for what cannot come any more: a request is answered with an error, a request of
-   * ours whose answer it was fails, and a setup that the page takes for over is over.
+   * After a refused message, nobody must wait for what cannot come: a request gets an error response, our request that it
+   * answers fails, and a setup that the page considers complete ends.
    */
   #failWhoWaits({ type, kind, id }, error) {
     if (type === "MCP_SETUP_COMPLETE" && this.#state === "setting up") return this.#settle(unreadableSetup(error));
@@ -538,10 +538,10 @@ export class FrameTransport {
     return !this.permissions.includes(name) && (required || Boolean(this.onpermissions && !this.#declined.has(name)));
   }
 
-  /** Ask the host. What a page may do is fixed when it is loaded, so that it is loaded anew afterwards. */
+  /** Ask the host. A page's permissions are fixed when it is loaded, so it is loaded again afterwards. */
   async #decide(requested) {
     const names = requested.map(({ name }) => name);
-    for (const { name, phase } of requested) this.#phases.set(name, phase); // what is granted is in force on the next load
+    for (const { name, phase } of requested) this.#phases.set(name, phase); // the permissions apply from the next load
     const granted = [...new Set((await this.onpermissions?.(requested)) ?? [])].map(checkPermission);
     const unasked = granted.filter((name) => !names.includes(name));
     if (unasked.length) throw new FrameError("StateError", `Granted, but not asked for: ${unasked.join(", ")}.`);
@@ -556,7 +556,7 @@ export class FrameTransport {
 
   // ---- the page's life
 
-  /** Begin a phase: make a fresh page. Settled by `#settle` or `#end`. */
+  /** Begin a phase with a new page. The promise is settled by `#settle` or `#end`. */
   async #begin(phase, rules) {
     const iframe = this.#iframe;
     if (iframe && !iframe.contentWindow) {
@@ -565,7 +565,7 @@ export class FrameTransport {
     this.#rules = rules;
     this.#url = addressFor(this.#address, phase);
     this.#peer = iframe ? iframe.contentWindow : openPopup();
-    // Listen before the page can speak: a fast one sends its handshake before `load`.
+    // Listen before the page is loaded: it may send its handshake before its `load` event.
     window.addEventListener("message", this.#onMessageEvent);
     if (iframe) {
       iframe.addEventListener("load", this.#onLoad);
@@ -593,7 +593,7 @@ export class FrameTransport {
   #rested() {
     if (!this.#rest) return this.#navigate();
     this.#state = "resting";
-    clearTimeout(this.#timer); // the page's time begins when it is loaded
+    clearTimeout(this.#timer); // the page's deadline begins when it is loaded
     this.#resting = setTimeout(() => {
       this.#awaitHandshake();
       this.#navigate();
@@ -635,14 +635,14 @@ export class FrameTransport {
     this.#attempt(() => this.onvisibility?.(visible));
   }
 
-  /** The setup phase is over, and this is how. */
+  /** End the setup phase with this result. */
   #settle(result) {
     this.#leave();
     this.#state = "set up";
     this.#phase.resolve(result);
   }
 
-  /** Leave nothing behind: no listener, no timer, no popup. */
+  /** Remove all listeners, timers and popups. */
   #leave() {
     this.#alive.stop();
     clearTimeout(this.#resting);
@@ -654,7 +654,7 @@ export class FrameTransport {
     if (!this.#iframe) this.#peer?.close();
   }
 
-  /** End the phase; the transport phase ends for ever, and no request stays without an answer. */
+  /** End the phase. The end of the transport phase is final, and all pending requests fail. */
   #end(error) {
     const wasOpen = this.#state === "open";
     const inSetup = this.#rules === FrameTransport.#SETUP;
@@ -673,7 +673,7 @@ export class FrameTransport {
   }
 
   #reportOrigin(origin) {
-    if (this.#strangeOrigins.has(origin)) return; // once each, so that a flood is one error
+    if (this.#strangeOrigins.has(origin)) return; // once per origin, so that a flood is one error
     this.#strangeOrigins.add(origin);
     this.#report(new FrameError("UnexpectedOrigin", `The frame shows a page of ${origin}, not of ${this.origin}.`));
   }
@@ -682,14 +682,14 @@ export class FrameTransport {
     this.#attempt(() => this.onerror?.(error));
   }
 
-  /** Tell who watches of a message: its text, or a function that gives it; null where it was not read. */
+  /** Report a message to `onWire`: its text or a function that returns it; null if it was not read. */
   #tell(direction, text, origin, refused = null) {
     if (!this.#onWire) return;
     const wire = { direction, text: typeof text === "function" ? text() : text, origin, refused };
     this.#attempt(() => this.#onWire(wire));
   }
 
-  /** The text of a message for who watches; null where it is not JSON within the limits. */
+  /** Return the text of a message for `onWire`; null if it is not JSON within the limits. */
   #wireText(data) {
     try {
       return jsonOf(data, this.#limits) ?? null;
@@ -698,7 +698,7 @@ export class FrameTransport {
     }
   }
 
-  /** Call back into the host: what it throws shows up in its console, and stops nothing here. */
+  /** Call the host; an exception is logged in the console and has no other effect. */
   #attempt(callback) {
     try {
       callback();
@@ -715,7 +715,7 @@ const wrongVersion = ({ min, max }) =>
     "VersionMismatch",
     `The page speaks version ${min} to ${max} of the postMessage protocol, this host ${PROTOCOL_VERSION}.`,
   );
-/** What `onWire` is told of a message that nobody has to be told of otherwise. */
+/** Reasons that only `onWire` gets. */
 const OTHER_WINDOW = "It came from another window than the one that is talked to.";
 const OTHER_ORIGIN = "Pages of this origin are not heard.";
 const NOISE = "It is no message of this protocol.";
@@ -724,7 +724,7 @@ const errorResponse = (id, code, message) => ({ jsonrpc: "2.0", id, error: { cod
 const tooManyPending = ({ maxPending }) =>
   new FrameError("TooManyPending", `${maxPending} requests are already waiting for an answer (maxPending).`);
 
-/** The address in a phase: the hash is a comma list of words, of which `setup` begins the setup phase. */
+/** Return the address for a phase: the hash is a list of words, separated by commas; `setup` selects the setup phase. */
 function addressFor(address, phase) {
   const words = address.hash.slice(1).split(",");
   const others = words.filter((word) => word && word !== "setup");
@@ -733,13 +733,13 @@ function addressFor(address, phase) {
   return url.href;
 }
 
-/** The name of a Permissions Policy feature, which cannot smuggle another one into the `allow` attribute. */
+/** Check the name of a Permissions Policy feature, so that it cannot add another one to the `allow` attribute. */
 function checkPermission(name) {
   if (/^[a-z][a-z0-9-]*$/.test(name)) return name;
   throw new FrameError("OriginError", `${JSON.stringify(name)} is not the name of a permission, such as clipboard-read.`);
 }
 
-/** Open an empty popup in the middle of this window; no other window has its name. */
+/** Open an empty popup in the middle of this window, with a name that no other window has. */
 function openPopup() {
   const [width, height] = POPUP_SIZE;
   const left = screenX + Math.max(0, Math.trunc((outerWidth - width) / 2));
@@ -749,7 +749,7 @@ function openPopup() {
   throw new FrameError("PopupBlocked", "The browser blocked the popup: open it by a click, and allow popups here.");
 }
 
-/** An id that cannot be guessed. Pages on plain http have no randomUUID. */
+/** Return an id that cannot be guessed. Pages on plain http have no randomUUID. */
 function randomId() {
   if (crypto.randomUUID) return crypto.randomUUID();
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
