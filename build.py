@@ -1,20 +1,20 @@
 """The front door of the repository.
 
     python3 build.py                     build every server in templates/ into dist/
-    python3 build.py demo [--once]       serve one, a host page and the inspector, and ask it through a real browser
+    python3 build.py demo [--once]       serve one with a host page and the inspector, and call it in a real browser
     python3 build.py test [ARGUMENTS]    run the tests; arguments go to pytest
     python3 build.py check               lint and type checks
     python3 build.py bench [ARGUMENTS]   run the benchmark
     python3 build.py conformance [ARGS]  run the official conformance suite against the bridge
     python3 build.py soak [ARGUMENTS]    call the bridge 20,000 times, with clients that leave, cancel and lie
     python3 build.py docs [--check]      write the generated parts of docs/ (or only compare them), and build its site
-    python3 build.py screenshots         take the README's pictures anew
+    python3 build.py screenshots         renew the README's pictures
     python3 build.py scripts             bundle the scripts of static/page, after a change of one
     python3 build.py host                pack the npm package @mcpframe/host into dist/
     python3 build.py lock                renew the lock files
 
-It needs Python 3.11 or newer and nothing else: the first run makes the environment .venv from the locks, later ones
-find it there. Up to that point only the standard library is used.
+It needs only Python 3.11 or newer: the first run creates the environment .venv from the locks, and later runs use it.
+Until then only the standard library is used.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
         prog="build.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     verbs = parser.add_subparsers(dest="verb", metavar="COMMAND")
-    demo_options = verbs.add_parser("demo", help="ask a server in a frame through a real browser")
+    demo_options = verbs.add_parser("demo", help="call a framed server in a real browser")
     demo_options.add_argument("--once", action="store_true", help="exit after the answer; status 0 only if it is right")
     demo_options.add_argument("--port", type=int, default=0, help="port of the server's origin (a free one)")
     demo_options.add_argument("--page-port", type=int, default=0, help="port of the host page's origin (a free one)")
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("scripts", help="bundle the scripts of static/page, after a change of one")
     verbs.add_parser("host", help="pack the npm package @mcpframe/host into dist/")
     verbs.add_parser("lock", help="renew the lock files")
-    # Everything after these belongs to what they run, options included.
+    # All arguments after these go to the program that they run, options included.
     verbs.add_parser("test", help="run the tests", add_help=False)
     verbs.add_parser("bench", help="run the benchmark", add_help=False)
     verbs.add_parser("conformance", help="run the official conformance suite against the bridge", add_help=False)
@@ -120,9 +120,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def ensure_environment() -> None:
-    """Make .venv, or bring it up to the locks; nothing when its stamp says that it is."""
+    """Create .venv, or update it to the locks, unless its stamp says that it is up to date."""
     owner = VENV.resolve().parent
-    if owner != VENV.parent.resolve() and (owner / "build.py").is_file():  # what is installed there is that clone
+    if owner != VENV.parent.resolve() and (owner / "build.py").is_file():  # its packages are linked to that clone
         raise KitError(f"{VENV} is a link to the environment of {owner}: remove the link, and run this again.")
     stamp = VENV / "mcpframe-locks"
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in LOCKS)).hexdigest()
@@ -145,7 +145,7 @@ def ensure_environment() -> None:
             run_tool([*uv, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)], "uv")
         stamp.write_text(digest)
     except BaseException as error:
-        full = shutil.disk_usage(ROOT).free < 20_000_000  # what failed does not always say so
+        full = shutil.disk_usage(ROOT).free < 20_000_000  # the failed program does not always report it
         if new:
             shutil.rmtree(VENV, ignore_errors=True)
         if isinstance(error, ToolFailed):
@@ -164,7 +164,7 @@ def go_on_inside(arguments: Sequence[str]) -> int:
 
 
 def set_up() -> dict[str, str]:
-    """Make sure of what the tests need besides Python packages; return the variables that tell them."""
+    """Install what the tests need besides Python packages; return the environment variables for them."""
     from mcpframe.kit.base.node import install_locked
     from mcpframe.kit.browser.chromium import ensure_chromium
     from mcpframe.kit.bundle.runtime import ensure_runtime
@@ -194,7 +194,7 @@ def demo(options: argparse.Namespace) -> None:
 
 
 def test(arguments: Sequence[str]) -> int:
-    """Run pytest; all the tests in several processes at once, a file's tests always in one."""
+    """Run pytest; without arguments in several processes, the tests of one file always in the same."""
     several = ["-n", str(min(os.cpu_count() or 1, _MOST_TEST_PROCESSES)), "--dist", "loadfile"]
     command = [sys.executable, "-m", "pytest", *(arguments or several)]
     return subprocess.call(command, cwd=ROOT, env=set_up())
@@ -213,7 +213,7 @@ def soak(arguments: Sequence[str]) -> int:
 
 
 def check() -> int:
-    """Run every check, also after one has failed; return 1 if any has."""
+    """Run every check, even after one has failed; return 1 if any has."""
     from mcpframe.kit.bundle.scripts import loader_script
 
     commands = (["ruff", "check"], ["ruff", "format", "--check"], ["mypy"])
@@ -223,7 +223,7 @@ def check() -> int:
 
 
 def docs(*, check: bool) -> int:
-    """Bring the generated parts of docs/ up to date, or only compare them; then build the site."""
+    """Update the generated parts of docs/, or only compare them; then build the site."""
     return subprocess.call([sys.executable, "-m", "docs.generate", *(["--check"] if check else [])], cwd=ROOT)
 
 

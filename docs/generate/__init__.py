@@ -1,7 +1,7 @@
 """Writes the generated parts of the pages in `docs`, and of the README.
 
     python3 build.py docs            write them, and build the site
-    python3 build.py docs --check    complain where one is stale, and build the site
+    python3 build.py docs --check    report stale ones, and build the site
 
 A generated part stands between two comments, which neither a code host nor the site shows; the first one says what to
 generate, the second ends it:
@@ -31,7 +31,7 @@ _LANGUAGES = {".py": "python", ".toml": "toml", ".js": "js", ".ts": "ts", ".html
 
 
 class UnknownPart(Exception):
-    """A page asks for something that is not there."""
+    """A page names a part that does not exist."""
 
 
 def pages() -> list[Path]:
@@ -40,7 +40,7 @@ def pages() -> list[Path]:
 
 
 def stale_pages(*, write: bool = False) -> list[Path]:
-    """Return the pages with parts that are not as they should be; write them anew where wanted."""
+    """Return the pages with stale parts; update them on request."""
     found = []
     for path in pages():
         text = path.read_text("utf-8")
@@ -53,10 +53,10 @@ def stale_pages(*, write: bool = False) -> list[Path]:
 
 
 def rendered(text: str) -> str:
-    """Return a page's text with its generated parts as they should be.
+    """Return a page's text with its generated parts updated.
 
     Raises:
-        UnknownPart: It asks for something that is not there.
+        UnknownPart: It names a part that does not exist.
     """
     return _PART.sub(lambda part: _part(part["what"]), text)
 

@@ -1,4 +1,4 @@
-"""What docstrings say, in pieces."""
+"""Reads the parts of docstrings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def summary(of: object) -> str:
 
 
 def attributes(of: object) -> dict[str, str]:
-    """Return the entries of the section `Attributes`; where one names several, each has its text."""
+    """Return the entries of the section `Attributes`; if one names several, each has its text."""
     found: dict[str, str] = {}
     inside = False
     names: list[str] = []
@@ -36,7 +36,7 @@ def attributes(of: object) -> dict[str, str]:
 
 
 def cell(text: str) -> str:
-    """Return a text as it may stand in a table."""
+    """Return a text escaped for a table."""
     return " ".join(text.split()).replace("|", "\\|")
 
 

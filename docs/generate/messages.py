@@ -1,6 +1,6 @@
 """The messages: how they follow each other, and their fields.
 
-Fields are those of messages that connections sent; which of them are needed is found out by leaving each away.
+Fields are those of messages that connections sent; which of them are required is found by omitting each.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _Path = tuple[str | int, ...]
 
 
 def sequence(phase: str) -> str:
-    """Draw what is posted in a phase that goes well."""
+    """Draw the messages of a successful phase."""
     lines = ["sequenceDiagram", "    participant outer as outer frame (host)", "    participant inner as inner frame"]
     origins = {"inner": FRAME, "outer": HOST}
     for side, posted in talk(phase):
@@ -70,7 +70,7 @@ def _spelled(path: _Path) -> str:
 
 
 def _needed(reader: Any, message: Json, path: _Path) -> str:
-    """Find out whether a field is needed: leave it away, alone and together with another one beside it."""
+    """Return whether a field is required: omit it, alone and together with another one beside it."""
     if not _reads(reader, message, path):
         return "yes"
     beside = [other for other in _paths(message) if other[:-1] == path[:-1] and other != path]

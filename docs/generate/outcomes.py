@@ -1,4 +1,4 @@
-"""What each role does with each message, and each refusal, from the vectors of the tests."""
+"""The outcome of each message in each role, and of each rejection, from the vectors of the tests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _cases() -> tuple[Case, ...]:
 
 
 def in_words(output: dict[str, Any]) -> str:
-    """Return an output of a case as the tables of the documentation have it."""
+    """Return an output of a case for the tables of the documentation."""
     if "posts" in output:
         return f"sends `{output['posts']['type']}` to {'`*`' if output['to'] == '*' else 'the peer'}"
     if "answers" in output:
@@ -66,7 +66,7 @@ def _kinds() -> set[str]:
 
 
 def refusals(_: str) -> str:
-    """Return every error that a message is refused with, and what whoever waits for it gets in an open session."""
+    """Return every error that rejects a message, and the answer to its open request in an open session."""
     rows = []
     for error in MessageError.__subclasses__():
         name = error.__name__

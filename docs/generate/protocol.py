@@ -1,6 +1,6 @@
 """The roles: their states and rules, as tables and diagrams, from the tables that the connections follow.
 
-What a rule does is not read off its code: a connection is put into the rule's state and does it.
+The effect of a rule is not read from its code: a connection is put into the rule's state and executes it.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def transitions(name: str) -> str:
 
 
 def states(_: str) -> str:
-    """Say what each state means, and who knows it."""
+    """Return the meaning of each state, and the roles that have it."""
     text = _below_members(State)
     rows = [
         [str(state), text[state.name], ", ".join(name for name, role in ROLES.items() if state in _states(role))]
@@ -93,7 +93,7 @@ def states(_: str) -> str:
 
 
 def events(_: str) -> str:
-    """Say what a connection tells its session."""
+    """Return the events that a connection reports to its session."""
     rows = []
     for kind in EVENTS:
         meanings = {name: text for each in kind.__mro__[::-1] for name, text in attributes(each).items()}
@@ -123,7 +123,7 @@ def deadlines(_: str) -> str:
 
 
 def shown_default(name: str) -> str:
-    """Return the default of an option of a connection, as a person would write it."""
+    """Return the default of an option of a connection in a readable form."""
     if name == "accept_timeout":
         return "as `handshake_timeout`"
     value = getattr(Options(), name)
@@ -144,7 +144,7 @@ def _ending(role: Role, rule: Rule) -> str:
 
 
 def _outputs(role: Role, rule: Rule) -> list[Output]:
-    """Let a connection that has come to the rule's state do what the rule says."""
+    """Execute a rule on a connection in the rule's state."""
     if rule.action is None:
         return []
     own = candidate(role)

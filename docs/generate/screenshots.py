@@ -1,4 +1,4 @@
-"""The pictures of the README: the inspector as a person uses it, light and dark. `python3 build.py screenshots`."""
+"""Takes the README's pictures: the inspector in use, light and dark. `python3 build.py screenshots`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ PATIENCE = 120_000
 
 
 def main() -> None:
-    """Take every picture anew."""
+    """Take every picture again."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     projects = [templates_dir() / "pi-calculator", templates_dir() / "json-analyzer"]
     with serve_inspector(projects, progress=step) as inspecting, sync_playwright() as playwright:
         options = launch_options(ensure_chromium(install=True, progress=step), off=OFF)
         for scheme in SCHEMES:
-            # A profile on disk: in a private one, frames of another site keep nothing, and a setup would be in vain.
+            # A profile on disk: in a private one, frames of another site store nothing, and a setup would be lost.
             with (
                 scratch("pictures") as profile,
                 closing(

@@ -1,7 +1,6 @@
-"""Builds the site of `docs` into `site`, strictly: every link and anchor has to lead somewhere, and nothing leads away.
+"""Builds the site of `docs` into `site`, strictly: every link and anchor exists, and all files are its own.
 
-Whoever reads the site fetches nothing from elsewhere: fonts and scripts are beside the pages. The diagrams are drawn by
-a file of the npm package that a template has pinned.
+Fonts and scripts are beside the pages. The diagrams are drawn by a file of the npm package that a template has pinned.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ def render(root: Path) -> None:
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode:
-        raise BuildError(f"The site of docs/ is not built: mend what MkDocs says.\n{done.stdout}{done.stderr}")
+        raise BuildError(f"The site of docs/ is not built: correct what MkDocs reports.\n{done.stdout}{done.stderr}")
 
 
 def build_site(root: Path) -> list[Path]:
-    """Build the site and give its pages.
+    """Build the site and return its pages.
 
     Args:
         root: The repository.

@@ -1,4 +1,4 @@
-"""Connections that talk to each other, for what is shown of the protocol: nothing of it is written by hand."""
+"""Connections that talk to each other, for the documentation of the protocol: no example is written by hand."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FAILED = SetupResult("Notes", error_code=SetupErrorCode.AUTH_FAILED, error_mess
 
 
 def candidate(role: Role) -> Candidate:
-    """Return a role with everything that it can say to its peer, and that peer's origin."""
+    """Return a role with every field that it can send, and its peer's origin."""
     if role.side == "outer":
         return Candidate(role, parse_allowed_origins([FRAME]), HostOffer(session_id=SESSION))
     offer = PageOffer(requires_visible_setup=True, permissions=(_PERMISSION,))
@@ -42,7 +42,7 @@ def candidate(role: Role) -> Candidate:
 
 
 def talk(phase: str, result: SetupResult = DONE) -> Iterator[tuple[str, Send]]:
-    """Let an inner and an outer connection go through a phase; give what each sends."""
+    """Run an inner and an outer connection through a phase; return the messages of each."""
     ends = {side: Connection([candidate(ROLES[f"{side} {phase}"])]) for side in ("inner", "outer")}
     origins = {"inner": FRAME, "outer": HOST}
     others = {"inner": "outer", "outer": "inner"}
@@ -77,5 +77,5 @@ def messages() -> dict[str, Json]:
 
 
 def sent() -> list[Json]:
-    """Return the messages of phases that go well, and in a setup that fails."""
+    """Return the messages of successful phases, and of a failed setup."""
     return [json.loads(sent.text) for _, sent in (*talk("setup"), *talk("setup", _FAILED), *talk("transport"))]

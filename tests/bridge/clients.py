@@ -1,4 +1,4 @@
-"""The official client at a bridge, answering what it is asked and noting what it is told."""
+"""The official client at a bridge, which answers requests and records notifications."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class BridgedClient:
     """A client of one era."""
 
     def __init__(self, where: Any, era: Literal["modern", "legacy"]) -> None:
-        """Be a client of this server, which is an address or a transport."""
+        """Create a client of this server, which is an address or a transport."""
         self.era = era
         self.over_http = isinstance(where, str)
         self.notes: list[tuple[str, Any]] = []
@@ -37,7 +37,7 @@ class BridgedClient:
         await stack.enter_async_context(self.client)
 
     async def text(self, tool: str, **arguments: Any) -> str:
-        """Call a tool, and give its text."""
+        """Call a tool, and return its text."""
         with anyio.fail_after(PATIENCE):
             result = await self.client.call_tool(tool, arguments, progress_callback=self._on_progress)
         assert not result.is_error, result.content
@@ -45,7 +45,7 @@ class BridgedClient:
         return result.content[0].text
 
     async def next(self, kind: str) -> Any:
-        """Wait for the next note of a kind, and forget it."""
+        """Wait for the next record of a kind, and remove it."""
         with anyio.fail_after(PATIENCE):
             while True:
                 for entry in self.notes:

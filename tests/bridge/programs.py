@@ -1,4 +1,4 @@
-"""Bridges as programs, spoken to by hand, and the processes that belong to them."""
+"""Bridges as separate programs with a hand-written client, and their processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ JSON = dict[str, Any]
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 120.0
-"""How long anything that should happen may take, in seconds, on a busy machine."""
+"""How long to wait for an expected event, in seconds, on a busy machine."""
 
 INITIALIZE = {
     "protocolVersion": "2025-11-25",
@@ -37,8 +37,8 @@ def over_http(command: Sequence[str], profile: Path) -> Iterator[str]:
     """Run a bridge over HTTP, on a free port.
 
     Args:
-        command: How it is run, without the options of HTTP.
-        profile: Its profile; what it says to people is written into `stderr.txt` there.
+        command: Its command line, without the options of HTTP.
+        profile: Its profile; its standard error is written to `stderr.txt` there.
 
     Yields:
         Its address.
@@ -59,7 +59,7 @@ class Program:
     """A bridge over stdio, by hand."""
 
     def __init__(self, process: asyncio.subprocess.Process, profile: Path) -> None:
-        """Made by `start`."""
+        """Created by `start`."""
         self.process = process
         self.profile = profile
 
@@ -71,7 +71,7 @@ class Program:
         await self.process.stdin.drain()
 
     async def request(self, id_: int, method: str, **params: Any) -> None:
-        """Make a request; `next` gives its answer."""
+        """Send a request; `next` returns its answer."""
         await self.send({"jsonrpc": "2.0", "id": id_, "method": method, "params": params})
 
     async def next(self) -> JSON:
@@ -84,13 +84,13 @@ class Program:
         return message
 
     async def initialize(self) -> None:
-        """Begin as a client of the handshake era."""
+        """Initialize as a client of the handshake era."""
         await self.request(0, "initialize", **INITIALIZE)
         assert (await self.next())["result"]["serverInfo"]["name"] == "everything"
         await self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     async def ended(self) -> tuple[int, str]:
-        """Wait for the end; give the exit status and what was said."""
+        """Wait for the end; return the exit status and the output."""
         assert self.process.stderr
         with anyio.fail_after(PATIENCE):
             told = await self.process.stderr.read()
@@ -142,4 +142,4 @@ async def gone(program: Program) -> None:
     """Wait until no process of the bridge's Chromium is left."""
     with anyio.fail_after(PATIENCE):
         while program.browsers():  # noqa: ASYNC110
-            await anyio.sleep(0.05)  # nobody tells when the process of another one ends
+            await anyio.sleep(0.05)  # the end of another program's process is not reported

@@ -67,7 +67,7 @@ async def test_a_cancelled_call_that_never_returns(server: str, tmp_path: Path) 
         assert (await bridge.next())["id"] == 0
         await call(bridge, 1, "spin")
         await bridge.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
-        # Read by a person: the page was ended, and nothing is said of the call that nobody waits for.
+        # For the user: the page was ended; the cancelled call is not mentioned.
         assert bridge.process.stderr
         with anyio.fail_after(PATIENCE):
             while "It is opened again" not in (line := (await bridge.process.stderr.readline()).decode()):

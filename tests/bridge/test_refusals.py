@@ -1,4 +1,4 @@
-"""What cannot be bridged, and what HTTP refuses."""
+"""Servers that cannot be bridged, and HTTP requests that are rejected."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.bridge.programs import INITIALIZE, PATIENCE, ROOT, environment, start
 
 
 async def failure(where: str, profile: Path) -> str:
-    """What a bridge says that cannot open its server; a client that asks gets the same as an error."""
+    """The message of a bridge that cannot open its server; a client's request gets the same as an error."""
     async with start(where, "--timeout", "3", profile=profile) as bridge:
         await bridge.request(1, "initialize", **INITIALIZE)
         answer = await bridge.next()
@@ -141,7 +141,7 @@ def test_a_session_that_was_ended_is_not_found(http_bridge: str) -> None:
 
 
 def test_the_first_requests_over_http_wait_for_no_file(http_bridge: str) -> None:
-    """The files that a page fetches when it is quiet are there before the bridge says its address."""
+    """The deferred files of a page are loaded before the bridge prints its address."""
     address = urlsplit(http_bridge)
     connection = HTTPConnection(address.netloc, timeout=PATIENCE)
     params = {"name": "waited_for", "arguments": {"module": "statistics"}, "_meta": META}

@@ -1,4 +1,4 @@
-"""The setup phase: in front of a person, and remembered for the bridge. The window is a headless one here."""
+"""The setup phase: in a visible window, and remembered for the bridge. The window is a headless one here."""
 
 from __future__ import annotations
 

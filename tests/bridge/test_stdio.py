@@ -36,7 +36,7 @@ async def test_bad_input_and_a_browser_that_is_killed(server: str, tmp_path: Pat
         assert (failed["id"], failed["error"]["code"]) == (1, -32000)
         assert "Chromium has ended" in failed["error"]["message"]
 
-        # It is opened again, and the client goes on as if nothing had been.
+        # It is opened again, and the client goes on without noticing.
         await bridge.request(2, "tools/call", name="echo", arguments={"text": "again"})
         answer = await bridge.next()
         assert (answer["id"], answer["result"]["content"][0]["text"]) == (2, "again")

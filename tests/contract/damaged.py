@@ -18,7 +18,7 @@ LIMITS = {"max_message_bytes": LARGEST}
 
 
 async def all_refused(outer: Outer, frame: Frame, lines: Iterable[tuple[str, Any]]) -> int:
-    """Let the page say each damaged message; each must be refused, and nothing else happen."""
+    """Let the page post each damaged message; each must be rejected, with no other effect."""
     named = list(lines)
     for name, message in named:
         await say(frame, message)
@@ -47,7 +47,7 @@ async def test_damaged_messages_in_a_session(outer: Outer, origins: Origins, rec
     count = len(await frame.evaluate("heard"))
     lines = await all_refused(outer, frame, damaged("MCP_SETUP_REQUIRED"))
     assert len(await frame.evaluate("heard")) == count
-    # A request that is refused is answered with an error, so that nobody waits in vain: the page hears those.
+    # A rejected request is answered with an error, so that its sender does not wait for ever.
     lines += await all_refused(outer, frame, damaged("MCP_MESSAGE"))
     answers = [message["data"]["payload"] for message in (await frame.evaluate("heard"))[count:]]
     assert all("error" in answer for answer in answers)

@@ -1,4 +1,4 @@
-"""The framed page begins anew in mid-session: the session ends at once, what is pending fails, nobody takes over."""
+"""The framed page reloads during a session: the session ends at once, pending requests fail, no page takes over."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.contract.playing import HANDSHAKE, accept, heard, say
 
 
 async def open_by_hand(outer: Outer, origins: Origins) -> Frame:
-    """Open a session with a page that does only what it is told, and leave a request pending."""
+    """Open a session with a page that the test plays by hand, and leave a request pending."""
     frame = await outer.ready(f"{origins.bundle}/page.html")
     await accept(frame)
     await outer.next("opened")
@@ -19,7 +19,7 @@ async def open_by_hand(outer: Outer, origins: Origins) -> Frame:
 
 
 async def fails_and_closes(outer: Outer, hint: str) -> None:
-    """The pending request is told why, and then the session is over."""
+    """The pending request fails with the reason, and then the session is over."""
     payload = (await outer.next("received"))["payload"]
     assert payload["id"] == "pending"
     assert payload["error"]["code"] == -32000

@@ -1,4 +1,4 @@
-"""Malformed, oversized and poisoned messages of the framed page itself: each is refused, and the session goes on."""
+"""Malformed, oversized and poisoned messages of the framed page itself: each is rejected, and the session goes on."""
 
 from __future__ import annotations
 

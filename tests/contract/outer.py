@@ -11,7 +11,7 @@ from playwright.async_api import Frame, Page
 from tests.contract.playing import POLL
 
 PATIENCE = 30.0
-"""How long anything that should happen may take, in seconds."""
+"""How long to wait for an expected event, in seconds."""
 
 Happening = dict[str, Any]
 """`kind` is one of "opened", "received", "refused", "setup required", "unresponsive" and "closed", in a setup "set up",
@@ -23,11 +23,11 @@ class Origins(Protocol):
 
     @property
     def bundle(self) -> str:
-        """Where framed pages are."""
+        """The origin of framed pages."""
 
     @property
     def host(self) -> str:
-        """Where host pages are."""
+        """The origin of host pages."""
 
     @property
     def neighbour(self) -> str:
@@ -35,14 +35,14 @@ class Origins(Protocol):
 
     @property
     def stranger(self) -> str:
-        """Where everybody else is."""
+        """An unrelated origin."""
 
 
 class Outer(ABC):
     """An outer frame with at most one framed page."""
 
     def __init__(self, page: Page) -> None:
-        """Be the outer frame in this page."""
+        """Create the outer frame in this page."""
         self.page = page
 
     async def __aenter__(self) -> Self:
@@ -62,7 +62,7 @@ class Outer(ABC):
         limits: Mapping[str, int] | None = None,
         unresponsive_after: float | None = None,
     ) -> None:
-        """Begin a session with the page at `url`; times in seconds, None for the usual ones."""
+        """Begin a session with the page at `url`; times in seconds, None for the defaults."""
 
     @abstractmethod
     async def set_up(
@@ -79,7 +79,7 @@ class Outer(ABC):
 
     @abstractmethod
     async def give_up(self) -> None:
-        """Give up the setup."""
+        """Cancel the setup."""
 
     @abstractmethod
     async def go_on(self) -> None:
@@ -91,11 +91,11 @@ class Outer(ABC):
 
     @abstractmethod
     async def next(self, kind: str) -> Happening:
-        """Wait for the next event of a kind, and forget it."""
+        """Wait for the next event of a kind, and remove it."""
 
     @abstractmethod
     async def rest(self) -> list[str]:
-        """Return the kinds of the events that nobody asked for."""
+        """Return the kinds of the events that were not awaited."""
 
     @abstractmethod
     async def send(self, payload: Mapping[str, Any]) -> None:
@@ -103,15 +103,15 @@ class Outer(ABC):
 
     @abstractmethod
     async def failure(self, request: Mapping[str, Any]) -> str:
-        """Send a request that cannot be sent, and give what its caller is told."""
+        """Send a request that cannot be sent, and return its error."""
 
     @abstractmethod
     async def watch(self) -> None:
-        """Keep what crosses the wire from the next `connect` on."""
+        """Record messages on the wire from the next `connect` on."""
 
     @abstractmethod
     async def wires(self) -> list[dict[str, Any]]:
-        """Return what has crossed the wire: `Wire`s as objects, with their texts parsed."""
+        """Return the recorded messages: `Wire`s as objects, with their texts parsed."""
 
     @abstractmethod
     async def inner(self) -> Frame:
@@ -142,7 +142,7 @@ class Outer(ABC):
         return frame
 
     async def call(self, number: int = 1, **params: Any) -> dict[str, Any]:
-        """Make a request and give the answer."""
+        """Send a request and return the answer."""
         await self.send({"jsonrpc": "2.0", "id": number, "method": "echo", "params": params})
         answer: dict[str, Any] = (await self.next("received"))["payload"]
         return answer

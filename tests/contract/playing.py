@@ -1,4 +1,4 @@
-"""Play a page by hand: say what it is told to, and see what it heard (see pages/page.js)."""
+"""Play a page by hand: make it post messages, and read those it received (see pages/page.js)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import anyio
 from playwright.async_api import BrowserContext, Error, Frame, Page, Route
 
 POLL = 30
-"""How often Playwright looks, in milliseconds. By default it looks when a page is painted, which no hidden one is."""
+"""How often Playwright polls, in milliseconds. By default it polls on every paint, which hidden pages do not have."""
 
 HANDSHAKE = {"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}
 
@@ -30,12 +30,12 @@ Release = Callable[[], None]
 
 @asynccontextmanager
 async def held(context: BrowserContext, files: str) -> AsyncIterator[Release]:
-    """Hold back files that pages ask for, until what is given is called."""
+    """Hold back files that pages request, until the returned function is called."""
     released = anyio.Event()
 
     async def hold(route: Route) -> None:
         await released.wait()
-        with suppress(Error):  # the page that asked for it is gone
+        with suppress(Error):  # the page that requested it is gone
             await route.continue_()
 
     await context.route(files, hold)
@@ -47,7 +47,7 @@ async def held(context: BrowserContext, files: str) -> AsyncIterator[Release]:
 
 
 async def say(frame: Frame, message: Any) -> None:
-    """Let a page post to the window around it."""
+    """Let a page post to its parent window."""
     if isinstance(frame, Played):
         await frame.say(message)
         return
@@ -55,7 +55,7 @@ async def say(frame: Frame, message: Any) -> None:
 
 
 async def heard(frame: Frame | Page, count: int) -> list[dict[str, Any]]:
-    """Wait until a page has heard so many messages, and give all it has heard."""
+    """Wait until a page has received a number of messages, and return all of them."""
     if isinstance(frame, Played):
         return await frame.heard(count)
     await frame.wait_for_function("count => heard.length >= count", arg=count, polling=POLL)
@@ -64,7 +64,7 @@ async def heard(frame: Frame | Page, count: int) -> list[dict[str, Any]]:
 
 
 async def accept(frame: Frame) -> str:
-    """Play the inner frame's handshake to its end, and give the session id."""
+    """Play the inner frame's handshake to its end, and return the session id."""
     await say(frame, HANDSHAKE)
     (reply,) = await heard(frame, 1)
     session_id: str = reply["data"]["sessionId"]

@@ -70,7 +70,7 @@ async def test_a_setup_that_fails_says_how(outer: Outer, origins: Origins, code:
 async def test_a_setup_whose_end_cannot_be_read_is_over(
     outer: Outer, origins: Origins, complete: dict[str, Any], error: str
 ) -> None:
-    """The page takes it for over, too: nobody waits, and a session can begin."""
+    """The page considers the setup as over, too: it does not wait, and a session can begin."""
     await outer.set_up(f"{origins.neighbour}/page.html")
     frame = await outer.framed()
     await say(frame, HANDSHAKE)

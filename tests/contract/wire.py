@@ -1,4 +1,4 @@
-"""Who watches the wire is told of every message that is sent, received or refused."""
+"""An observer of the wire is called back for every message that is sent, received or rejected."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def told(direction: str, message: Any, origin: str, refused: str | None = None) 
 
 
 async def begun(outer: Outer, url: str, **options: Any) -> str:
-    """Open a watched session and give its id."""
+    """Open an observed session and return its id."""
     await outer.watch()
     opened = await outer.open(url, **options)
     return str(opened["sessionId"])

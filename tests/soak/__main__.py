@@ -25,10 +25,10 @@ _START_SECONDS = 300.0
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Soak the bridge, and print what came of it.
+    """Soak the bridge, and print the result.
 
     Returns:
-        1 where an answer was lost or anything was left.
+        1 if an answer was lost or anything was left.
     """
     options = _options(arguments)
     tallies: list[Tally] = []

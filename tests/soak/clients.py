@@ -42,7 +42,7 @@ NO_CANCELLATIONS: list[JSON] = [
 
 
 class Soaker:
-    """Makes calls of every kind, and notes what came of them. `started` has the names of the calls that wait."""
+    """Makes calls of every kind, and records their outcomes. `started` has the names of the calls that wait."""
 
     def __init__(self, url: str, tally: Tally, chance: random.Random) -> None:
         """Call the bridge at this address."""
@@ -53,7 +53,7 @@ class Soaker:
         self._last = 0
 
     def name(self, kind: str) -> str:
-        """Return a text that no other call has, as long as it happens to be."""
+        """Return a text of random length that no other call has."""
         self._last += 1
         return f"{kind} {self._last} " + "x" * self.chance.choice((0, 10, 1_000, 100_000))
 
@@ -83,7 +83,7 @@ class Soaker:
             found = result.content[0].text if isinstance(result.content[0], types.TextContent) else ""
             if found != expected:
                 self.tally.lost.append(f"{kind}: {found[:100]!r} for {expected[:100]!r}")
-        except Exception as error:  # noqa: BLE001  whatever it is, an answer was lost
+        except Exception as error:  # noqa: BLE001  any error is a lost answer
             self.tally.lost.append(f"{kind}: {error!r}")
 
     async def _cancel(self, client: Client, kind: str) -> None:
@@ -109,7 +109,7 @@ class Soaker:
     # Raw clients
 
     async def stateless(self, http: httpx2.AsyncClient) -> None:
-        """Be one of many clients of 2026-07-28 that all have the same id, and leave, lie, or wait for the answer."""
+        """Act as one of many clients of 2026-07-28 that all use the same id, and leave, lie, or wait for the answer."""
         text = self.name("raw")
         tool, arguments = self.chance.choice((("echo", {"text": text}), ("wait", {"name": text[:40]})))
         params = {"name": tool, "arguments": arguments, "_meta": {**META, "progressToken": 1}}
@@ -125,7 +125,7 @@ class Soaker:
                 self.tally.lost.append(f"stateless: {str(answer)[:200]}")
 
     async def session(self, http: httpx2.AsyncClient, calls: int) -> None:
-        """Be a client of 2025-11-25 that lies, ends its session in the middle of a call, or goes without a word."""
+        """Act as a client of 2025-11-25 that lies, ends its session during a call, or leaves without ending it."""
         head = {**BOTH, "mcp-protocol-version": "2025-11-25"}
         begin = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": INITIALIZE}
         if self.chance.random() < 0.2:
@@ -190,7 +190,7 @@ class Soaker:
             return None
 
     async def _left(self, http: httpx2.AsyncClient, kind: str, head: dict[str, str], message: JSON) -> None:
-        """Ask, and leave: at once, a little later, or with the first byte of the answer."""
+        """Send a request and leave: at once, a little later, or with the first byte of the answer."""
         self.tally.done[kind] += 1
         body = json.dumps(message).encode()
 

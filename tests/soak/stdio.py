@@ -18,7 +18,7 @@ class StdioSoaker:
     """A raw client of a bridge over stdio."""
 
     def __init__(self, process: asyncio.subprocess.Process, tally: Tally, chance: random.Random) -> None:
-        """Made by `start`."""
+        """Created by `start`."""
         self._process = process
         self._tally = tally
         self._chance = chance
@@ -67,7 +67,7 @@ class StdioSoaker:
                 self._tally.lost.append(f"stdio: {str(answer)[:200]}")
 
     async def end(self, errors: Path) -> None:
-        """End it, and look at how it ended."""
+        """End it, and check how it ended."""
         assert self._process.stdin
         self._process.stdin.close()
         async with asyncio.timeout(PATIENCE):

@@ -1,4 +1,4 @@
-"""What a soak has counted."""
+"""The counts of a soak."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Tally:
-    """What happened, and what is left.
+    """What happened, and what was left behind.
 
     Attributes:
         done: how many calls of each kind were made.
-        lost: the calls whose answer did not come, or was not theirs.
-        left: what was left at the end, by what it is; all of it should be 0.
-        failures: what the bridge has logged as an error.
+        lost: the calls whose answer did not arrive, or belonged to another call.
+        left: what was left at the end, by kind; every count should be 0.
+        failures: the errors that the bridge has logged.
     """
 
     done: Counter[str] = field(default_factory=Counter)
@@ -30,7 +30,7 @@ class Tally:
 
     @property
     def problems(self) -> list[str]:
-        """What should not be: one line each."""
+        """The problems, one per line."""
         left = [f"left: {count} {what}" for what, count in self.left.items() if count]
         return [*(f"lost: {what}" for what in self.lost), *left, *(f"failed: {what}" for what in self.failures)]
 
@@ -43,14 +43,14 @@ class Tally:
 
 
 class Failures(logging.Handler):
-    """Notes what the bridge, its web server and the event loop log as errors."""
+    """Collects the errors that the bridge, its web server and the event loop log."""
 
     def __init__(self, tally: Tally) -> None:
-        """Note it in this tally, from `install` on."""
+        """Record them in this tally, from `install` on."""
         super().__init__(logging.ERROR)
         self._tally = tally
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Note one."""
+        """Record one."""
         if record.name.partition(".")[0] in ("mcpframe", "uvicorn", "asyncio"):
             self._tally.failures.append(self.format(record))

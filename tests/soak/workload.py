@@ -26,12 +26,12 @@ _BURST = 40
 """How many calls an official client makes before another one takes its place."""
 
 _IDLE_SECONDS = 3.0
-"""How long a session is kept without a request here: what is left of a client that goes without a word."""
+"""How long a session is kept without a request here: for clients that leave without ending it."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What ends a soak.
+    """The limits of a soak.
 
     Attributes:
         calls: how many calls are made.
@@ -50,14 +50,14 @@ async def soak(
     seed: int,
     tell: Callable[[Tally], None] = lambda _: None,
 ) -> Tally:
-    """Make calls of every kind, wait until everybody has gone, and count what is left.
+    """Make calls of every kind, wait until all clients have left, and count what is left behind.
 
     Args:
         bridge: a bridge over HTTP in this process.
         stdio: the command of a bridge over stdio.
-        folder: for what that prints.
+        folder: for its output.
         bounds: when to end.
-        seed: of what happens by chance.
+        seed: the seed of the random choices.
         tell: called now and then with the counts so far.
     """
     tally = Tally()
@@ -77,7 +77,7 @@ async def soak(
 
 
 async def _warm_up(soaker: Soaker) -> None:
-    """Have what is made once and kept: the shared frame, and what watches over all event streams."""
+    """Create what is created once and kept: the shared frame, and the watcher of all event streams."""
     async with soaker.client(soaker.url, "2026-07-28") as client:
         await client.call_tool("echo", {"text": "first"})
     async with soaker.client(soaker.url, "legacy") as client:
@@ -145,7 +145,7 @@ async def _tell(tally: Tally, tell: Callable[[Tally], None], goes_on: Callable[[
 
 
 async def _count_what_is_left(bridge: HttpBridge, soaker: Soaker, before: set[asyncio.Task[object]]) -> None:
-    """Count, once it has come to rest or may be waited for no longer."""
+    """Count once all is idle, or at the deadline."""
     left = soaker.tally.left
     running: set[str] = set()
 

@@ -26,7 +26,7 @@ JSON = dict[str, Any]
 
 
 def make_server() -> MCPServer[Any]:
-    """A server with what the bridge's tests call."""
+    """A server with the tools that the bridge's tests call."""
     server = MCPServer("bridged")
     cancelled: list[str] = []
 
@@ -76,7 +76,7 @@ class ServerPage:
         ]
 
     def send(self, text: str) -> None:
-        """Take a message of the client. A method that `lies` has is answered with what that says."""
+        """Take a message of the client. A method in `lies` is answered with the messages there."""
         message = json.loads(text)
         self.heard.append(message)
         if message.get("method") in self.lies:
@@ -88,7 +88,7 @@ class ServerPage:
             self._to_server.send_nowait(SessionMessage(body))
 
     def say(self, message: JSON) -> None:
-        """Say a message to the client."""
+        """Send a message to the client."""
         self.link.on_message(ServerMessage(json.dumps(message), message.get("id"), message.get("method")))
 
     def await_answer(self, awaited: object) -> None:
@@ -98,7 +98,7 @@ class ServerPage:
         pass
 
     async def complete(self) -> None:
-        """Nothing is left to fetch."""
+        """Do nothing: no files are deferred."""
 
     async def close(self) -> None:
         """End the server."""
@@ -128,11 +128,11 @@ class Place:
 
     @property
     def last(self) -> ServerPage:
-        """The page that has heard a message; of several the youngest."""
+        """Return the page that has received a message; of several the newest."""
         return [page for page in self.pages if page.heard][-1]
 
     def heard(self, method: str, **params: Any) -> int:
-        """How many messages of a method, with these parameters, the pages have heard."""
+        """Return how many messages of a method, with these parameters, the pages have received."""
         return sum(
             message.get("method") == method and params.items() <= message.get("params", {}).items()
             for page in self.pages
@@ -140,7 +140,7 @@ class Place:
         )
 
     async def open_page(self, link: Link) -> ServerPage:
-        """Open one."""
+        """Open a page."""
         await asyncio.sleep(0)
         page = ServerPage(link, make_server())
         page.lies = self.lies
@@ -149,7 +149,7 @@ class Place:
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Wait until something holds in this process, where nobody tells when it does. The test's own timeout ends it."""
+    """Poll until a condition holds in this process, if nothing reports it. The test's own timeout ends it."""
     while not condition():  # noqa: ASYNC110
         await asyncio.sleep(0.01)
 

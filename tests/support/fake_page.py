@@ -215,9 +215,9 @@ class FakeBrowser:
 
     Attributes:
         files: what can be fetched, by URL.
-        listeners: who listens now.
-        watchers: who watches whether the page is seen.
-        downloads: what the user was given.
+        listeners: the present listeners.
+        watchers: the callbacks for changes of the page's visibility.
+        downloads: the files that the user was offered.
     """
 
     def __init__(self, **files: bytes) -> None:
@@ -259,7 +259,7 @@ class FakeBrowser:
     # What a person does
 
     def happen(self, selector: str, kind: str, **members: Any) -> FakeEvent:
-        """Let something happen to an element, whoever listens."""
+        """Dispatch an event on an element."""
         target = self.document.documentElement.querySelector(selector)
         assert target is not None, f"there is no {selector}"
         event = FakeEvent(kind, target, **members)

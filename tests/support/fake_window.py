@@ -27,7 +27,7 @@ class FakeWindow:
     Attributes:
         origin: the origin of the page itself.
         posted: every message the page posted, as `(message, target_origin)`.
-        peer: the other page; None where nobody is there.
+        peer: the other page; None if there is none.
         inbox: what happened before anybody listened.
     """
 
@@ -75,16 +75,16 @@ class FakeWindow:
         return future
 
     def take(self, event: Inbound) -> None:
-        """Get a message event, whoever made it."""
+        """Receive a message event from any source."""
         if self._deliver:
             self._deliver(event)
 
     def peer_departs(self, departure: Departure) -> None:
-        """Notice that the peer's document is not the one it was."""
+        """Report that the peer's document was replaced."""
         if self._gone:
             self._gone(departure)
 
     @property
     def listening(self) -> bool:
-        """Whether anybody listens."""
+        """Whether there is a listener."""
         return self._deliver is not None

@@ -39,7 +39,7 @@ async def connected(
 
 
 class Heard:
-    """What a client's callbacks were given."""
+    """The arguments of a client's callbacks."""
 
     def __init__(self) -> None:
         self.logs: list[tuple[str, object]] = []

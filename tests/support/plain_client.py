@@ -25,10 +25,10 @@ TIMING = {"start": "plain", "marks": {"ready": 700}}
 
 
 class PlainClient:
-    """Sends requests and collects what comes.
+    """Sends requests and collects messages.
 
     Attributes:
-        notifications: what has come that is no answer.
+        notifications: received messages that are not answers.
     """
 
     def __init__(self, read: Any, write: Any) -> None:
@@ -49,7 +49,7 @@ class PlainClient:
         return self._last
 
     async def answer(self, id_: int) -> dict[str, Any]:
-        """Wait for the answer to a request; what else comes is in `notifications`."""
+        """Wait for the answer to a request; other messages go to `notifications`."""
         while id_ not in self._answers:
             body = await self._read.receive()
             if "method" in body:

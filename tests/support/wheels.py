@@ -59,7 +59,7 @@ def _digest(text: str) -> str:
 
 
 def use_index(folder: Path, patch: pytest.MonkeyPatch) -> None:
-    """Let uv and pip find the wheels of a folder, besides what they find anyway."""
+    """Let uv and pip find the wheels of a folder, in addition to their index."""
     pip, uv = os.environ.get("PIP_FIND_LINKS"), os.environ.get("UV_FIND_LINKS")
     patch.setenv("PIP_FIND_LINKS", f"{pip} {folder}" if pip else str(folder))
     patch.setenv("UV_FIND_LINKS", f"{uv},{folder}" if uv else str(folder))
