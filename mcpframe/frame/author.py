@@ -1,7 +1,7 @@
-"""What an author's functions get: the session with the host.
+"""The session with the host, as an author's functions get it.
 
-Each peer has a session of its own, and `FrameServer.session` is that of the peer that the code runs for. Outside of a
-browser it is a local one, with values in memory and no page, so that tools and tests run unchanged.
+Each peer has its own session, and `FrameServer.session` is that of the peer for which the code runs. Outside of a
+browser it is a local session with values in memory and no page, so that tools and tests run unchanged.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class FrameSession:
     """The session of this page with its host.
 
     Attributes:
-        id: the id that the host gave; `"local"` outside of a frame.
+        id: the id given by the host; `"local"` outside of a frame.
         origin: the host's origin; empty outside of a frame.
         phase: `"setup"`, `"transport"`, or `"local"` outside of a frame.
-        storage: what the session keeps, in this browser.
+        storage: the session's values in this browser.
         page: the document of this page.
         closed: set when the session is over.
     """

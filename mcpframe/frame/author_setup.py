@@ -1,4 +1,4 @@
-"""The setup of a server, for its author: what a setup function returns, and how it is run.
+"""The setup of a server, for its author: the result of a setup function, and how the function is run.
 
 @server.setup(visible=True)
 async def setup(session: FrameSession) -> Setup:
@@ -22,12 +22,12 @@ from mcpframe.frame.setup_phase import Permission, SetupErrorCode, SetupResult, 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Setup:
-    """How a setup ended well. What is left out is as `[tool.mcpframe]` has it.
+    """The result of a successful setup. Omitted values are those of `[tool.mcpframe]`.
 
     Attributes:
-        title: the name the host shows for what was set up.
-        visibility: whether the page is to be seen while it serves: `"required"`, `"optional"` or `"hidden"`.
-        visibility_message: for `"optional"`, what the user gains from seeing it.
+        title: the name that the host shows for this configuration.
+        visibility: whether the page is to be visible while it serves: `"required"`, `"optional"` or `"hidden"`.
+        visibility_message: for `"optional"`, why the user may want to see it.
         ephemeral_message: a short notice for the user.
     """
 
@@ -49,12 +49,12 @@ SetupFunction = Callable[[FrameSession], Awaitable[Setup | None]]
 
 @dataclass(frozen=True, slots=True)
 class SetupPhase:
-    """What an author registered with `FrameServer.setup`.
+    """The registration of an author's setup function with `FrameServer.setup`.
 
     Attributes:
         function: the author's function.
-        visible: whether the page needs to be seen.
-        permissions: the browser permissions that the host is asked for.
+        visible: whether the page must be visible.
+        permissions: the browser permissions to request from the host.
     """
 
     function: SetupFunction
@@ -64,11 +64,11 @@ class SetupPhase:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What goes wrong in an author's function, for the page.
+    """A failure of an author's function, to show on the page.
 
     Attributes:
         title: a sentence.
-        detail: the traceback; empty where the author's function ended on purpose.
+        detail: the traceback; empty if the author's function ended on purpose.
     """
 
     title: str
@@ -78,16 +78,16 @@ class Failure:
 async def run_setup(
     function: SetupFunction, session: FrameSession, default: SetupResult
 ) -> tuple[SetupResult, Failure | None]:
-    """Run an author's setup function; whatever it does becomes a result for the host.
+    """Run an author's setup function, and return a result for the host in any case.
 
     Args:
         function: the author's function.
         session: the session in its setup phase.
-        default: what the configuration says.
+        default: the result according to the configuration.
 
     Returns:
-        The result, and for the page what went wrong. A `SetupFailed` gives its code, a `TimeoutError` TIMEOUT, and any
-        other exception CONFIG_ERROR, with their messages.
+        The result, and the failure to show on the page. A `SetupFailed` gives its code, a `TimeoutError` TIMEOUT, and
+        any other exception CONFIG_ERROR, with their messages.
     """
     try:
         return _result(await function(session), default), None
@@ -98,7 +98,7 @@ async def run_setup(
     except BaseException as error:
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
-            raise  # the host has given the setup up; otherwise it is something of the author's that was cancelled
+            raise  # the host has cancelled the setup; otherwise it was a cancellation of the author's own
         from mcpframe.frame import hints
 
         await hints.explain(error)

@@ -1,10 +1,10 @@
-"""`connect_to_host`: for a framed page that is no server, such as the client of an inverted architecture.
+"""`connect_to_host`: for a framed page that is not a server, such as the client of an inverted architecture.
 
     async def main(page: Page) -> None:
         async with mcp.Client(mcpframe.connect_to_host(allowed_origins=["https://app.example"])) as client:
             ...
 
-The SDK's roles don't depend on the frames': a server may be served in the block as well.
+MCP roles are independent of the frames: a server may be served in the block as well.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Defaults:
-    """What the page's configuration says, for whoever connects to the host.
+    """The page's configuration, for `connect_to_host`.
 
     Attributes:
-        allowed_origins: who may be the host; None where the configuration names nobody.
+        allowed_origins: who may be the host; None if the configuration names nobody.
         options: deadlines and limits.
-        setup: returns how a setup of this page ends.
+        setup: returns the result of a setup of this page.
         note_session: called when a session with the host begins, and with None when it has ended well.
     """
 
@@ -50,7 +50,7 @@ _defaults: Defaults | None = None
 
 
 def configure(defaults: Defaults) -> None:
-    """Say what the configuration says. Called once by boot."""
+    """Set the configuration. Called once by boot."""
     global _defaults
     _defaults = defaults
 
@@ -62,9 +62,9 @@ async def connect_to_host(
     options: Options | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> AsyncIterator[TransportStreams]:
-    """Open a session with the page around this one, or with the one that opened it, for as long as the block lasts.
+    """Open a session with the page that frames or opened this one, for as long as the block lasts.
 
-    Where the host only sets this page up, that is completed at once, and the block is never entered.
+    If the host only runs this page's setup, it completes at once, and the block is never entered.
 
     Args:
         allowed_origins: the exact origins of the pages that may be the host; by default those of `[tool.mcpframe]`.
@@ -75,9 +75,9 @@ async def connect_to_host(
         `(read, write)` of the SDK: for `mcp.Client(connect_to_host(...))`, or for a server to serve.
 
     Raises:
-        NoPeer: where the page was opened by itself.
-        OriginError: where no origin is allowed, or one of them can never match.
-        SessionError: where the handshake fails; see its subclasses.
+        NoPeer: if the page was opened by itself.
+        OriginError: if no origin is allowed, or one of them can never match.
+        SessionError: if the handshake fails; see its subclasses.
         StateError: outside of a page bundle.
     """
     if _defaults is None:
@@ -96,7 +96,7 @@ async def connect_to_host(
         connection = Connection([setup_phase.page_candidate(allowed)], options=used)
         async with open_session(connection, host, on_event=on_event) as session:
             setup_phase.complete(session, _defaults.setup())
-            await asyncio.get_running_loop().create_future()  # until the host takes the page away
+            await asyncio.get_running_loop().create_future()  # until the host removes the page
     connection = Connection(inner_candidates(TRANSPORT, allowed), options=used)
     async with open_session(connection, host, on_event=on_event) as session:
         _defaults.note_session(session.started)

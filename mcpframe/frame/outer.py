@@ -6,12 +6,12 @@
     async with mcp.Client(outer.connect("#tools")) as client:
         ...
 
-`setup` and `connect` put a fresh window into a place, listen before its page can speak, and take it away at the end. A
-place is a selector or an element of this page or `POPUP`; outside a browser it is a `PlaywrightPlace`, of
-`mcpframe.kit.testing`. A session that is over may be followed by another one with the same id: enter `connect` again,
-also where the page was `Unresponsive`.
+`setup` and `connect` put a new window into a place, listen before its page can send anything, and remove it at the end.
+A place is a selector, an element of this page, or `POPUP`; outside a browser it is a `PlaywrightPlace` of
+`mcpframe.kit.testing`. After a session is over, enter `connect` again for another one with the same id, also if the
+page was `Unresponsive`.
 
-What a page may do is granted by name, beforehand or when its setup asks; nothing else gets into the `allow` attribute.
+Permissions are granted by name, beforehand or when the setup asks; nothing else gets into the `allow` attribute.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ OuterHook = Callable[[Event | VisibilityChanged], None]
 Decide = Callable[["tuple[Permission, ...]"], Iterable[str] | Awaitable[Iterable[str]]]
 
 _MOST_DECISIONS = 3
-"""How often one setup may ask for further permissions: each time the page is loaded anew."""
+"""How often one setup may ask for further permissions: the page is reloaded each time."""
 
 
 class RunningSetup:
-    """A setup phase that is under way in a framed page.
+    """A setup phase in progress in a framed page.
 
     Attributes:
-        requires_visible: whether the page needs to be seen; it is shown then.
+        requires_visible: whether the page must be visible; if so, it is shown.
         permissions: what the page asked for.
         session: the session under it.
     """
@@ -72,7 +72,7 @@ class RunningSetup:
         self.permissions = started.permissions
 
     async def result(self) -> SetupResult:
-        """Wait until the page has completed its setup; leave the `async with` block to give it up.
+        """Wait until the page has completed its setup; leave the `async with` block to cancel it.
 
         Returns:
             What the page reported. A setup that failed or was cancelled in the page has an `error_code`.
@@ -91,11 +91,11 @@ class OuterFrame:
     Attributes:
         url: the page's address.
         origin: the one origin that is heard and posted to; `"null"` for an opaque one.
-        session_id: the id that the page keeps its values under. A host that keeps it, too, resumes with it.
-        title: what the page calls itself since its setup.
-        visibility: whether the page is to be seen in the transport phase, as its setup said.
-        permissions: the names of the permissions that are granted, so far.
-        setup_required: set where a session asked for its setup again; a setup clears it.
+        session_id: the id under which the page stores its values. A host that stores it, too, can resume the session.
+        title: the title reported by the setup.
+        visibility: whether the page is to be visible in the transport phase, as reported by the setup.
+        permissions: the names of the permissions granted so far.
+        setup_required: set when a session asks for its setup again; a setup clears it.
         session: the session of the phase under way; None outside of one.
     """
 
@@ -114,24 +114,24 @@ class OuterFrame:
         on_event: OuterHook | None = None,
         on_wire: WireHook | None = None,
     ) -> None:
-        """Say what to frame; nothing is loaded yet.
+        """Describe the page to frame; nothing is loaded yet.
 
         Args:
             url: address of the page, of http or https. In a browser it may be relative to this page.
-            session_id: to resume a session; by default a new one that cannot be guessed.
-            title: what the frame is called until the setup says better.
-            visibility: what the setup said, where it took place earlier.
+            session_id: the id of a session to resume; by default a new, unguessable one.
+            title: the frame's accessible name until the setup reports a title.
+            visibility: the visibility that an earlier setup reported.
             sandbox: `"standard"`, `"popups"`, `"strict"`, the text of a `sandbox` attribute, or None for none.
                 See `places.SANDBOX`. A popup has no sandbox.
             permissions: names of the Permissions Policy features that are granted.
-            on_permissions: asked what to grant where a setup asks for more; gives names, may be async. Without it
+            on_permissions: called when a setup asks for more; returns the names to grant, may be async. Without it
                 nothing more is granted.
-            opaque: the sandbox takes the page its origin. Messages to it can only be posted to `*`, so whatever is in
-                that iframe reads them; a known session id is not given to it.
+            opaque: the sandbox makes the page's origin opaque. Messages to it can only be posted to `*`, so any page in
+                that iframe can read them; it never gets a known session id.
             options: deadlines and limits.
             on_event: called with every event of a connection but `Received`, and with `VisibilityChanged`.
-            on_wire: called with every message, in either phase, as it is sent, received or refused (`events.Wire`). It
-                costs; for inspecting. Of what other windows post to this one, only the origin is told.
+            on_wire: called with every message, in either phase, that is sent, received or rejected (`events.Wire`).
+                This has a cost; it is for inspection. For messages of other windows only the origin is reported.
 
         Raises:
             OriginError: for an address, a sandbox or a permission that cannot work.
@@ -172,31 +172,31 @@ class OuterFrame:
         return self._visible
 
     def show(self) -> None:
-        """Show the framed page; bring a popup to the front. Raises `StateError` where nothing is framed."""
+        """Show the framed page; bring a popup to the front. Raises `StateError` if nothing is framed."""
         self._set_visible(True)
 
     def hide(self) -> None:
-        """Hide the framed page; it goes on running. Raises `StateError` where nothing is framed."""
+        """Hide the framed page; it keeps running. Raises `StateError` if nothing is framed."""
         self._set_visible(False)
 
     @asynccontextmanager
     async def setup(self, place: Any) -> AsyncIterator[RunningSetup]:
         """Run the page's setup phase for as long as the block lasts.
 
-        A page that needs to be seen is shown. Where it asks for permissions that nobody has decided on, the host is
-        asked, and the page is loaded anew with what was granted.
+        A page that must be visible is shown. If it asks for permissions that are undecided, `on_permissions` is called,
+        and the page is reloaded with the granted ones.
 
         Args:
             place: where to put the page: see the module.
 
         Yields:
-            The setup under way.
+            The setup in progress.
 
         Raises:
-            PermissionsDenied: where the page cannot do without a permission that was not granted.
-            PopupBlocked: where the browser opens no popup.
-            SessionError: where the handshake fails; see its subclasses.
-            StateError: where this page is already framed.
+            PermissionsDenied: if the page requires a permission that was not granted.
+            PopupBlocked: if the browser blocks the popup.
+            SessionError: if the handshake fails; see its subclasses.
+            StateError: if this page is already framed.
         """
         from mcpframe.frame import setup_phase
 
@@ -216,15 +216,15 @@ class OuterFrame:
 
         Args:
             place: where to put the page: see the module.
-            visible: whether it is shown from the beginning; by default only where its setup requires it.
+            visible: whether it is initially shown; by default only if its setup requires it.
 
         Yields:
             `(read, write)` of the SDK: for `mcp.Client(outer.connect(...))`, or for a server in this page to serve.
 
         Raises:
-            PopupBlocked: where the browser opens no popup.
-            SessionError: where the handshake fails; see its subclasses.
-            StateError: where this page is already framed, or has to be set up first.
+            PopupBlocked: if the browser blocks the popup.
+            SessionError: if the handshake fails; see its subclasses.
+            StateError: if this page is already framed, or has to be set up first.
         """
         required = self.setup_required
         if required and not required.can_continue:
@@ -244,7 +244,7 @@ class OuterFrame:
     async def _ask(self, error: PermissionsDenied) -> None:
         if self._decide is None:
             raise error
-        for permission in error.permissions:  # now: what is granted is in force as soon as the page is loaded anew
+        for permission in error.permissions:  # now, so that granted permissions apply to the reloaded page
             self._phases[permission.name] = permission.phase
         answer = self._decide(error.permissions)
         granted = set(await answer if inspect.isawaitable(answer) else answer)
@@ -300,7 +300,7 @@ class OuterFrame:
             self.title = event.result.title or self.title
             self.visibility = event.result.visibility
         elif isinstance(event, Closed) and isinstance(event.error, PermissionsDenied):
-            return  # not an end, but a question: `setup` asks it
+            return  # no end: `setup` asks the host
         if self._on_event:
             self._on_event(event)
 

@@ -126,7 +126,7 @@ class Session:
 
     def start(self) -> None:
         """Listen, begin the handshake, and receive what came before."""
-        # All in one turn of the event loop: no message event can come between what was early and what is live.
+        # All in one turn of the event loop: no live event can come between those of the inbox.
         self._stop_listening = self._window.listen(self._deliver, self._gone)
         inbox = self._take_inbox()
         self._carry_out(self.connection.start(self._loop.time(), called=inbox.called))
@@ -147,7 +147,7 @@ class Session:
             The event that began the session.
 
         Raises:
-            SessionError: where there will be no session; see its subclasses.
+            SessionError: if there will be no session; see its subclasses.
         """
         done, _ = await asyncio.wait((self._begun, self._ended), return_when=asyncio.FIRST_COMPLETED)
         if self._begun in done:
@@ -156,7 +156,7 @@ class Session:
         raise self._ended.result().error or SessionError("The session was closed during the handshake.")
 
     async def ended(self) -> Closed:
-        """Wait for the end of the session, and say how it ended."""
+        """Wait for the end of the session, and return how it ended."""
         return await asyncio.shield(self._ended)
 
     def act(self, act: str, body: Any = None) -> None:
@@ -172,18 +172,18 @@ class Session:
         self._carry_out(self.connection.close(self._loop.time()))
 
     def send(self, message: Any) -> None:
-        """Post one message to the peer. One that has no form in JSON fails for whoever waits for it.
+        """Post one message to the peer. One without a JSON form fails for whoever waits for it.
 
         Args:
             message: as the write stream has it: see `Messages`.
 
         Raises:
-            StateError: where the session is not open.
+            StateError: if the session is not open.
         """
         text: str | MessageError
         try:
             text = self._messages.text(message)
-        except Exception as error:  # noqa: BLE001  a serializer may be the author's; whoever waits has to hear
+        except Exception as error:  # noqa: BLE001  an author's serializer may raise anything
             told = payload.well_formed(str(error)).partition("\n")[0][:500]
             text = MalformedMessage(f"The message has no form in JSON: {told}")
         self._carry_out(self.connection.send(text, self._messages.members(message), self._loop.time()))
@@ -221,10 +221,10 @@ class Session:
         try:
             self._incoming.send_nowait(item)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            self.connection.dropped["unread"] += 1  # the SDK has stopped reading: nobody is left to tell
+            self.connection.dropped["unread"] += 1  # the SDK has stopped reading
 
     def _refused(self, body: Mapping[str, Any], error: ValueError) -> Any:
-        """What the SDK gets in place of a message that is not MCP's: whoever waits for it as an answer is told."""
+        """Return the replacement of a message that is not valid MCP: an error for whoever waits for it as an answer."""
         id_ = jsonrpc.request_id(body)
         why = payload.well_formed(str(error)).partition("\n")[0]
         if jsonrpc.is_request(body):
@@ -258,7 +258,7 @@ class Session:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = None
-        if deadline is not None:  # Pyodide's loop raises where the time is past by then
+        if deadline is not None:  # Pyodide's loop raises if the time has passed by then
             self._timer = self._loop.call_later(max(0.0, deadline - self._loop.time()), self._tick)
 
 
@@ -273,7 +273,7 @@ class Writer:
         """Post one message.
 
         Raises:
-            anyio.ClosedResourceError: where the session is not open, as the SDK expects of its streams.
+            anyio.ClosedResourceError: if the session is not open, as the SDK expects of its streams.
         """
         try:
             self._session.send(item)
@@ -303,7 +303,7 @@ async def open_session(
     take_inbox: TakeInbox = Inbox,
     messages: Messages | None = None,
 ) -> AsyncIterator[Session]:
-    """Do the handshake and give the open session; close it at the end.
+    """Do the handshake and yield the open session; close it at the end.
 
     Args:
         connection: a connection in its first state.
@@ -317,7 +317,7 @@ async def open_session(
         The session, past its handshake.
 
     Raises:
-        SessionError: where the handshake fails; see its subclasses.
+        SessionError: if the handshake fails; see its subclasses.
     """
     session = Session(connection, window, on_event, on_wire, take_inbox, messages)
     try:

@@ -30,7 +30,7 @@ export class BackgroundFiles {
    */
   async expect(which, fetchBytes) {
     const wanted = this.files.archives.map((file) => (which === "all" || (which === "own" && file.own) ? fetchBytes(file) : null));
-    const deferred = which === "all" && this.files.deferred.early ? fetchBytes(this.files.deferred) : null;
+    const deferred = which === "all" && this.files.deferred.atStart ? fetchBytes(this.files.deferred) : null;
     return { archives: await Promise.all(wanted), deferred: await deferred };
   }
 

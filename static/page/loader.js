@@ -240,9 +240,9 @@ class Arrivals {
 /** Starts Python without a snapshot, from the files of its library. */
 async function startPython(arrivals, more, begun, isBuild = false) {
   page.progress("Loading");
-  page.expect([...files.archives, ...(files.deferred.early ? [files.deferred] : [])]);
+  page.expect([...files.archives, ...(files.deferred.atStart ? [files.deferred] : [])]);
   const archives = files.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
-  const deferredArchive = files.deferred.early ? arrivals.watched(bytes(files.deferred)) : null;
+  const deferredArchive = files.deferred.atStart ? arrivals.watched(bytes(files.deferred)) : null;
   const deferred = new DeferredModules(absolute(files.deferred.url), files.deferred);
   if (isBuild) await Promise.all([deferredArchive, ...archives.map(({ zip }) => zip)]);
   const fsInit = async (FS) => {
@@ -282,7 +282,7 @@ async function restorePython() {
   });
   performance.mark("mcpframe:python");
   pyodide.FS.chdir(files.server_path);
-  pyodide.pyimport("mcpframe.frame.compat.after_restore").wake(JSON.stringify(snapshot.visitor()));
+  pyodide.pyimport("mcpframe.frame.compat.after_restore").start_visit(JSON.stringify(snapshot.visitor()));
   for (const { path, data } of arrivals.others) {
     pyodide.FS.writeFile(path, await data);
     await pyodide._api.loadDynlib(path);

@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 
-def wake(visitor: str) -> None:
+def start_visit(visitor: str) -> None:
     """Set everything that belongs to a visit.
 
     Args:

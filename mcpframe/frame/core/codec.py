@@ -1,7 +1,7 @@
-"""What differs between dialects on the wire, and nothing else: four small functions.
+"""The wire format of a dialect, as four small functions: everything that differs between dialects on the wire.
 
-A message of the peer is parsed first, within the limits; a codec sees plain JSON values. What it does not claim is
-noise of other libraries. Codecs hold no state: where the two directions of a dialect differ, each side has its own.
+Messages are parsed within the limits first; a codec gets plain JSON values. Messages that no codec claims are noise of
+other libraries. Codecs are stateless: if the two directions of a dialect differ, each side has its own codec.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Codec:
         encode: returns the wire text of a JSON-RPC message, from its JSON text and from the same message parsed, of
             which only the envelope may be looked at: method, id, result, error. Raises `MessageError` for one that
             the dialect has no form for.
-        ids: returns who waits for a message that carries JSON-RPC, also where it cannot be decoded.
+        ids: returns the outline of the JSON-RPC in a message: who waits for it, even if it cannot be decoded.
         carries: the kinds that carry a JSON-RPC message.
-        members: the members of a message that `kind` and `ids` look at. They are all that is read of a message over a
-            limit; arrays and objects in them are None then.
-        body: the member that holds the JSON-RPC message, whose own members `MEMBERS` are read, too. None where they are
-            members of the message itself, or have other names: then they are listed in `members`.
+        members: the members of a message that `kind` and `ids` use. Only these are read of a message over a limit;
+            arrays and objects in them are then None.
+        body: the member that holds the JSON-RPC message, of which `MEMBERS` are read as well. None if these are members
+            of the message itself, or have other names and are listed in `members`.
     """
 
     kind: Callable[[Any], Trigger | None]

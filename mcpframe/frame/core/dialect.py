@@ -1,4 +1,4 @@
-"""What a dialect offers to the composition above it, so that this names none of its messages."""
+"""The interface of a dialect for the composition above it, which names none of its messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SETUP = "setup"
 
 @dataclass(frozen=True, eq=False)
 class Dialect:
-    """One dialect: its tables by phase, and what else differs between dialects outside of a connection.
+    """One dialect: its tables by phase, and everything else that differs between dialects.
 
     Attributes:
         name: such as `"sep"`.
@@ -27,11 +27,11 @@ class Dialect:
         fragments: for each phase but the transport phase, a regular expression that finds it in the hash; the same in
             Python and in JavaScript.
         address_for: returns the address of a page in a phase.
-        last_words: returns what the script of a framed page posts in place of a Python that has ended, from the event
+        last_words: returns the message that the script of a framed page posts after Python has ended, from the event
             that began the session.
-        never_started: returns what it posts in a phase, to whoever is there, where Python does not start.
+        never_started: returns the message that it posts to `*` in a phase if Python does not start.
         host_offer: returns the offer of an outer frame. Takes by name: `session_id`, `granted`, `declined`, `asks`.
-        steps: for kinds of messages of the handshake, what a person calls that step.
+        steps: names for people of the steps of the handshake, by kind of message.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Every error the frame side raises, or hands over in an event.
+"""Every error that the frame side raises or reports in an event.
 
 McpFrameError
 ├── OriginError              an origin or an allow-list that cannot be used
@@ -7,11 +7,11 @@ McpFrameError
 ├── LoadError                a lazy requirement cannot be loaded
 ├── StateError               a local call that the connection's state does not allow
 ├── SetupFailed              raised by an author's setup function: the setup ends with an error code
-│   └── SetupCancelled       the user gave it up
+│   └── SetupCancelled       the user cancelled it
 ├── StorageError             a value of the session cannot be kept or read
-│   └── QuotaError           the browser gives this page no more room
+│   └── QuotaError           the browser's quota is exceeded
 ├── PageError                something of the page that is not there: an element, an asset, the page itself
-├── MessageError             one message refused; the session goes on
+├── MessageError             one message rejected; the session continues
 │   ├── MalformedMessage     not the shape its type demands, or not JSON at all
 │   ├── UnexpectedMessage    well-formed, but not in this state or from this side
 │   ├── UnexpectedOrigin     the peer's window, but a page of another origin in it
@@ -19,7 +19,7 @@ McpFrameError
 │   ├── MessageTooDeep       nested deeper than `max_nesting`
 │   ├── PrototypeKey         carries a key that could reach a JavaScript prototype
 │   └── TooManyPending       more unanswered requests than `max_pending`
-└── SessionError             the session is over, or never came about
+└── SessionError             the session is over, or was never established
     ├── HandshakeTimeout     nobody answered within the deadline
     ├── VersionMismatch      no protocol version in common
     ├── NoPeer               the page is neither framed nor opened by another page
@@ -42,7 +42,7 @@ class OriginError(McpFrameError, ValueError):
 
 
 class EntryError(McpFrameError, TypeError):
-    """An entry `module:object` that does not lead to an MCP server. The message names what was found."""
+    """An entry that does not lead to an MCP server. The message names what it leads to."""
 
 
 class ProgramError(McpFrameError, RuntimeError):
@@ -58,7 +58,7 @@ class StateError(McpFrameError, RuntimeError):
 
 
 class SetupFailed(McpFrameError):
-    """Raised by an author's setup function: the setup has failed, and the host is told why.
+    """Raised by an author's setup function: the setup has failed; the host gets the reason.
 
     Attributes:
         code: one of `CODES`.
@@ -85,7 +85,7 @@ class SetupFailed(McpFrameError):
 
 
 class SetupCancelled(SetupFailed):
-    """Raised by an author's setup function: the user gave the setup up."""
+    """Raised by an author's setup function: the user cancelled the setup."""
 
     def __init__(self, message: str = "The setup was cancelled.") -> None:
         """Say so, in a sentence for a person."""
@@ -97,7 +97,7 @@ class StorageError(McpFrameError, RuntimeError):
 
 
 class QuotaError(StorageError):
-    """The browser gives this page no more room. What was stored before is still there."""
+    """The browser's quota is exceeded. Values stored before are kept."""
 
 
 class PageError(McpFrameError, LookupError):
@@ -105,19 +105,19 @@ class PageError(McpFrameError, LookupError):
 
 
 class MessageError(McpFrameError, ValueError):
-    """One message that is refused. State and session are as they were before it."""
+    """One message that is rejected. The state and the session are unchanged."""
 
 
 class MalformedMessage(MessageError):
-    """A message that claims a protocol type but does not have its shape, or cannot be expressed as JSON."""
+    """A message that claims a protocol type but does not have its shape, or has no JSON form."""
 
 
 class UnexpectedMessage(MessageError):
-    """A well-formed message that this state, or this side of the frame, does not take."""
+    """A well-formed message that this state, or this side, does not accept."""
 
 
 class UnexpectedOrigin(MessageError):
-    """The peer's window holds a page of an origin that is not allowed, or not the one that was pinned."""
+    """The page in the peer's window has an origin that is not allowed, or not the pinned one."""
 
 
 class MessageTooLarge(MessageError):
@@ -129,11 +129,11 @@ class MessageTooDeep(MessageError):
 
 
 class PrototypeKey(MessageError):
-    """A message with `__proto__`, or with `constructor` holding a `prototype`: refused in both directions."""
+    """A message with `__proto__`, or with `constructor` holding a `prototype`: rejected in both directions."""
 
 
 class TooManyPending(MessageError):
-    """More than `max_pending` requests without an answer in one direction."""
+    """More than `max_pending` pending requests in one direction."""
 
 
 class SessionError(McpFrameError, ConnectionError):
@@ -141,11 +141,11 @@ class SessionError(McpFrameError, ConnectionError):
 
 
 class HandshakeTimeout(SessionError, TimeoutError):
-    """The peer did not take the next step of the handshake or of the setup within its deadline."""
+    """The peer did not complete the next step of the handshake or the setup within its deadline."""
 
 
 class VersionMismatch(SessionError):
-    """The peer speaks no version of the transport protocol that we speak."""
+    """The peer and mcpframe have no version of the transport protocol in common."""
 
 
 class NoPeer(SessionError):
@@ -153,14 +153,14 @@ class NoPeer(SessionError):
 
 
 class PopupBlocked(SessionError):
-    """The browser did not open the popup. It opens one only as an answer to a click, and where popups are allowed."""
+    """The browser blocked the popup. It opens one only in response to a click, and if popups are allowed."""
 
 
 class PermissionsDenied(SessionError):
     """The inner frame asks for permissions that the host has not granted.
 
     Attributes:
-        permissions: those that are missing, as `Permission`.
+        permissions: the missing ones, as `Permission`.
     """
 
     def __init__(self, message: str, permissions: tuple[Any, ...] = ()) -> None:

@@ -1,4 +1,4 @@
-"""The vocabulary between a window, a connection and a session: what comes in, what goes out, what happened.
+"""The vocabulary between a window, a connection and a session: input, output and events.
 
 All of it is plain data, so that every rule of a protocol can be tested without a browser, a clock or an event loop.
 """
@@ -14,16 +14,15 @@ from mcpframe.frame.core.errors import MalformedMessage, MessageError, MessageTo
 
 
 class Unreadable(ValueError):
-    """A message has no JSON text, or one that is out of all proportion to what was posted.
+    """A message has no JSON form, or one far larger than the posted object.
 
     Attributes:
-        error: why not.
-        outline: JSON text of a message with the same members as this one, as far as they say which dialect claims it
-            and who waits for it.
+        error: the reason.
+        outline: JSON text of a reduced message: the members that determine its dialect and who waits for it.
     """
 
     def __init__(self, name: str, message: str, outline: str) -> None:
-        """Say why, and who waits.
+        """Create it.
 
         Args:
             name: the name of a `MessageError`; any other stands for `MalformedMessage`.
@@ -43,9 +42,9 @@ class Inbound:
     Attributes:
         origin: `event.origin`, as the browser reports it; `"null"` for an opaque origin.
         from_peer: whether `event.source` is the one window this connection talks to.
-        read: gives the JSON text of `event.data`. It is called only once source and origin have passed, so what a
-            stranger posts is never serialized. Raises `Unreadable` where the data has no JSON form, or a plain
-            `ValueError` where nobody can wait for it.
+        read: returns the JSON text of `event.data`. It is called only after source and origin have passed, so that
+            messages of strangers are never serialized. Raises `Unreadable` if the data has no JSON form, or a plain
+            `ValueError` if nobody can be waiting for it.
     """
 
     origin: str
@@ -55,12 +54,12 @@ class Inbound:
 
 @dataclass(frozen=True, slots=True)
 class Inbox:
-    """What happened in this window before anybody listened: see `static/page/inbox.js`.
+    """Message events that arrived before Python listened: see `static/page/inbox.js`.
 
     Attributes:
-        inbound: the message events, in their order, unread.
-        dropped: how many more there were than are kept.
-        called: whether the openings of this page were posted already.
+        inbound: the message events, in order, unread.
+        dropped: the number of further events that were not kept.
+        called: whether the openings of this page were already posted.
     """
 
     inbound: tuple[Inbound, ...] = ()
@@ -74,8 +73,8 @@ class Send:
 
     Attributes:
         text: JSON text; the window turns it into a plain object and posts that.
-        target_origin: the exact origin to post to. `"*"` only in a handshake before the origin is known, and to a peer
-            of opaque origin that was opted in to.
+        target_origin: the exact origin to post to. `"*"` only for a handshake before the origin is known, and for a
+            peer of opaque origin, which needs an opt-in.
     """
 
     text: str
@@ -83,7 +82,7 @@ class Send:
 
 
 class Departure(StrEnum):
-    """How a window noticed that the peer's document is not the one it was."""
+    """How the peer's document was replaced or lost."""
 
     REPLACED = "replaced"
     """Another document was loaded in the peer's window: a reload or a navigation."""
@@ -93,12 +92,12 @@ class Departure(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionBegun:
-    """The handshake is over: `Opened`, or the same in a phase that only one dialect has.
+    """The handshake has succeeded: `Opened`, or its counterpart in a phase that only one dialect has.
 
     Attributes:
         dialect: the dialect that is spoken, such as `"sep"`.
         origin: the pinned origin of the peer.
-        session_id: the id of the session; None in a dialect without.
+        session_id: the id of the session; None in dialects without ids.
     """
 
     dialect: str
@@ -112,18 +111,18 @@ class Opened(SessionBegun):
 
 
 class OwnEvent:
-    """The base of what only one dialect reports."""
+    """The base of events that only one dialect has."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """One of several candidates is out before anybody answered it; the others go on.
+    """One of several candidates has failed before adoption; the others continue.
 
     Attributes:
-        dialect: the dialect that is not spoken.
-        error: why.
+        dialect: the dialect of the candidate.
+        error: the reason.
     """
 
     dialect: str
@@ -139,7 +138,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """One message was refused; nothing else changed. For the error hook.
+    """A message was rejected; nothing else changed. For the error hook.
 
     Attributes:
         error: what was wrong with it.
@@ -152,10 +151,12 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Unresponsive:
-    """Outer side: the peer does not answer while requests wait, or does again. See `unresponsive_after` of `Options`.
+    """Outer side: the peer became unresponsive while requests are pending, or responds again.
+
+    See `unresponsive_after` of `Options`.
 
     Attributes:
-        unresponsive: whether it does not answer.
+        unresponsive: whether it is unresponsive now.
     """
 
     unresponsive: bool
@@ -174,14 +175,14 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """One message at the gate, for a log of the wire. There is no time in it: it is given as the message passes.
+    """One message at the gate, for a wire log. It is reported at once and carries no time.
 
     Attributes:
-        direction: which way it went.
-        text: its JSON text; None where it was not read, as nothing of a stranger is, or has no form in JSON.
-        origin: where it came from, or the target origin that it was posted to; empty for one that was refused before
-            the peer was known.
-        refused: why it did not pass, in a sentence; None where it did.
+        direction: its direction.
+        text: its JSON text; None if it was not read, as for strangers, or has no JSON form.
+        origin: its origin, or the target origin it was posted to; empty for one that was rejected before the peer was
+            known.
+        refused: the reason it was rejected, as a sentence; None if it passed.
     """
 
     direction: Literal["sent", "received"]
@@ -202,7 +203,7 @@ class Window(Protocol):
 
         Args:
             deliver: called for every message event of this page, whoever posted it.
-            gone: called when the peer's document is noticed to be replaced or removed.
+            gone: called when the peer's document has been replaced or removed.
 
         Returns:
             A function that stops listening; calling it again does nothing.
@@ -210,22 +211,22 @@ class Window(Protocol):
         ...
 
     def post(self, text: str, target_origin: str) -> None:
-        """Post one message to the peer, in order. Never raises where the peer is gone: the message is lost then.
+        """Post one message to the peer, in order. Never raises: if the peer is gone, the message is lost.
 
         Args:
             text: JSON text of the message.
-            target_origin: the origin the peer's document must have to get it.
+            target_origin: the origin that the peer's document must have to receive it.
         """
         ...
 
 
 class InnerWindow(Window, Protocol):
-    """The way of a framed page to its host."""
+    """The window of a framed page's host."""
 
     def take_inbox(self) -> Inbox:
-        """Take over what happened before anybody listened; a second time there is nothing.
+        """Take over the message events that arrived before Python listened. A second call returns an empty inbox.
 
         Returns:
-            What happened. Messages that come later are delivered to whoever listens.
+            The inbox. Later messages are delivered to the listener.
         """
         ...

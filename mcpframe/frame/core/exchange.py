@@ -1,7 +1,7 @@
-"""The JSON-RPC traffic of one open connection: who waits for what in either direction, and how it fails for them.
+"""The JSON-RPC traffic of one open connection: the pending requests of both directions, and how they fail.
 
-Whoever waits for a message always hears: of a request that cannot be sent, or whose answer is refused, the session gets
-an error response; of an answer that cannot be sent, and of a request that is refused, the peer gets one.
+Every pending request is answered: if a request cannot be sent, or its answer is rejected, the session gets an error
+response; if an answer cannot be sent, or a request is rejected, the peer gets one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Exchange:
     """The pending requests of both directions, in the codec of one role.
 
     Attributes:
-        limits: those of one message, as `payload` takes them.
+        limits: the limits of one message, as `payload` takes them.
     """
 
     def __init__(self, codec: Codec, options: Options, post: Callable[[str], Send], *, asks: bool) -> None:
@@ -31,8 +31,8 @@ class Exchange:
         Args:
             codec: the wire format.
             options: limits and deadlines.
-            post: makes a text a message for the pinned peer.
-            asks: whether a peer that is silent while requests wait is asked with a `ping`.
+            post: turns a text into a `Send` to the pinned peer.
+            asks: whether a peer that is silent while requests are pending gets a `ping`.
         """
         self.limits = {"max_bytes": options.max_message_bytes, "max_nesting": options.max_nesting}
         self._codec = codec
@@ -48,23 +48,23 @@ class Exchange:
         return self._alive.deadline
 
     def tick(self, now: float) -> list[Output]:
-        """Let time pass: ask the peer whether it still answers, or report that it does not."""
+        """Let time pass: send the peer a `ping`, or report that it is unresponsive."""
         found = self._alive.tick(now, waits=bool(self._asked_by_us))
         if isinstance(found, Unresponsive):
             return [found]
         return [] if found is None else self._say(found)
 
     def heard(self, now: float) -> list[Unresponsive]:
-        """Take note that the peer has spoken; return what is new about that."""
+        """Note that the peer has sent something; return the event if it responds again."""
         return self._alive.heard(now)
 
     def expect(self, now: float) -> None:
-        """Take note of the time after messages passed: from now on the peer should answer, where requests wait."""
+        """Note the time at which messages passed: from now on the peer should answer pending requests."""
         if self._asked_by_us:
             self._alive.expect(now)
 
     def stop(self) -> None:
-        """Ask the peer no more."""
+        """Stop sending pings."""
         self._alive.stop()
 
     def deliver(self, message: Mapping[str, Any], origin: str | None) -> list[Output]:
@@ -79,10 +79,10 @@ class Exchange:
         return [Received(message)]
 
     def transmit(self, text: str | MessageError, message: Mapping[str, Any], origin: str | None) -> list[Output]:
-        """Send a message, or fail it for whoever waits for it; then a `Wire` says so first.
+        """Send a message, or fail it for whoever waits for it, preceded by a `Wire`.
 
         Args:
-            text: the message as JSON text; or why it has none.
+            text: the message as JSON text; or the error if it has none.
             message: the same message parsed, of which only the envelope is looked at.
             origin: the pinned origin.
         """
@@ -127,7 +127,7 @@ class Exchange:
             return [Refused(error, None)]
         id_ = jsonrpc.usable_id(message["id"])
         if id_ is None or id_ not in self._asked_by_peer:
-            return [Refused(error, None)]  # the peer waits for nothing, or no longer
+            return [Refused(error, None)]  # the peer does not wait, or no longer
         self._asked_by_peer.answered(message)
         return [Refused(error, None), *self._answer(message["id"], jsonrpc.INTERNAL_ERROR, error)]
 
@@ -137,5 +137,5 @@ class Exchange:
     def _say(self, message: Mapping[str, Any]) -> list[Output]:
         try:
             return [self._post(self._codec.encode(payload.encode(message), message))]
-        except MessageError:  # a dialect without a form for this: then nobody waits for it, either
+        except MessageError:  # the dialect has no form for it, so nobody waits for it
             return []

@@ -1,7 +1,7 @@
-"""One role that is played towards one window: its state, its timers, the peer's origin and the pending requests.
+"""One role in action: its state, its timers, the peer's origin and the pending requests.
 
-The gate before it is in `connection.py`. Here a message has passed source and origin, and its kind is known; what is
-left are its shape and whether this state takes it.
+The gate in front of it is in `connection.py`. Here a message has passed source and origin, and its kind is known; its
+shape and whether the state accepts it are checked here.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from mcpframe.frame.core.roles import Local, Message, Options, Role, Rule, State
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A role that a connection may come to play.
+    """A role that a connection may adopt.
 
     Attributes:
         role: the half of a dialect.
         allowed_origins: who may be the peer; for an outer frame the one origin it loads.
-        offer: what the role's own messages say to the peer, of the class `Role.offers`; None for its defaults.
+        offer: the content of the role's own messages, of the class `Role.offers`; None for its defaults.
     """
 
     role: Role
@@ -36,16 +36,16 @@ class Candidate:
 
 
 class Machine:
-    """The state of one role, and what its actions are made of: an `Actor`.
+    """The state of one role: the `Actor` that its actions use.
 
     Attributes:
         role: the table it follows.
         allowed: who may be the peer.
-        offer: what the role's own messages say.
+        offer: the content of the role's own messages.
         options: its deadlines and limits.
-        state: where it stands.
-        session_id: the id of the session; None before, and where the dialect has none.
-        origin: the pinned origin of the peer, None before.
+        state: its state.
+        session_id: the id of the session; None before the handshake, and in dialects without ids.
+        origin: the pinned origin of the peer; None before.
         exchange: the pending requests.
     """
 
@@ -58,7 +58,7 @@ class Machine:
             dropped: counts what is ignored, by reason.
 
         Raises:
-            StateError: where the role needs an offer.
+            StateError: if the role requires an offer.
             TypeError: for an offer of another role.
         """
         self.role = candidate.role
@@ -72,7 +72,7 @@ class Machine:
         self._dropped = dropped
         self._timers: dict[Local, float] = {}
 
-    # What an action is made of: see `roles.Actor`
+    # For actions: see `roles.Actor`
 
     def say(self, message: Mapping[str, Any]) -> Send:
         return self._post(payload.encode(message))
@@ -100,11 +100,11 @@ class Machine:
         reason = str(error or "The session was closed before the answer came.")
         return [*self.exchange.end(reason), Closed(error)]
 
-    # What the connection does with it
+    # For the connection
 
     @property
     def past_opening(self) -> bool:
-        """Whether the peer has taken it past the state it started in, and it is not over."""
+        """Whether the peer has taken it past its opening state, and it is not over."""
         return self.state not in (State.IDLE, self.role.opening, State.CLOSED)
 
     @property
@@ -125,15 +125,15 @@ class Machine:
         return [*outputs, *self.exchange.tick(now)]
 
     def hears(self, origin: str) -> bool:
-        """Return whether a message of this origin is taken: of the peer, once its origin is known."""
+        """Return whether a message of this origin is accepted: once an origin is pinned, only that one."""
         return origin in self.allowed if self.origin is None else origin == self.origin
 
     def takes(self, kind: str | None) -> bool:
-        """Return whether a message of this kind belongs to the state, as far as its kind tells."""
+        """Return whether the state has a rule for this kind of message."""
         return (self.state, kind) in self.role.by_trigger
 
     def hear(self, kind: str, data: Mapping[str, Any], text: str, origin: str, now: float) -> list[Output]:
-        """Take a message of the allowed peer through shape and state; one that is refused changes nothing."""
+        """Check the shape of an allowed peer's message, then follow its rule. A rejected message changes nothing."""
         try:
             payload.check_content(text, data)
             reader = self.role.readers.get(kind)
@@ -156,7 +156,7 @@ class Machine:
         return outputs
 
     def refuse(self, error: MessageError, kind: str, found: Outline, origin: str, now: float) -> list[Output]:
-        """Refuse a message of the peer, so that nobody waits for what cannot come any more."""
+        """Reject a message of the peer, and fail the request it belongs to, so that nobody waits for it."""
         outputs: list[Output] = [Refused(error, origin)]
         if kind in self.role.codec.carries and self.state is State.OPEN:
             outputs += self.exchange.fail_refused(found, error)
@@ -165,7 +165,7 @@ class Machine:
         return outputs
 
     def act(self, trigger: str, body: Any = None, *, now: float) -> list[Output]:
-        """Do something that only this state allows. Raises `StateError` where it does not."""
+        """Do something that needs a rule in this state. Raises `StateError` if there is none."""
         message = Message(trigger, body, now=now)
         rule = self._rule_for(message)
         if rule is None:
@@ -173,7 +173,7 @@ class Machine:
         return self._follow(rule, message)
 
     def happen(self, local: Local, body: Any = None, *, now: float) -> list[Output]:
-        """Let something happen, which states without a rule for it pass over."""
+        """Let something happen; states without a rule for it ignore it."""
         message = Message(local, body, now=now)
         rule = self._rule_for(message)
         return self._follow(rule, message) if rule else []

@@ -1,8 +1,8 @@
-"""Which origins may talk to us: exact ones, written out.
+"""Allow-lists of exact origins.
 
 An origin is what a browser puts into `event.origin` (HTML, section 7.1.1.2, "serialization of an origin"): scheme, host
-and port, nothing else. An entry that a browser could never send would silently match nothing, so it is refused here,
-with what to write instead.
+and port, nothing else. An entry that no browser could ever send would silently match nothing; it is rejected here with
+the form to write instead.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class AllowedOrigins:
     opaque: bool = False
 
     def __contains__(self, origin: str) -> bool:
-        """Return whether a message of this `event.origin` may be heard."""
+        """Return whether a message of this `event.origin` is accepted."""
         if origin == OPAQUE:
             return self.opaque
         return self.anyone or origin in self.exact
@@ -62,7 +62,7 @@ def parse_origin(value: object) -> str:
         The origin, unchanged.
 
     Raises:
-        OriginError: where no browser would ever report this as an origin.
+        OriginError: if no browser would ever report this as an origin.
     """
     if not isinstance(value, str) or not value:
         raise OriginError(f"An origin is a text such as 'https://chat.example', not {value!r}.")

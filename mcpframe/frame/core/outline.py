@@ -1,8 +1,8 @@
-"""Who waits behind a message that is not parsed: the id of the request or answer in it, from its text.
+"""Reads who waits for a message that must not be parsed: the id of the request or answer, from its text.
 
-A message over a limit must not be parsed, and yet whoever waits for it has to hear. Members of one object, or of an
-object in it, are read here in any order and spelling; what is inside them is skipped without being built. The time is
-linear in the length of the text, and the memory that it takes is that of one member.
+A message over a limit must not be parsed, but whoever waits for it must get an error. The members of an object, or of
+one object in it, are read here in any order and spelling; nested values are skipped without being built. The time is
+linear in the length of the text, and the memory is that of one member.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any, Literal
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _STRING_OR_REST = re.compile(r'"(?:[^"\\]++|\\.)*+["\\]?+', re.DOTALL)
-"""As `_STRING`, and all that is left where none ends: a search that failed here would begin anew at every quote."""
+"""As `_STRING`, or the rest of the text if no string ends: a failed search would restart at every quote."""
 _SCALAR = re.compile(r'[^][{}",:\s]++')
-# What stands between two brackets of the same level; a flat group is one without another in it.
+# The text between two brackets of the same level; a flat group contains no other group.
 _BETWEEN = r'[^][{}"]++|"(?:[^"\\]++|\\.)*+"'
 _FLAT = re.compile(rf"[\[{{](?:{_BETWEEN})*+[\]}}]", re.DOTALL)
 _BRACKET = re.compile(rf"(?:{_BETWEEN}|{_FLAT.pattern})*+([][{{}}])", re.DOTALL)
@@ -30,23 +30,23 @@ _CHUNK = re.compile(r'(?:[^"]{1,4096}+|"(?:[^"\\]++|\\.)*+"){1,32}+', re.DOTALL)
 _NO_BRACKETS = re.compile(r"[^][{}]++")
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _BY_BRACKET = 1000
-"""After so many brackets of one group, the rest is looked through in chunks."""
+"""After this many brackets of one group, the rest is scanned in chunks."""
 
 MEMBERS = ("id", "method", "result", "error")
 """The members of a JSON-RPC message that say who waits for it."""
 
 MOST_MEMBERS = 10_000
-"""So many members of a message are looked at, which has a few: each costs more than a parser's."""
+"""The most members of a message that are read: each costs more than in a parser, and messages have a few."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What can be told of a message without reading all of it.
+    """The part of a message that says who waits for it.
 
     Attributes:
-        kind: whether somebody waits for an answer to it, it is the answer, or nobody waits.
-        id: the id as it is written, where there is one: any JSON value that is no array or object, else None.
-        method: the method, where there is one that is a text.
+        kind: `request` if somebody waits for its answer, `response` if it is an answer, or `other`.
+        id: the id as it is written: any JSON value but an array or object; None otherwise.
+        method: the method, if it is a text.
     """
 
     kind: Literal["request", "response", "other"]
@@ -73,8 +73,8 @@ def outline(text: str) -> Outline:
     """Read the outline of a JSON-RPC message from its JSON text.
 
     Args:
-        text: JSON text of any size and depth. Of what is not JSON, the part before the fault counts; of more than
-            `MOST_MEMBERS`, the first ones.
+        text: JSON text of any size and depth. If it is not JSON, the part before the error counts; of more than
+            `MOST_MEMBERS` members, the first ones.
 
     Returns:
         The outline; of duplicate members the last one counts, as for every parser.
@@ -104,7 +104,7 @@ def outline_of_ends(head: str, tail: str) -> Outline:
 
     Args:
         head: how its text begins.
-        tail: how its text ends. Members count in which nothing is nested, after the last one that is cut or nested.
+        tail: how its text ends. Only flat members after the last truncated or nested one count.
     """
     members = sketch(head, MEMBERS)
     if last := _LAST_MEMBERS.search(tail):
@@ -145,8 +145,8 @@ def _read_members(text: str, names: Collection[str], body: str | None, found: di
 class _Members:
     """The members of the object that begins at a place in a text, as `(name, start of the value)`.
 
-    Whoever iterates has to move `at` behind the value, with `value_at` or otherwise. In the end it is behind all. Each
-    member takes an item of `most`; where there is none left, the rest is not read.
+    The caller moves `at` behind each value, with `value_at` or otherwise; at the end it is behind the object. Each
+    member takes an item of `most`; when none is left, the rest is not read.
     """
 
     def __init__(self, text: str, at: int, most: Iterator[int]) -> None:

@@ -15,10 +15,10 @@ from mcpframe.frame.core.errors import MalformedMessage, MessageTooDeep, Message
 from mcpframe.frame.core.outline import nesting
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-"""In a Python text these are never in pairs: such a text has no form in UTF-8."""
+"""Surrogates in a Python text are never pairs: such a text has no UTF-8 form."""
 
 _PIECE = 1 << 20
-"""So many characters are encoded at once: in a page memory is scarce."""
+"""The number of characters encoded at once: memory is scarce in a page."""
 
 _SPELT_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -34,21 +34,21 @@ def check_text(text: str, *, max_bytes: int, max_nesting: int) -> None:
     """Check JSON text against the limits without parsing it.
 
     Args:
-        text: JSON text; where it is not JSON, only its size and brackets are judged.
+        text: JSON text; if it is not JSON, only its size and brackets are checked.
         max_bytes: how many bytes it may have in UTF-8.
         max_nesting: how many arrays and objects may stand inside each other.
 
     Raises:
         MessageTooLarge: over `max_bytes`.
         MessageTooDeep: over `max_nesting`.
-        MalformedMessage: so many brackets that they matter, and they do not match.
+        MalformedMessage: more brackets than the limit, and they do not match.
     """
     size = len(text)
     if size <= max_bytes < size * 4:
         size = len(text.encode("utf-8", "surrogatepass"))
     if size > max_bytes:
         raise MessageTooLarge(f"The message has {size:,} bytes; the limit is {max_bytes:,} (max_message_bytes).")
-    # In Pyodide the parser dies of nesting, where CPython's raises RecursionError: it gets no deeper than this.
+    # Deep nesting crashes the parser in Pyodide, where CPython's raises RecursionError.
     if text.count("[") + text.count("{") <= max_nesting:
         return
     deepest, left = nesting(text)
@@ -59,7 +59,7 @@ def check_text(text: str, *, max_bytes: int, max_nesting: int) -> None:
 
 
 def decode(text: str, *, max_bytes: int, max_nesting: int) -> Any:
-    """Parse JSON text within the limits, and check what it holds.
+    """Parse JSON text within the limits, and check its content.
 
     Args:
         text: JSON text.
@@ -81,7 +81,7 @@ def decode(text: str, *, max_bytes: int, max_nesting: int) -> Any:
 
 
 def parse(text: str, *, max_bytes: int, max_nesting: int) -> Any:
-    """Parse JSON text within the limits. As `decode`, but nothing is checked of what it holds."""
+    """Parse JSON text within the limits. As `decode`, without a check of the content."""
     check_text(text, max_bytes=max_bytes, max_nesting=max_nesting)
     try:
         return _DECODER.decode(text)
@@ -90,15 +90,15 @@ def parse(text: str, *, max_bytes: int, max_nesting: int) -> Any:
 
 
 def check_content(text: str, value: Any = None) -> None:
-    """Refuse keys through which data could change a JavaScript prototype, and texts that are not well-formed Unicode.
+    """Reject keys that could change a JavaScript prototype, and texts that are not well-formed Unicode.
 
     The rule for keys is that of npm's `secure-json-parse`: `__proto__` anywhere, and `constructor` where it holds an
     object with a `prototype`; a plain `constructor` key is an ordinary word and passes. Text with a lone surrogate has
     no form in UTF-8: nobody behind this gate could write it to a file, a socket or a log (RFC 8259, section 8.2).
 
     Args:
-        text: the JSON text of the value, searched first: most messages hold nothing suspicious.
-        value: the parsed value, where there is one already.
+        text: the JSON text of the value, searched first: most messages contain nothing suspicious.
+        value: the parsed value, if it is already available.
 
     Raises:
         PrototypeKey: naming the key.
@@ -128,7 +128,7 @@ def check_content(text: str, value: Any = None) -> None:
 
 
 def is_well_formed(text: str) -> bool:
-    """Return whether a text has a form in UTF-8: no surrogate stands alone in it."""
+    """Return whether a text has a UTF-8 form: it contains no lone surrogate."""
     if text.isascii():
         return True
     try:
@@ -145,9 +145,9 @@ def well_formed(text: str) -> str:
 
 
 def encode(value: Any) -> str:
-    """Return the JSON text of what was parsed from JSON, without spaces. It can always be written as UTF-8.
+    """Return the JSON text of a value that was parsed from JSON, without spaces. It always has a UTF-8 form.
 
-    A number that is too large for JavaScript, as 1e400, is null, as `JSON.stringify` has it.
+    A number too large for JavaScript, such as 1e400, becomes null, as with `JSON.stringify`.
     """
     try:
         text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -1,7 +1,7 @@
-"""What a dialect is made of: a `Role` is a table of rules, one half of the dialect in one phase.
+"""The parts of a dialect: a `Role` is a table of rules, one half of the dialect in one phase.
 
-A rule says: in this state, this trigger leads to that state, by way of this action. A trigger is a kind of message of
-the peer, something local such as a deadline, or an act that only this dialect has. `machine.py` follows the table;
+A rule says: in this state, this trigger leads to that state and runs this action. A trigger is a kind of message of the
+peer, a local event such as a deadline, or an act that only this dialect has. `machine.py` follows the table;
 `dialects/` has the tables.
 """
 
@@ -18,26 +18,26 @@ from mcpframe.frame.core.events import Output, Send
 
 
 class State(StrEnum):
-    """Where a connection stands. Not every role knows every state."""
+    """The state of a connection. Not every role has every state."""
 
     IDLE = "idle"
-    """Made, and deaf."""
+    """Created, and not listening yet."""
     CALLING = "calling"
-    """The handshake is posted, and repeated, until somebody allowed answers."""
+    """The handshake is posted and repeated until an allowed peer answers."""
     AWAITING = "awaiting"
     """Listening for the peer's handshake."""
     CONFIRMING = "confirming"
-    """The handshake is answered; the peer has still to accept."""
+    """The handshake is answered; the peer has not accepted yet."""
     SETTING_UP = "setting up"
-    """The setup phase is agreed, and under way in the inner frame."""
+    """The setup phase is agreed, and in progress in the inner frame."""
     OPEN = "open"
     """MCP messages flow both ways."""
     CLOSED = "closed"
-    """Over, and deaf."""
+    """Over, and not listening any more."""
 
 
 class Local(StrEnum):
-    """What can happen to a connection besides a message of the peer."""
+    """Triggers other than messages of the peer."""
 
     START = "start"
     REPEAT = "repeat is due"
@@ -63,16 +63,17 @@ class Options:
             so it covers loading the inner page.
         accept_timeout: outer: from the reply to the peer's acceptance; by default as long as `handshake_timeout`. It
             covers starting the inner page, which may send its handshake before.
-        setup_timeout: how long a setup may take once agreed; by default for ever, as a person may be filling in a form.
-        unresponsive_after: outer: how long the peer may be silent while requests wait, until an `Unresponsive` event.
-            It is asked with a `ping` after half of that; None never asks.
+        setup_timeout: how long a setup may take once agreed; by default without limit, as the user may be filling in a
+            form.
+        unresponsive_after: outer: how long the peer may be silent while requests are pending, until an `Unresponsive`
+            event. A `ping` is sent after half of that; None disables this.
         repeat_interval: how often an inner frame repeats its handshake until the reply.
-        max_message_bytes: bytes of one message as JSON in UTF-8, in either direction.
-        max_nesting: arrays and objects inside each other in one message, in either direction; 1,000 at most.
-        max_pending: requests without an answer, per direction.
+        max_message_bytes: the largest message, in bytes of JSON in UTF-8, in either direction.
+        max_nesting: the deepest nesting of arrays and objects in one message, in either direction; at most 1,000.
+        max_pending: pending requests, per direction.
 
     Raises:
-        ValueError: where `max_nesting` is out of its range.
+        ValueError: if `max_nesting` is out of its range.
     """
 
     handshake_timeout: float | None = 30.0
@@ -87,20 +88,20 @@ class Options:
     def __post_init__(self) -> None:
         if self.accept_timeout is _AS_HANDSHAKE:
             object.__setattr__(self, "accept_timeout", self.handshake_timeout)
-        # The JSON parser in Pyodide takes 5,000 levels and dies of 10,000, and the runtime with it.
+        # The JSON parser in Pyodide handles 5,000 levels; 10,000 crash it, and the runtime with it.
         if not 1 <= self.max_nesting <= MAX_NESTING:
             raise ValueError(f"max_nesting must be from 1 to {MAX_NESTING:,}, not {self.max_nesting:,}.")
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What set off a rule.
+    """The trigger of a rule, with its data.
 
     Attributes:
         trigger: the kind of message, the `Local`, or the dialect's own act.
-        body: what the reader of that kind made of the message, or the argument of the local call.
-        origin: where a message of the peer came from; empty for a local call.
-        now: the time it is acted on, in seconds.
+        body: the result of the reader of that kind, or the argument of the local call.
+        origin: the origin of a message of the peer; empty for a local call.
+        now: the current time, in seconds.
     """
 
     trigger: Trigger
@@ -110,13 +111,13 @@ class Message:
 
 
 class Actor(Protocol):
-    """What guards and actions see of a connection, and what actions are made of.
+    """The interface of a connection for guards and actions.
 
     Attributes:
         role: the table.
-        offer: what the role's own messages say: of the class `Role.offers`.
+        offer: the content of the role's own messages, of the class `Role.offers`.
         options: deadlines and limits.
-        session_id: the id of the session; None before, and where the dialect has none.
+        session_id: the id of the session; None before the handshake, and in dialects without ids.
     """
 
     role: Role
@@ -128,22 +129,22 @@ class Actor(Protocol):
         """Return a message of the dialect's own for the pinned peer."""
 
     def call_out(self, message: Mapping[str, Any]) -> Send:
-        """Return a handshake for whoever is there: the one message that goes to `*`, before the origin is known."""
+        """Return a handshake to an unknown peer: the only message posted to `*`, before the origin is known."""
 
     def pin(self, origin: str, session_id: str | None = None) -> None:
-        """Fix the peer's origin for the rest of the connection, and the id of the session where there is one."""
+        """Pin the peer's origin for the rest of the connection, and set the id of the session if there is one."""
 
     def repeat_at(self, time: float) -> None:
-        """Ask for a `Local.REPEAT` at a time, in seconds; it is forgotten when the state is left."""
+        """Schedule a `Local.REPEAT` at a time, in seconds; leaving the state cancels it."""
 
     def ignore(self, reason: str) -> list[Output]:
-        """Count a message that is in order but changes nothing."""
+        """Count a valid message that changes nothing."""
 
     def deliver(self, message: Mapping[str, Any]) -> list[Output]:
         """Hand a well-formed MCP message of the peer to the session."""
 
     def transmit(self, text: str | MessageError, message: Mapping[str, Any]) -> list[Output]:
-        """Send an MCP message in the role's codec, or fail it for whoever waits for it."""
+        """Send an MCP message with the role's codec, or fail it for whoever waits for it."""
 
     def end(self, error: SessionError | None = None) -> list[Output]:
         """Return the last outputs: an error for each of our pending requests, then `Closed`."""
@@ -155,14 +156,14 @@ Guard = Callable[[Actor, Message], bool]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One line of a role's table: in `state`, `trigger` leads to `to` by way of `action`.
+    """One line of a role's table: in `state`, `trigger` leads to `to` and runs `action`.
 
     Attributes:
-        state: where it holds.
-        trigger: what sets it off.
+        state: the state in which it applies.
+        trigger: its trigger.
         to: the state afterwards. It is entered before the action runs.
-        action: makes the outputs; None where there are none.
-        guard: must be true for the rule to apply. Of several rules for one trigger, the first that applies is taken.
+        action: returns the outputs; None for no outputs.
+        guard: must return true for the rule to apply. Of several rules for one trigger, the first that applies is used.
     """
 
     state: State
@@ -181,14 +182,14 @@ class Role:
         side: whether it is the inner or the outer frame's half.
         phase: `"transport"`, where MCP messages flow, or a phase that only this dialect has.
         codec: the wire format of this side.
-        readers: for every kind of message of the peer, what checks its shape and returns its body. Raises
+        readers: for every kind of message of the peer, a function that checks its shape and returns its body. Raises
             `MalformedMessage`.
         rules: the table.
         waits: for a state, the `Options` field that bounds the stay in it.
-        offers: the class of what its own messages say: a frozen dataclass with defaults, or whose construction raises
-            where something has to be said. None where there is nothing to say.
-        last: the kind of message after which the peer takes the phase for over, whatever becomes of it here. Where one
-            is refused, `Local.LAST_REFUSED` ends the phase on this side, too.
+        offers: the class of the content of its own messages: a frozen dataclass, with defaults unless a value is
+            required. None if its messages have no variable content.
+        last: the kind of message after which the peer considers the phase over, even if it is refused here. Then
+            `Local.LAST_REFUSED` ends the phase on this side, too.
     """
 
     dialect: str
@@ -211,7 +212,7 @@ class Role:
 
     @property
     def opening(self) -> State:
-        """The state that the start leads to, in which the role waits for a peer."""
+        """The state after the start, in which the role waits for a peer."""
         return self.by_trigger[State.IDLE, Local.START][0].to
 
     @property

@@ -1,6 +1,6 @@
-"""Which dialects there are, for the composition: everything above this file takes a dialect from here.
+"""The available dialects: everything above this file gets its dialects here.
 
-A dialect is a folder of this one with a `dialect.py`. Where its folder is not there, everything else works without it.
+A dialect is a folder beside this file with a `dialect.py`. Without that folder, everything else still works.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NAMES: Final = ("sep",)
 
 @cache
 def dialects() -> tuple[Dialect, ...]:
-    """Return the dialects that are there, in order of preference."""
+    """Return the available dialects, in order of preference."""
     found: list[Dialect] = []
     for name in NAMES:
         module = f"{__package__}.{name}"
@@ -40,7 +40,7 @@ def dialect(name: str | None = None) -> Dialect:
     """Return a dialect by its name; by default the preferred one.
 
     Raises:
-        StateError: where it is not there.
+        StateError: if it is not available.
     """
     for each in dialects():
         if name in (None, each.name):
@@ -49,7 +49,7 @@ def dialect(name: str | None = None) -> Dialect:
 
 
 def phase_of(fragment: str) -> str:
-    """Return the phase that a page's address asks for: that of the first dialect which sees one of its own there.
+    """Return the phase that a page's address asks for: that of the first dialect that finds one of its own in it.
 
     Args:
         fragment: `location.hash`, with or without the `#`.
@@ -59,24 +59,24 @@ def phase_of(fragment: str) -> str:
 
 
 def inner_candidates(phase: str, allowed_origins: AllowedOrigins) -> Sequence[Candidate]:
-    """Return what a framed page may come to play: every dialect that has this phase, for the same origins."""
+    """Return the candidates of a framed page: the roles of all dialects with this phase, for the same origins."""
     return [Candidate(each.inner[phase], allowed_origins) for each in dialects() if phase in each.inner]
 
 
 def last_words(event: SessionBegun) -> Any:
-    """Return what the script of a framed page posts in place of a Python that has ended; None for nothing."""
+    """Return the message that the script of a framed page posts after Python has ended; None for none."""
     return dialect(event.dialect).last_words(event)
 
 
 @dataclass(frozen=True, slots=True)
 class WireMessage:
-    """What a message on the wire is.
+    """The description of a message on the wire.
 
     Attributes:
-        dialect: whose it is.
-        kind: its kind, in words of that dialect.
-        body: the JSON-RPC message in it; None where it carries none, or one that is malformed.
-        step: what a person calls this step of the handshake; empty where it is none.
+        dialect: its dialect.
+        kind: its kind, in the terms of that dialect.
+        body: the JSON-RPC message in it; None if it carries none, or a malformed one.
+        step: the name for people of this step of the handshake; empty if it is none.
     """
 
     dialect: str
@@ -86,7 +86,7 @@ class WireMessage:
 
 
 def read_wire(message: Any) -> WireMessage | None:
-    """Return what a parsed message on the wire is, of any dialect and direction; None for what is of none."""
+    """Return the description of a parsed message, of any dialect and direction; None for one of no dialect."""
     for each in dialects():
         for roles in (each.inner, each.outer):
             codec = roles[TRANSPORT].codec
@@ -101,7 +101,7 @@ def read_wire(message: Any) -> WireMessage | None:
 
 
 def body_text(text: str) -> str | None:
-    """Return the JSON-RPC text inside of a wire text, where an envelope is just what we would put around it."""
+    """Return the JSON-RPC text inside a wire text, if its envelope is exactly the one we would write."""
     for each in dialects():
         for roles in (each.inner, each.outer):
             before, _, after = roles[TRANSPORT].codec.encode("\0", {}).partition("\0")
@@ -111,7 +111,7 @@ def body_text(text: str) -> str | None:
 
 
 def bare_body(message: Any) -> Any:
-    """Return the JSON-RPC message in a parsed one whose envelope is just what we would put around it; else None."""
+    """Return the JSON-RPC message in a parsed one, if its envelope is exactly the one we would write; else None."""
     for each in dialects():
         for roles in (each.inner, each.outer):
             codec = roles[TRANSPORT].codec

@@ -94,7 +94,7 @@ def assemble(
     ]
     deferred = hashed(f"{SHARED}/deferred.zip", pack(layers.deferred))
     at_start = not config.inspect or needs_deferred(inspected.modules, layers.deferred)
-    image, snapshot_facts = _snapshot(snapshot, name, layers, inspected, len(libraries))
+    image, header = _snapshot(snapshot, name, layers, inspected, len(libraries))
     decoder = hashed(f"{SHARED}/{DECODER}", (page_dir() / DECODER).read_bytes())
     licences = hashed(f"{SHARED}/licences.txt", _licence_text(layers, scripts.patched))
     lazy_files, lazy = _lazy(project, lock, wheels)
@@ -127,8 +127,8 @@ def assemble(
             ],
             "libraries": [{**link(item, name), "path": path} for path, item in libraries],
             "paths": layers.paths,
-            "snapshot": image and {**link(image, name), "decoder": link(decoder, name), **snapshot_facts},
-            "deferred": {**link(deferred, name), "to": LIBRARY, "early": at_start},
+            "snapshot": image and {**link(image, name), "decoder": link(decoder, name), **header},
+            "deferred": {**link(deferred, name), "to": LIBRARY, "atStart": at_start},
             "env": {"PYTHONPATH": STDLIB_PATH},
             "server_path": SERVER_PATH,
             "stdlib_zip": STDLIB_ZIP,
@@ -218,7 +218,7 @@ def _snapshot(
     own = snapshot.layer == AUTHOR
     missing = set(inspected.modules) - set(snapshot.modules)
     unknown = needs_deferred(missing, {**layers.deferred, **_shared(layers)})
-    facts = {
+    header = {
         "layer": snapshot.layer,
         "unpacked": snapshot.unpacked,
         "features": dict(snapshot.features),
@@ -229,7 +229,7 @@ def _snapshot(
         "files": "none" if own else "all" if unknown else "own",
         "paths": [] if own else layers.paths,
     }
-    return hashed(f"{name if own else SHARED}/snapshot.bin", snapshot.data), facts
+    return hashed(f"{name if own else SHARED}/snapshot.bin", snapshot.data), header
 
 
 def _shared(layers: Layers) -> dict[str, bytes]:

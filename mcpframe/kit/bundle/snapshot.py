@@ -173,11 +173,11 @@ def _layer(browser: OpenedBundle, server: Server, layer: str) -> tuple[Snapshot 
         except NoOutcome:  # browsers crash and machines stall now and then
             taken = _take_layer(browser, server, own=own, program=program)
         write_file(path, _pack(taken))
-    facts, data = _unpack(path.read_bytes())
-    if "reason" in facts:
+    header, data = _unpack(path.read_bytes())
+    if "reason" in header:
         browser.chromium.forget()  # with everything that the author's module left in it
-        return None, facts["reason"]
-    return Snapshot(data, layer, **facts), ""
+        return None, header["reason"]
+    return Snapshot(data, layer, **header), ""
 
 
 def _take_layer(browser: OpenedBundle, server: Server, *, own: bool, program: str) -> _FactsAndData:
@@ -196,7 +196,7 @@ def _take_layer(browser: OpenedBundle, server: Server, *, own: bool, program: st
         return {"reason": reason}, b""
     memory = whole(sent["memory"])
     data, unpacked = sparse(memory, start, {"table": outcome["table"]}, own=frozenset(outcome["own"]))
-    facts = {
+    header = {
         "unpacked": unpacked,
         "features": outcome["features"],
         "build": outcome["build"],
@@ -204,13 +204,13 @@ def _take_layer(browser: OpenedBundle, server: Server, *, own: bool, program: st
         "modules": outcome["found"]["modules"],
         "made_with": browser.version,
     }
-    entry = {**facts, "layer": AUTHOR if own else SDK, "paths": []}
+    entry = {**header, "layer": AUTHOR if own else SDK, "paths": []}
     tried, _ = browser.run({**job, "step": "check"}, own=own, snapshot=(data, entry))
     if reason := _failure(tried, "a restored page"):
         return {"reason": reason}, b""
     if own and server.tools is not None and tried["tools"] != list(server.tools):
         return {"reason": "its tools differ once it is restored"}, b""
-    return facts, data
+    return header, data
 
 
 def _start(browser: OpenedBundle, *, own: bool) -> tuple[dict[str, Any], bytes]:
@@ -270,8 +270,8 @@ def _first_line(text: str) -> str:
 
 
 def _pack(taken: tuple[dict[str, Any], bytes]) -> bytes:
-    facts, data = taken
-    head = json.dumps(facts).encode()
+    header, data = taken
+    head = json.dumps(header).encode()
     return len(head).to_bytes(4, "big") + head + data
 
 

@@ -292,11 +292,15 @@ class _Page:
         self._files[f"/{name}/{SNAPSHOT_MAKER}"] = maker
         self._files[f"/{name}/job.json"] = json.dumps(job).encode()
         if snapshot is not None:
-            data, facts = snapshot
+            data, header = snapshot
             self._files[f"/{name}/snapshot.bin"] = data
             decoder = (page_dir() / DECODER).read_bytes()
             self._files[f"/{name}/{DECODER}"] = decoder
-            files["snapshot"] = {**_file_entry("snapshot.bin", data), "decoder": _file_entry(DECODER, decoder), **facts}
+            files["snapshot"] = {
+                **_file_entry("snapshot.bin", data),
+                "decoder": _file_entry(DECODER, decoder),
+                **header,
+            }
         index = f"/{name}/index.html"
         self._files[index] = _BOOT.sub(
             lambda match: match[1] + _changed(match[2], files, own=own, checks=snapshot is not None) + match[3],

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "c5e6ac9135fa09e4632238ce65999299a67f2b7d21b1a3189e2f52d0df04a446"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "7a6dc10746f9cbb9477b56e277de512c5a29f0920edd7866dd71b5d0e4a688ea"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -542,7 +542,7 @@ var BackgroundFiles = class {
    */
   async expect(which, fetchBytes) {
     const wanted = this.files.archives.map((file) => which === "all" || which === "own" && file.own ? fetchBytes(file) : null);
-    const deferred = which === "all" && this.files.deferred.early ? fetchBytes(this.files.deferred) : null;
+    const deferred = which === "all" && this.files.deferred.atStart ? fetchBytes(this.files.deferred) : null;
     return { archives: await Promise.all(wanted), deferred: await deferred };
   }
   /** Writes the archives that have arrived. The folders of the others are filled when a file in them is looked up. */
@@ -1070,9 +1070,9 @@ var Arrivals = class {
 };
 async function startPython(arrivals, more, begun, isBuild = false) {
   page.progress("Loading");
-  page.expect([...files.archives, ...files.deferred.early ? [files.deferred] : []]);
+  page.expect([...files.archives, ...files.deferred.atStart ? [files.deferred] : []]);
   const archives = files.archives.map((file) => ({ ...file, zip: arrivals.watched(bytes(file)) }));
-  const deferredArchive = files.deferred.early ? arrivals.watched(bytes(files.deferred)) : null;
+  const deferredArchive = files.deferred.atStart ? arrivals.watched(bytes(files.deferred)) : null;
   const deferred = new DeferredModules(absolute(files.deferred.url), files.deferred);
   if (isBuild) await Promise.all([deferredArchive, ...archives.map(({ zip }) => zip)]);
   const fsInit = async (FS) => {
@@ -1110,7 +1110,7 @@ async function restorePython() {
   });
   performance.mark("mcpframe:python");
   pyodide.FS.chdir(files.server_path);
-  pyodide.pyimport("mcpframe.frame.compat.after_restore").wake(JSON.stringify(snapshot.visitor()));
+  pyodide.pyimport("mcpframe.frame.compat.after_restore").start_visit(JSON.stringify(snapshot.visitor()));
   for (const { path, data } of arrivals.others) {
     pyodide.FS.writeFile(path, await data);
     await pyodide._api.loadDynlib(path);

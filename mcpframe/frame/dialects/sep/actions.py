@@ -41,10 +41,10 @@ _OURS = (1, 0)
 
 
 def last_words(event: SessionBegun) -> dict[str, Any]:
-    """Return what the script of an inner page posts to its host in place of a Python that has ended.
+    """Return the message that the script of an inner page posts to its host after Python has ended.
 
-    A host with an open session takes a handshake for another document, and ends the session; a setup fails. So nobody
-    waits for an answer that cannot come any more.
+    A host with an open session treats a handshake as another document, and ends the session; a setup fails. So nobody
+    waits for an answer that can no longer come.
 
     Args:
         event: What began the session.
@@ -56,10 +56,10 @@ def last_words(event: SessionBegun) -> dict[str, Any]:
 
 
 def never_started(phase: str) -> dict[str, Any] | None:
-    """Return what the script of an inner page posts to `*` where Python does not start.
+    """Return the message that the script of an inner page posts to `*` if Python does not start.
 
-    A host that has answered a setup's handshake waits for the end of the setup, mostly without a deadline. In the
-    transport phase it waits for the acceptance, which has one, and no message of the peer could end that sooner.
+    A host that answered a setup's handshake waits for the end of the setup, usually without a deadline. In the
+    transport phase it waits for the acceptance, which has a deadline; no message of the peer can end that wait sooner.
     """
     if phase == TRANSPORT:
         return None
@@ -186,7 +186,7 @@ def completed(actor: Actor, message: Message) -> Iterable[Output]:
 
 
 def completed_unreadably(actor: Actor, message: Message) -> Iterable[Output]:
-    """The page takes its setup for over, and waits for nothing any more: so must the host."""
+    """The page considers its setup over, so it is over for the host, too."""
     told = f"How the setup of the page ended cannot be read: {message.body}"
     yield SetupCompleted(SetupResult("", error_code=SetupErrorCode.CONFIG_ERROR, error_message=told))
     yield from actor.end()
@@ -230,7 +230,7 @@ def _end_with(make: Callable[[Message], SessionError]) -> Callable[[Actor, Messa
 
 
 def inner_took_too_long(actor: Actor, message: Message) -> Iterable[Output]:
-    """The host may wait for ever: so it is told."""
+    """Notify the host, which may wait without a deadline."""
     yield from _fail_setup(actor, SetupErrorCode.TIMEOUT, HandshakeTimeout("The setup was not completed in time."))
 
 

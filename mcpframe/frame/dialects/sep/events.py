@@ -1,4 +1,4 @@
-"""What only this dialect knows: the setup phase, what is asked for and reported in it, and that it is needed again."""
+"""Acts and events that only this dialect has: those of the setup phase."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mcpframe.frame.core.events import OwnEvent, SessionBegun
 
 
 class Act(StrEnum):
-    """What an inner frame may do in this dialect, besides sending: see `Connection.act`."""
+    """Acts of an inner frame in this dialect, besides sending: see `Connection.act`."""
 
     COMPLETE_SETUP = "complete setup"
     """End the setup phase, with a `SetupResult`."""

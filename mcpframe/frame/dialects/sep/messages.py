@@ -7,11 +7,11 @@ Three dialects are in use, all called "1.0":
 - C, the draft specification of 2025-07: as B, and in the setup handshake `minProtocolVersion`, `maxProtocolVersion` and
   `requestedPermissions`, without `protocolVersion`.
 
-Each reader takes any of them and raises `MalformedMessage` for what is none. Versions are compared as numbers. A member
-that is null counts as missing.
+Each reader accepts any of them and raises `MalformedMessage` for anything else. Versions are compared as numbers. A
+null member counts as missing.
 
-`MCP_SETUP_COMPLETE` is read leniently: after it the page takes its setup for over, so that there is no second one. What
-can be defaulted is; anything but success is a failure.
+`MCP_SETUP_COMPLETE` is read leniently, because the page considers its setup over once it has sent it. Missing values
+get defaults; anything but success is a failure.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _text(value: Any) -> str:
 
 
 def fitting(text: str) -> str:
-    """Return a text as the peer takes it: cut where it is too long, and well-formed."""
+    """Return a text as the peer accepts it: truncated if it is too long, and well-formed."""
     text = well_formed(text)
     if not _is_long(text):
         return text
@@ -129,7 +129,7 @@ def fitting(text: str) -> str:
 
 
 def _first(data: Mapping[str, Any], *keys: str) -> Any:
-    """Return the first of these members that is there and not null."""
+    """Return the first of these members that is present and not null."""
     return next((data[key] for key in keys if data.get(key) is not None), None)
 
 
@@ -212,7 +212,7 @@ def read_setup_complete(data: Mapping[str, Any]) -> SetupResult:
 
 
 def _error_code(status: str, error: Any) -> SetupErrorCode | str:
-    """Return why a setup failed, in the page's own word where it is none of the protocol's."""
+    """Return why a setup failed: a code of the protocol, or the page's own."""
     code = _text(error.get("code")) if isinstance(error, dict) else ""
     if code:
         return SetupErrorCode(code) if code in list(SetupErrorCode) else code

@@ -1,4 +1,4 @@
-"""What each side says in its own messages, as data: see `Candidate.offer`."""
+"""The content of each side's own messages, as data: see `Candidate.offer`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from mcpframe.frame.dialects.sep.events import Permission
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageOffer:
-    """What an inner frame asks for in its setup.
+    """An inner frame's requests in its setup handshake.
 
     Attributes:
-        requires_visible_setup: whether it needs to be seen meanwhile.
+        requires_visible_setup: whether it must be visible during the setup.
         permissions: the browser permissions it asks for.
     """
 
@@ -23,13 +23,13 @@ class PageOffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostOffer:
-    """What an outer frame gives to the inner one, and what it has decided about permissions.
+    """The session id for the inner frame, and the host's decisions about permissions.
 
     Attributes:
         session_id: the id of the session; not empty.
-        granted: the names of the permissions that are granted; None where the host leaves them to the iframe.
-        declined: the names of those that are not.
-        asks: whether somebody is there to decide on further ones; without, only required ones are undecided.
+        granted: the names of granted permissions; None if the host leaves them to the iframe.
+        declined: the names of declined permissions.
+        asks: whether the host can decide on further ones; if not, only required ones count as undecided.
     """
 
     session_id: str = ""
@@ -42,7 +42,7 @@ class HostOffer:
             raise StateError("An outer frame gives the session its id: pass session_id.")
 
     def undecided(self, permissions: tuple[Permission, ...]) -> tuple[Permission, ...]:
-        """Return those of the permissions that the host has still to decide on."""
+        """Return the permissions that the host has not decided on yet."""
         if self.granted is None:
             return ()
         return tuple(p for p in permissions if p.name not in self.granted and self._is_open(p))

@@ -9,17 +9,17 @@
                 inner ◀── MCP_MESSAGE ──────────────────▶ outer
                 inner ── MCP_SETUP_REQUIRED ─────────────▶ outer      any time while open
 
-What is sent is the union of the dialects in use, what is read is any of them: see `messages.py`.
+Sent messages are the union of the variants in use; any of them is read: see `messages.py`.
 
 The outer frame knows the inner one's origin from its URL and pins it with the first handshake: unlike the reference
 implementation it never replies to `*`. A handshake heard again before the acceptance is a repetition and is answered
 again; after it, it is another document, which cannot take over the session.
 
-A page that has sent MCP_SETUP_COMPLETE takes its setup for over. So one that is refused ends it for the outer frame,
-too, as failed.
+A page that has sent MCP_SETUP_COMPLETE considers its setup over. If that message is rejected, the setup ends for the
+outer frame, too, as failed.
 
-An outer frame that decides about permissions gets no further than the first setup handshake that asks for undecided
-ones: what a document may do is fixed when it is loaded, so the host decides, and loads the page anew.
+For an outer frame that decides about permissions, a setup handshake that asks for undecided ones ends the connection: a
+document's permissions are fixed when it is loaded, so the host decides and reloads the page.
 """
 
 from __future__ import annotations
