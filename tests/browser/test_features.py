@@ -70,7 +70,7 @@ async def test_text(client: McpClient) -> None:
 
 async def test_tools_are_listed_with_their_schemas(client: McpClient) -> None:
     tools = {tool["name"]: tool for tool in (await client.request("tools/list"))["tools"]}
-    assert tools["echo"]["description"] == "Give the text back."
+    assert tools["echo"]["description"] == "Return the text back."
     assert tools["echo"]["inputSchema"]["required"] == ["text"]
     assert tools["weather"]["outputSchema"]["properties"]["degrees"]["description"] == "In Celsius"
 

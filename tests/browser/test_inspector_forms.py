@@ -20,8 +20,8 @@ from tests.browser.conftest import SERVERS, Bundle, Troubles, new_context
 
 DOT = base64.b64encode((SERVERS / "authored" / "dot.png").read_bytes()).decode()
 PARTS = (
-    "checks", "controls", "fields", "forms", "groups", "jsontext", "media", "merging", "patterns", "pattern_trees",
-    "results", "rows", "schema", "tree", "unions",
+    "checks", "controls", "fields", "forms", "groups", "json_values", "jsontext", "media", "merging", "patterns",
+    "pattern_trees", "results", "rows", "schema", "tree", "unions",
 )  # fmt: skip
 
 

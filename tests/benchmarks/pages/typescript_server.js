@@ -33,7 +33,7 @@ class InnerFrameTransport {
 
 const server = new McpServer({ name: "echo", version: "0.1.0" });
 const inputSchema = z.object({ text: z.string() });
-server.registerTool("echo", { description: "Give the text back.", inputSchema }, ({ text }) => ({
+server.registerTool("echo", { description: "Return the text back.", inputSchema }, ({ text }) => ({
   content: [{ type: "text", text }],
 }));
 await server.connect(new InnerFrameTransport());
