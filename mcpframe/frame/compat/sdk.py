@@ -74,6 +74,7 @@ def major() -> int:
     return 1 if any(os.path.isdir(f"{folder}/server/fastmcp") for folder in folders) else 2  # noqa: PTH112
 
 
+@cache  # as `major`
 def has_fastmcp() -> bool:
     """Return whether the package fastmcp of 4.x is there. Earlier ones, for mcp 1.x, do not work in a page yet."""
     return major() == 2 and find_spec("fastmcp") is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import utf_16_le_encode
 from typing import Any, NoReturn
 
 from mcpframe.frame.core.errors import MalformedMessage, MessageTooDeep, MessageTooLarge, PrototypeKey
@@ -133,7 +134,9 @@ def is_well_formed(text: str) -> bool:
         return True
     try:
         for start in range(0, len(text), _PIECE):
-            text[start : start + _PIECE].encode("utf-16-le")  # many times faster than a search
+            # Many times faster than a search. Not `str.encode`: that imports a module, and a page that has just been
+            # restored from a snapshot would have to fetch all files of the library for it.
+            utf_16_le_encode(text[start : start + _PIECE])
     except UnicodeEncodeError:
         return False
     return True

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -112,3 +114,18 @@ def test_a_lone_surrogate_is_found_wherever_it_stands(alphabet: str, at: int) ->
     text = alphabet * 1_500_000
     assert payload.is_well_formed(text)
     assert not payload.is_well_formed(f"{text[:at]}\udc00{text[at:]}")
+
+
+def test_a_text_that_is_not_ascii_imports_no_codec() -> None:
+    # A page that has just been restored from a snapshot would fetch all files of the library for one import.
+    program = (
+        "import sys\n"
+        "from mcpframe.frame.core.payload import check_content, encode, is_well_formed\n"
+        "before = set(sys.modules)\n"
+        "assert is_well_formed('\\u03c0') and not is_well_formed('\\ud800')\n"
+        "check_content('\"\\u03c0\"')\n"
+        "encode('\\u03c0')\n"
+        "print(sorted(set(sys.modules) - before))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
