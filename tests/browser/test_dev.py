@@ -50,13 +50,16 @@ async def in_its_own_chromium(body: Callable[[BrowserContext, Troubles], Awaitab
 
     The driver of Playwright 1.65 crashes on an assertion in `FrameManager.frameAttached`, and all its browsers with it,
     if a frame of another site becomes one of the page's own process at the wrong moment. Each rebuild does that: the
-    frame goes to about:blank and back.
+    frame goes to about:blank and back. Without site isolation there are no such frames.
     """
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             async with async_playwright() as playwright:
-                browser = await playwright.chromium.launch(**launch_options(ensure_chromium()))
+                options = launch_options(ensure_chromium())
+                options["args"] = [*options["args"], "--disable-site-isolation-trials"]
+                browser = await playwright.chromium.launch(**options)
                 async with new_context(browser) as (context, troubles):
+                    troubles.expect("Fetch API cannot load")  # of a page that is replaced while it fetches
                     await body(context, troubles)
                 await browser.close()
         except Error as error:
