@@ -71,7 +71,7 @@ class DevServer:
         self.url = f"{page.origin}/"
         self.channel = channel
         self._path = path
-        self._out, self._proofs = scratch / "out", scratch / "proofs"
+        self._out, self._earlier, self._proofs = (scratch / name for name in ("out", "earlier", "proofs"))
         self._unproved = 0
         self._server = server
         self._origins = [page.origin, *also]
@@ -84,6 +84,7 @@ class DevServer:
             if problem:
                 self.channel.publish(error=problem)  # before the build, as one that is not a draft takes seconds
             before = self.server_url
+            keep_files(self._out, self._earlier)
             built = build(
                 self._path, self._out, allowed_origins=self._origins, draft=problem is None, progress=progress
             )
@@ -199,17 +200,36 @@ def serve_dev(
     with ExitStack() as stack:
         temporary = stack.enter_context(scratch("dev"))
         folder, out = temporary / "page", temporary / "out"
-        out.mkdir()
-        folder.mkdir()
+        earlier = temporary / "earlier"
+        for each in (folder, out, earlier):
+            each.mkdir()
         channel = channel or DevChannel()
         page = _serve(stack, WithChannel(Site(folder, readers=()), STATE_PATH, channel), port, _PAGE_PORT)
-        server = _serve(stack, Site(out, readers=[page.origin, *also]), 0, _SERVER_PORT, FRAMED_HOST)
+        server = _serve(stack, Site(out, readers=[page.origin, *also], earlier=earlier), 0, _SERVER_PORT, FRAMED_HOST)
         _write_page(folder, server.origin, channel)
         stack.callback(channel.close)
         dev = DevServer(path, temporary, page, server, channel, also)
         stack.callback(dev.stop)
         dev.first_error = dev.rebuild(progress)
         yield dev
+
+
+def keep_files(out: Path, earlier: Path) -> None:
+    """Keep the files of an output root that is about to be built again, for pages that are still fetching them.
+
+    Args:
+        out: The output root.
+        earlier: The folder for the files; it keeps those of the last build only.
+    """
+    current = {file.relative_to(out) for file in out.rglob("*") if file.is_file()}
+    for file in [file for file in earlier.rglob("*") if file.is_file()]:
+        if file.relative_to(earlier) not in current:
+            file.unlink()
+    for name in current:
+        kept = earlier / name
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.unlink(missing_ok=True)
+        os.link(out / name, kept)
 
 
 def check_path(path: Path) -> None:

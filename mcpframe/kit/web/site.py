@@ -49,17 +49,24 @@ class Site:
         headers: Headers of every response, by name; none may be in `_headers`, too.
         readers: The origins whose pages may read the files, instead of those that `_headers` allows
             (`Access-Control-Allow-Origin`); None leaves it to `_headers`, as a published site does.
+        earlier: A folder whose files are served where the first folder does not have them.
 
     Raises:
         ServeError: The folder does not exist, or its `_headers` cannot be read.
     """
 
     def __init__(
-        self, folder: Path, headers: Mapping[str, str] | None = None, *, readers: Collection[str] | None = None
+        self,
+        folder: Path,
+        headers: Mapping[str, str] | None = None,
+        *,
+        readers: Collection[str] | None = None,
+        earlier: Path | None = None,
     ) -> None:
         if not folder.is_dir():
             raise ServeError(f"{folder} is not a folder that can be served.")
         self._root = folder.resolve()
+        self._roots = [self._root] if earlier is None else [self._root, earlier.resolve()]
         self._extra = dict(headers or {})
         self._readers = None if readers is None else frozenset(readers)
         self._rules = parse("")
@@ -99,20 +106,21 @@ class Site:
         segments = path.split("/")[1:]
         if "\0" in path or "\\" in path or any(part.startswith(".") or part in _PRIVATE for part in segments):
             return None
-        file = self._root.joinpath(*segments)
-        if path.endswith("/"):
-            file = file / "index.html"
-        try:
-            file = file.resolve()
-            found = file.is_file() or (file / "index.html").is_file()
-        except OSError:  # a name that the file system cannot have
-            return None
-        return file if found and file.is_relative_to(self._root) else None
+        name = Path(*segments, "index.html") if path.endswith("/") else Path(*segments)
+        for root in self._roots:
+            try:
+                file = (root / name).resolve()
+                found = file.is_file() or (file / "index.html").is_file()
+            except OSError:  # a name that the file system cannot have
+                return None
+            if found and file.is_relative_to(root):
+                return file
+        return None
 
     def _compressed(self, file: Path) -> Path | None:
         """Return the compressed form of a file, if there is one."""
         packed = file.with_name(file.name + ".gz").resolve()
-        return packed if packed.is_file() and packed.is_relative_to(self._root) else None
+        return packed if packed.is_file() and any(packed.is_relative_to(root) for root in self._roots) else None
 
     def _file(self, file: Path, asked: Headers, headers: dict[str, str]) -> Response:
         content_type = _TYPES.get(file.suffix) or mimetypes.guess_type(file.name)[0] or "application/octet-stream"

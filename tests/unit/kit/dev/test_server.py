@@ -7,6 +7,7 @@ import sys
 import webbrowser
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import parse_qs, urlsplit
 from urllib.request import urlopen
 
@@ -75,6 +76,35 @@ def test_a_syntax_error_is_told_at_once_and_the_build_has_the_last_word(
         (project / "server.py").write_text(SERVER)
         assert server.rebuild() is None
         assert server.channel._state["error"] is None
+
+
+def test_the_files_of_the_build_before_are_served(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = 0
+
+    def build(path: Path, out: Path, **options: Any) -> BuildResult:
+        nonlocal number
+        for file in (out / "a").glob("server.*"):
+            file.unlink()
+        number += 1
+        (out / "a").mkdir(exist_ok=True)
+        (out / "a" / f"server.{number}.zip").write_text(str(number))
+        (out / "a" / "index.html").write_text(str(number))
+        return BuildResult("a", out / "a", {})
+
+    def served(name: str) -> str:
+        try:
+            with urlopen(f"{server.server_url}{name}") as response:
+                return str(response.read().decode())
+        except HTTPError as error:
+            return str(error.code)
+
+    monkeypatch.setattr(dev, "build", build)
+    with dev.serve_dev(project) as server:
+        server.rebuild()
+        assert [served(name) for name in ("index.html", "server.1.zip", "server.2.zip")] == ["2", "1", "2"]
+        server.rebuild()
+        found = [served(name) for name in ("index.html", "server.1.zip", "server.2.zip", "server.3.zip")]
+        assert found == ["3", "404", "2", "3"]
 
 
 def test_a_first_build_that_fails_does_not_stop_it(project: Path, builds: list[dict[str, Any]]) -> None:

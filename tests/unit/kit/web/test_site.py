@@ -219,6 +219,23 @@ def test_only_pages_of_these_origins_may_read(tmp_path: Path) -> None:
         assert headers["access-control-allow-origin"] is None
 
 
+def test_a_file_that_is_gone_is_the_earlier_one(tmp_path: Path) -> None:
+    for name, texts in {
+        "now": {"a.txt": "new"},
+        "before": {"a.txt": "old", "b.txt": "old", "b.txt.gz": "packed"},
+    }.items():
+        (tmp_path / name).mkdir()
+        for file, text in texts.items():
+            (tmp_path / name / file).write_text(text)
+    (tmp_path / "before/out.txt").symlink_to(__file__)
+    with serve_app(Site(tmp_path / "now", earlier=tmp_path / "before")) as served:
+        assert get(served, "/a.txt")[2] == b"new"
+        assert get(served, "/b.txt")[2] == b"old"
+        assert get(served, "/b.txt", accept_encoding="gzip")[2] == b"packed"
+        for path in ("/c.txt", "/out.txt", "/../before/a.txt"):
+            assert get(served, path)[0] == 404
+
+
 @pytest.mark.parametrize("path", ["/link", "/linked%20index/", "/linked%20index/index.html"])
 def test_links_that_lead_out_are_not_followed(served: Served, path: str) -> None:
     assert get(served, path)[0] == 404
