@@ -113,6 +113,46 @@ def set_environment(args: Sequence[str], env: Mapping[str, str], program: str = 
         sys.argv[:] = [program or next(iter(sys.argv), ""), *args]
 
 
+def load_server(entry: str, is_server: Callable[[object], bool], kinds: str) -> Any:
+    """Import the server that an entry names.
+
+    Args:
+        entry: `module:object`.
+        is_server: Returns whether an object is a server.
+        kinds: What a server has to be, for errors.
+
+    Raises:
+        EntryError: As `find`, or the object is no server.
+    """
+    return _checked(entry, _found(entry, is_server), is_server, kinds)
+
+
+async def open_server(entry: str, is_server: Callable[[object], bool], kinds: str) -> Any:
+    """Import the server that an entry names; if it names a factory, call that for it. As `load_server`.
+
+    Raises:
+        EntryError: As `load_server`, or as `call_factory`.
+    """
+    found = _found(entry, is_server)
+    if is_factory(entry):
+        found = await call_factory(entry, found)
+    return _checked(entry, found, is_server, kinds)
+
+
+def _found(entry: str, is_server: Callable[[object], bool]) -> Any:
+    def servers_in(module: ModuleType) -> str:
+        names = [name for name, value in vars(module).items() if is_server(value)]
+        return f"its servers are: {', '.join(names)}" if names else "and no server under another name"
+
+    return find(entry, servers_in)
+
+
+def _checked(entry: str, found: object, is_server: Callable[[object], bool], kinds: str) -> Any:
+    if not is_server(found):
+        raise EntryError(f"The entry {entry!r} is of type {type(found).__name__}; it has to be {kinds}.")
+    return found
+
+
 def load_main(entry: str) -> Callable[[Page], Awaitable[None]]:
     """Import the main function of a page bundle.
 

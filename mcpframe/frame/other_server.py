@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 from mcpframe.frame import entries, lines
 from mcpframe.frame.compat.sdk import is_of_fastmcp, major
 from mcpframe.frame.compat.stdio import stdio_of
-from mcpframe.frame.core.errors import EntryError
 from mcpframe.frame.lines import LineFiles, PlainMessages
 
 _OF_MCP_1 = "a FastMCP or a lowlevel Server of mcp 1.x, which this bundle has"
@@ -38,21 +36,16 @@ def messages() -> PlainMessages:
 
 def load_entry(entry: str) -> Any:
     """Import the server an entry names. As `server.load_entry`."""
-    return _checked(entry, entries.find(entry, _servers_in))
+    return entries.load_server(entry, is_server, _kinds())
 
 
 async def open_entry(entry: str) -> Any:
     """Import the server an entry names; where it names a factory, call that for it. As `server.open_entry`."""
-    if not entries.is_factory(entry):
-        return load_entry(entry)
-    return _checked(entry, await entries.call_factory(entry, entries.find(entry, _servers_in)))
+    return await entries.open_server(entry, is_server, _kinds())
 
 
-def _checked(entry: str, found: object) -> Any:
-    if not is_server(found):
-        kinds = _OF_MCP_1 if major() == 1 else _OF_MCP_2
-        raise EntryError(f"The entry {entry!r} is of type {type(found).__name__}; it has to be {kinds}.")
-    return found
+def _kinds() -> str:
+    return _OF_MCP_1 if major() == 1 else _OF_MCP_2
 
 
 def is_server(found: object) -> bool:
@@ -66,11 +59,6 @@ def _classes() -> list[type]:
     if major() == 1:
         return [lowlevel_server, import_module("mcp.server.fastmcp").FastMCP]
     return [lowlevel_server, import_module("mcp.server.mcpserver").MCPServer]
-
-
-def _servers_in(module: ModuleType) -> str:
-    names = [name for name, value in vars(module).items() if is_server(value)]
-    return f"its servers are: {', '.join(names)}" if names else "and no server under another name"
 
 
 def lowlevel(server: Any) -> Any:

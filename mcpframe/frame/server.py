@@ -18,7 +18,6 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import anyio
@@ -240,7 +239,8 @@ def load_entry(entry: str) -> ServerObject:
         EntryError: The entry has another form, its module or a module that one needs is not there, or the object is
             missing or no server. Whatever else the module raises is passed on as it is.
     """
-    return _checked(entry, entries.find(entry, _servers_in))
+    server: ServerObject = entries.load_server(entry, _is_server, _WHAT_SERVES)
+    return server
 
 
 async def open_entry(entry: str) -> ServerObject:
@@ -252,21 +252,12 @@ async def open_entry(entry: str) -> ServerObject:
     Raises:
         EntryError: As `load_entry`; or the factory cannot be called without arguments.
     """
-    if not entries.is_factory(entry):
-        return load_entry(entry)
-    return _checked(entry, await entries.call_factory(entry, entries.find(entry, _servers_in)))
-
-
-def _checked(entry: str, found: object) -> ServerObject:
-    if not isinstance(found, MCPServer | Server):
-        raise EntryError(f"The entry {entry!r} is of type {type(found).__name__}; it has to be {_WHAT_SERVES}.")
-    server: ServerObject = found
+    server: ServerObject = await entries.open_server(entry, _is_server, _WHAT_SERVES)
     return server
 
 
-def _servers_in(module: ModuleType) -> str:
-    names = [name for name, value in vars(module).items() if isinstance(value, MCPServer | Server)]
-    return f"its servers are: {', '.join(names)}" if names else "and no server under another name"
+def _is_server(found: object) -> bool:
+    return isinstance(found, MCPServer | Server)
 
 
 def messages() -> SdkMessages:

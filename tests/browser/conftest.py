@@ -155,13 +155,21 @@ def everything(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> It
         yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
 
 
+@asynccontextmanager
+async def chromium(*arguments: str) -> AsyncIterator[Browser]:
+    """Run a Chromium, with further arguments, for the duration of the block."""
+    async with async_playwright() as playwright:
+        options = launch_options(ensure_chromium())
+        browser = await playwright.chromium.launch(**{**options, "args": [*options["args"], *arguments]})
+        yield browser
+        await browser.close()
+
+
 @pytest.fixture(scope="session")
 async def browser() -> AsyncIterator[Browser]:
     """The one Chromium of this run."""
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(**launch_options(ensure_chromium()))
+    async with chromium() as browser:
         yield browser
-        await browser.close()
 
 
 class Troubles:

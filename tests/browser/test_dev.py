@@ -8,20 +8,19 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import IO
 
 import anyio
 import pytest
-from playwright.async_api import BrowserContext, Error, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Page, expect
 
 from mcpframe.frame.core.errors import McpFrameError
-from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.dev.server import DevServer, serve_dev
 from mcpframe.kit.project.scaffold import scaffold
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import Origins, Troubles, new_context
+from tests.browser.conftest import Origins, Troubles, chromium
 from tests.browser.inspecting import BOOT, ServerPart
 
 
@@ -42,32 +41,16 @@ def server(project: Path) -> Iterator[DevServer]:
         thread.join(20)
 
 
-_ATTEMPTS = 3
-
-
-async def in_its_own_chromium(body: Callable[[BrowserContext, Troubles], Awaitable[None]]) -> None:
-    """Run the body of a test in a Chromium of its own; again if Playwright's driver has crashed.
+@pytest.fixture(scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    """A Chromium without site isolation, for this file alone.
 
     The driver of Playwright 1.65 crashes on an assertion in `FrameManager.frameAttached`, and all its browsers with it,
-    if a frame of another site becomes one of the page's own process at the wrong moment. Each rebuild does that: the
-    frame goes to about:blank and back. Without site isolation there are no such frames.
+    if a frame of another process becomes one of the page's own at the wrong moment. Each rebuild does that: the frame
+    goes to about:blank and back. Without site isolation there are no such frames.
     """
-    for attempt in range(1, _ATTEMPTS + 1):
-        try:
-            async with async_playwright() as playwright:
-                options = launch_options(ensure_chromium())
-                options["args"] = [*options["args"], "--disable-site-isolation-trials"]
-                browser = await playwright.chromium.launch(**options)
-                async with new_context(browser) as (context, troubles):
-                    troubles.expect("Fetch API cannot load")  # of a page that is replaced while it fetches
-                    await body(context, troubles)
-                await browser.close()
-        except Error as error:
-            crashed = "has been closed" in error.message or "Connection closed" in error.message
-            if not crashed or attempt == _ATTEMPTS:
-                raise
-        else:
-            return
+    async with chromium("--disable-site-isolation-trials") as browser:
+        yield browser
 
 
 async def reaches(page: Page, state: str, tools: str) -> None:
@@ -77,23 +60,16 @@ async def reaches(page: Page, state: str, tools: str) -> None:
     await page.wait_for_function(script, arg=[state, tools], timeout=BOOT_PATIENCE * 1000)
 
 
-async def test_changes_are_followed_at_the_same_session(server: DevServer, project: Path) -> None:
-    source = (project / "server.py").read_text()
-
-    async def follows(context: BrowserContext, _: Troubles) -> None:
-        (project / "server.py").write_text(source)
-        await _host_page_follows(server, project, context)
-
-    await in_its_own_chromium(follows)
-
-
-async def _host_page_follows(server: DevServer, project: Path, context: BrowserContext) -> None:
-    source = (project / "server.py").read_text()
+async def test_changes_are_followed_at_the_same_session(
+    server: DevServer, project: Path, context: BrowserContext, troubles: Troubles
+) -> None:
+    troubles.expect("Fetch API cannot load")  # of a page that is replaced while it fetches
     page = await context.new_page()
     await page.goto(server.url)
     await reaches(page, "ready", "add")
     session = await page.inner_text("#session")
 
+    source = (project / "server.py").read_text()
     (project / "server.py").write_text(source.replace("def add(", "def plus("))
     await reaches(page, "ready", "plus")
     assert await page.inner_text("#session") == session
@@ -193,18 +169,9 @@ def terminal(project: Path) -> Iterator[Terminal]:
 
 
 async def test_the_inspector_follows_and_an_error_at_import_is_told_everywhere(
-    terminal: Terminal, project: Path
+    terminal: Terminal, project: Path, context: BrowserContext, troubles: Troubles
 ) -> None:
-    source = (project / "server.py").read_text()
-
-    async def follows(context: BrowserContext, troubles: Troubles) -> None:
-        (project / "server.py").write_text(source)
-        await _everything_follows(terminal, project, context, troubles)
-
-    await in_its_own_chromium(follows)
-
-
-async def _everything_follows(terminal: Terminal, project: Path, context: BrowserContext, troubles: Troubles) -> None:
+    troubles.expect("Fetch API cannot load")  # of a page that is replaced while it fetches
     inspector = await context.new_page()
     await inspector.goto(await terminal.says(r"Serving (http\S+)"))
     server = ServerPart(inspector.get_by_role("region", name="Adder", exact=True))
