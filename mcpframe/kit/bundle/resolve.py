@@ -12,6 +12,7 @@ with sockets can use are left out (`left_out`): `mcpframe.frame.compat` answers 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -237,6 +238,8 @@ def _compile(
         command = [find_uv_bin(), "pip", "compile", f"{SERVER}.in", f"{OWN}.in", "--constraints", "constraints.txt"]
         command += ["--python-platform", _PLATFORM, "--python-version", PYTHON_VERSION.rpartition(".")[0]]
         command += ["--generate-hashes", "--no-header", "--annotation-style", "line", "--quiet", "--no-config"]
+        # Without an interpreter uv looks for one of Pyodide's version, and tries to download it.
+        command += ["--python", sys.executable]
         command += ["--index-strategy", "unsafe-best-match", "--output-file", "pins.txt"]
         try:
             run_tool(command, "uv", cwd=folder, timeout=600)
