@@ -1,4 +1,4 @@
-"""Other people's servers, by their packages' names: console scripts of mcp 1.x, called in Chromium."""
+"""Other people's servers, by their packages' names: console scripts of mcp 1.x and fastmcp, called in Chromium."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "index"
     for file in (templates_dir() / "unmodified").glob("*/pyproject.toml"):
         project = tomllib.loads(file.read_text())["project"]
-        files = {path.relative_to(file.parent).as_posix(): path.read_text() for path in file.parent.rglob("*.py")}
+        contents = [path for ending in ("py", "json") for path in file.parent.glob(f"*/*.{ending}")]
+        files = {path.relative_to(file.parent).as_posix(): path.read_text() for path in contents}
         about = {"version": project["version"], "requires": project["dependencies"], "scripts": project["scripts"]}
         write_wheel(folder, project["name"], files, **about)
     use_index(folder, monkeypatch)
@@ -66,3 +67,18 @@ def test_a_lowlevel_server_of_mcp_1_has_its_arguments(tmp_path: Path, page: Page
     frame = f"{serving(tmp_path / 'out')}/unmodified-units/"
     answer = json.loads(call(page, host, frame, "convert", json.dumps({"value": 2, "from": "mile"})))
     assert answer["content"][0]["text"] == "3218.69 m"
+
+
+@pytest.mark.usefixtures("index")
+def test_a_server_of_the_package_fastmcp_is_built_by_its_name(
+    tmp_path: Path, page: Page, host: str, serving: Serving
+) -> None:
+    project = package_project("unmodified-flashcards", tmp_path / "project", allowed_origins=["*"])
+    result = build(project, tmp_path / "out")
+    names = ["list_cards", "answer", "score", "quiz", "spelling_same"]
+    assert [tool["name"] for tool in result.tools or ()] == names
+    assert result.manifest["versions"]["packages"]["fastmcp"].startswith("4.")
+    assert result.manifest["start"] == "starts from a snapshot with the server imported"
+    frame = f"{serving(tmp_path / 'out')}/unmodified-flashcards/"
+    answer = json.loads(call(page, host, frame, "list_cards", json.dumps({"deck": "german"})))
+    assert answer["structuredContent"] == {"result": [{"front": "Brot", "back": "bread", "deck": "german"}]}
