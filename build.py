@@ -7,6 +7,7 @@
     python3 build.py bench [ARGUMENTS]   run the benchmark
     python3 build.py conformance [ARGS]  run the official conformance suite against the bridge
     python3 build.py soak [ARGUMENTS]    call the bridge 20,000 times, with clients that leave, cancel and lie
+    python3 build.py survey [NAMES]      build public packages by their names, and call a tool of each
     python3 build.py docs [--check]      write the generated parts of docs/ (or only compare them), and build its site
     python3 build.py screenshots         renew the README's pictures
     python3 build.py scripts             bundle the scripts of static/page, after a change of one
@@ -69,8 +70,9 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("bench", help="run the benchmark", add_help=False)
     verbs.add_parser("conformance", help="run the official conformance suite against the bridge", add_help=False)
     verbs.add_parser("soak", help="call the bridge by the thousand, and count what is left", add_help=False)
+    verbs.add_parser("survey", help="build public packages by their names, and call a tool of each", add_help=False)
     options, rest = parser.parse_known_args(arguments)
-    if rest and options.verb not in ("test", "bench", "conformance", "soak"):
+    if rest and options.verb not in ("test", "bench", "conformance", "soak", "survey"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         ensure_environment()
@@ -86,6 +88,8 @@ def main(arguments: Sequence[str]) -> int:
             return conformance(rest)
         elif options.verb == "soak":
             return soak(rest)
+        elif options.verb == "survey":
+            return survey(rest)
         elif options.verb == "check":
             return check()
         elif options.verb == "screenshots":
@@ -210,6 +214,10 @@ def conformance(arguments: Sequence[str]) -> int:
 
 def soak(arguments: Sequence[str]) -> int:
     return subprocess.call([sys.executable, "-m", "tests.soak", *arguments], cwd=ROOT, env=set_up())
+
+
+def survey(arguments: Sequence[str]) -> int:
+    return subprocess.call([sys.executable, "-m", "tests.survey", *arguments], cwd=ROOT, env=set_up())
 
 
 def check() -> int:

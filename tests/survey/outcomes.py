@@ -1,0 +1,89 @@
+"""What became of a package: whether its tool answered, else at which stage it failed and why."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from mcpframe.kit.base.cache import write_file
+from mcpframe.kit.base.terminal import visible
+
+STAGES = {
+    "resolution": ("Resolving the requirements", "Fetching wheels"),
+    "import": ("Compiling to bytecode", "Importing the server in Pyodide"),
+    "page": ("Taking a snapshot in a browser", "Writing", "Opening the page"),
+    "call": ("Listing the tools", "Calling the tool"),
+}
+"""The stages of a trial: the steps that belong to each."""
+NO_WHEEL, MAIN = "no wheel", "main"
+"""Stages that are known by the error, not by the step."""
+
+_NO_WHEEL = re.compile(r"has no wheel that runs in Pyodide|needs \S+ of Pyodide's distribution, a shared library")
+_MAIN = re.compile(r"does not start in the page: The program|console script")
+_MOST = 240  # characters
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of one trial.
+
+    Attributes:
+        name: The package's name.
+        digest: The `Package.digest` that it was tried with.
+        version: Its version, once resolved.
+        sdk: What it is written with, such as "mcp 1.30.0".
+        tools: How many tools it lists.
+        first_visit: The bytes of a first visit of its page, with gzip.
+        seconds: How long resolving, building and calling took.
+        stage: The stage that failed; empty if its tool answered.
+        why: The reason, in one line.
+        message: The whole message.
+    """
+
+    name: str
+    digest: str
+    version: str = ""
+    sdk: str = ""
+    tools: int | None = None
+    first_visit: int | None = None
+    seconds: float = 0.0
+    stage: str = ""
+    why: str = ""
+    message: str = ""
+
+    def keep(self, folder: Path) -> None:
+        """Write it into a folder."""
+        write_file(folder / f"{self.name}.json", json.dumps(asdict(self), indent=2).encode())
+
+
+def read_outcome(folder: Path, name: str) -> Outcome | None:
+    """Return what was kept of a package; None if nothing that can be read."""
+    try:
+        return Outcome(**json.loads((folder / f"{name}.json").read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def stage_of(step: str, message: str) -> str:
+    """Return the stage at which a trial failed.
+
+    Args:
+        step: The step that was under way.
+        message: The error's message.
+    """
+    if _NO_WHEEL.search(message):
+        return NO_WHEEL
+    stage = next((stage for stage, steps in STAGES.items() if step.startswith(steps)), "resolution")
+    return MAIN if stage == "import" and _MAIN.search(message) else stage
+
+
+def in_one_line(message: str) -> str:
+    """Return the first line of a message that says something, cut at a sentence or word if it is long."""
+    line = next((line.strip() for line in message.splitlines() if line.strip()), "no reason was given")
+    line = visible(line)
+    if len(line) <= _MOST:
+        return line
+    cut = line[:_MOST]
+    return f"{cut[: cut.rfind(' ')]} …"
