@@ -128,7 +128,8 @@ def _code_for_earlier(lock: Lock) -> str | None:
 def _undeclared(lock: Lock) -> dict[str, str]:
     """Return what servers import of the SDK's requirements that it is served without, though they do not require it."""
     files = {package.name: package for package in lock.packages}
-    users = set(files["mcp"].required_by) & files.keys() if "mcp" in files else set()
+    sdks = [files[name] for name in ("mcp", "fastmcp", "fastmcp-slim") if name in files]
+    users = {who for sdk in sdks for who in sdk.required_by} & files.keys()
     found: dict[str, str] = {}
     for name in sorted(users - {who for entry in LEFT_OUT for who in entry.of}):
         wheel = unpack(wheel_path(files[name]))

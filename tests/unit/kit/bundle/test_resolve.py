@@ -228,6 +228,15 @@ def test_what_a_server_takes_of_the_sdks_requirements_without_asking_is_kept(res
     assert set(versions(resolving(index, roots=["a"]))) == {"a", "mcp"}
 
 
+def test_so_is_what_a_server_of_fastmcp_takes(resolving: Resolving) -> None:
+    via = {"mcp": "-r mcpframe.in, fastmcp", "fastmcp": "a", "a": "-r server.in", "starlette": "mcp, fastmcp"}
+    index = Index({"a": ["1"], "fastmcp": ["4"], "mcp": ["2.3"], "starlette": ["1"]}, via, {})
+    index.wheels = index.versions
+    code = {"a": "from starlette.requests import Request"}
+    assert set(versions(resolving(index, roots=["a"], code=code))) == {"a", "fastmcp", "mcp", "starlette"}
+    assert set(versions(resolving(index, roots=["a"]))) == {"a", "fastmcp", "mcp"}
+
+
 def test_requirements_that_contradict_each_other_are_an_error_with_either(resolving: Resolving) -> None:
     index = Index({"mcp": ["2.3"], "a": ["1"]}, VIA, WHEELS)
     index.conflict = SDK
