@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import os
+import tarfile
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -22,8 +24,9 @@ def write_wheel(
     version: str = "1.0",
     requires: Iterable[str] = (),
     scripts: Mapping[str, str] | None = None,
+    tag: str = "py3-none-any",
 ) -> Path:
-    """Write the wheel of a pure Python package.
+    """Write the wheel of a package.
 
     Args:
         folder: Where to.
@@ -32,6 +35,7 @@ def write_wheel(
         version: Its version.
         requires: Its requirements.
         scripts: Its console scripts, `module:function` by name.
+        tag: Where it runs; by default everywhere.
     """
     stem = f"{name.replace('-', '_')}-{version}"
     metadata = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
@@ -40,18 +44,33 @@ def write_wheel(
     contents = {
         **files,
         f"{stem}.dist-info/METADATA": "\n".join(metadata) + "\n",
-        f"{stem}.dist-info/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{stem}.dist-info/WHEEL": f"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: {tag}\n",
         f"{stem}.dist-info/entry_points.txt": "\n".join(entries) + "\n",
     }
     record = f"{stem}.dist-info/RECORD"
     lines = [f"{path},sha256={_digest(text)},{len(text.encode())}" for path, text in contents.items()]
     contents[record] = "\n".join([*lines, f"{record},,"]) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
-    wheel = folder / f"{stem}-py3-none-any.whl"
+    wheel = folder / f"{stem}-{tag}.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         for path, text in contents.items():
             archive.writestr(zipfile.ZipInfo(path, _TIME), text)
     return wheel
+
+
+def write_source(folder: Path, name: str, *, version: str = "1.0", requires: Iterable[str] = ()) -> Path:
+    """Write the source distribution of a package, which has its metadata, and cannot be built."""
+    stem = f"{name.replace('-', '_')}-{version}"
+    metadata = ["Metadata-Version: 2.2", f"Name: {name}", f"Version: {version}"]
+    data = "\n".join([*metadata, *(f"Requires-Dist: {item}" for item in requires)]).encode() + b"\n"
+    folder.mkdir(parents=True, exist_ok=True)
+    archive = folder / f"{stem}.tar.gz"
+    with tarfile.open(archive, "w:gz") as file:
+        for path, content in ((f"{stem}/PKG-INFO", data), (f"{stem}/pyproject.toml", b"")):
+            entry = tarfile.TarInfo(path)
+            entry.size = len(content)
+            file.addfile(entry, io.BytesIO(content))
+    return archive
 
 
 def _digest(text: str) -> str:

@@ -46,6 +46,19 @@ _Text = Annotated[str, StringConstraints(max_length=1_000_000)]
 _Tool = Annotated[dict[str, Any], AfterValidator(_is_tool)]
 
 
+class ServerFails(BuildError):
+    """The server raises when it is started.
+
+    Args:
+        message: The sentences for the author, and the traceback.
+        error: The exception, and its traceback.
+    """
+
+    def __init__(self, message: str, error: str) -> None:
+        super().__init__(message)
+        self.error = error
+
+
 @dataclass(frozen=True)
 class InspectedSetup:
     """The requirements of a server's setup.
@@ -167,11 +180,12 @@ def compile_and_inspect(
     found = _checked(outcome.result, entry, kind)
     if found.error is not None:
         shown = (found.traceback or "").replace(f"{SERVER_PATH}/", f"{origin}/").rstrip()
-        raise BuildError(
+        raise ServerFails(
             visible(
                 f"The {kind} {entry!r} does not start in the page: {found.error.rstrip('.')}."
                 + (f"\n{shown}" if shown else "")
-            )
+            ),
+            f"{found.error}\n{shown}",
         )
     return layers, Inspected(
         name=found.name,

@@ -14,8 +14,16 @@ from mcpframe.kit.base.cache import clear_leftovers, write_file
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.locking import locked
 
+SERVER = "server"
+"""Stands for the author's own requirements, as what requires a package."""
+OWN = "mcpframe"
+"""Stands for the requirements of every bundle, as what requires a package."""
+
 _FORMAT = 1
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")  # normalized: PyPA, "Names and normalization"
+_PACKAGE = " (package)"
+_NAMED_AS_ROOTS = {f"{name}{_PACKAGE}": name for name in (SERVER, OWN)}
+_MOST_NOTES, _LONGEST_NOTE = 100, 1000
 _VERSION = re.compile(r"[A-Za-z0-9]+([.!+_-][A-Za-z0-9]+)*")
 _FILENAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+!-]*\.whl")
 _NOTE = "Written by `mcpframe build`; commit it. Renew it with `mcpframe build --upgrade`."
@@ -31,7 +39,7 @@ class Locked:
         filename: The wheel's file name.
         sha256: The wheel's SHA-256, in hex.
         source: `index`, the package index that pip is configured for; or `pyodide`, Pyodide's own distribution.
-        required_by: The packages that require it; `server` stands for the author's own requirements.
+        required_by: The packages that require it, as `requirer` names them, `SERVER` and `OWN`.
     """
 
     name: str
@@ -49,10 +57,12 @@ class Lock:
     Attributes:
         inputs: The hash of its inputs (`inputs_hash`).
         packages: Every wheel, sorted by name.
+        notes: What was chosen instead of the newest versions, and why, each in a sentence.
     """
 
     inputs: str
     packages: tuple[Locked, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def sdk(self) -> int:
@@ -68,10 +78,16 @@ class Lock:
         """Return the packages `roots` (normalized names), with their direct and indirect requirements."""
         found = {package.name for package in self.packages if package.name in set(roots)}
         while True:
-            wanted = {package.name for package in self.packages if found & set(package.required_by)}
+            requirers = set(map(requirer, found))
+            wanted = {package.name for package in self.packages if requirers & set(package.required_by)}
             if wanted <= found:
                 return tuple(package for package in self.packages if package.name in found)
             found |= wanted
+
+
+def requirer(name: str) -> str:
+    """Return how a package is named among what requires another: two names stand for something else there."""
+    return f"{name}{_PACKAGE}" if name in (SERVER, OWN) else name
 
 
 def inputs_hash(*inputs: Iterable[str]) -> str:
@@ -97,7 +113,8 @@ def read_lock(path: Path) -> Lock | None:
                 f"{path} has format {data['format']}, this mcpframe reads {_FORMAT}: "
                 "update mcpframe, or delete the file to resolve anew."
             )
-        return Lock(str(data["inputs"]), tuple(_locked(entry) for entry in data["packages"]))
+        notes = tuple(str(note)[:_LONGEST_NOTE] for note in data.get("notes", [])[:_MOST_NOTES])
+        return Lock(str(data["inputs"]), tuple(_locked(entry) for entry in data["packages"]), notes)
     except (KeyError, TypeError, ValueError) as error:
         raise BuildError(f"{path} is not a lock of mcpframe ({error!r}); delete it to resolve anew.") from error
 
@@ -112,7 +129,7 @@ def _locked(entry: dict[str, Any]) -> Locked:
         raise ValueError(f"version {values['version']!r}")
     if len(digest) != 64 or set(digest) - set("0123456789abcdef"):
         raise ValueError(f"sha256 {digest!r}")
-    names = [values["name"], *values["required_by"]]
+    names = [values["name"], *(_NAMED_AS_ROOTS.get(who, who) for who in values["required_by"])]
     if not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
         raise ValueError(f"package {values['name']!r}")
     if values["source"] not in ("index", "pyodide"):
@@ -127,7 +144,10 @@ def write_lock(path: Path, lock: Lock) -> None:
         WriteError: The file cannot be written.
     """
     packages = [asdict(package) for package in sorted(lock.packages, key=lambda package: package.name)]
-    data = {"about": _NOTE, "format": _FORMAT, "inputs": lock.inputs, "packages": packages}
+    data: dict[str, Any] = {"about": _NOTE, "format": _FORMAT, "inputs": lock.inputs}
+    if lock.notes:
+        data["notes"] = lock.notes
+    data["packages"] = packages
     with locked(path):
         clear_leftovers(path)
         write_file(path, (json.dumps(data, indent=2) + "\n").encode(), public=True)

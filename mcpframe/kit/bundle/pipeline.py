@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from mcpframe.frame.core.origins import ANY
-from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.archive import source_date
@@ -20,14 +21,14 @@ from mcpframe.kit.bundle.collect import author_files, own_files, page_files
 from mcpframe.kit.bundle.compile import cache_key
 from mcpframe.kit.bundle.console_scripts import with_entry
 from mcpframe.kit.bundle.contents import assemble
-from mcpframe.kit.bundle.inspect import Inspected, compile_and_inspect
+from mcpframe.kit.bundle.inspect import Inspected, ServerFails, compile_and_inspect
 from mcpframe.kit.bundle.layers import build_layers, compiled, is_compiled
 from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
-from mcpframe.kit.bundle.runtime import VERSION, ensure_runtime
+from mcpframe.kit.bundle.runtime import VERSION, Runtime, ensure_runtime
 from mcpframe.kit.bundle.scripts import source_files
-from mcpframe.kit.bundle.sdk_choice import asks_for_later, written_for_earlier
+from mcpframe.kit.bundle.sdk_choice import asks_for_later, fails_as_earlier, written_for_earlier
 from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, Taken, camera
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests, write_bundle
@@ -79,13 +80,63 @@ def build(
     pyodide = PyodidePackages(pyodide_runtime, packages)
     author = author_files(project, out)
     lock = _locked(project, pyodide, author, upgrade=upgrade, progress=progress)
+    task = _Task(project, out, author, pyodide_runtime, pyodide, upgrade, snapshot, draft, progress)
+    try:
+        return _build_with(lock, task)
+    except ServerFails as error:
+        lock = _with_earlier_sdk(lock, task, error)
+    return _build_with(lock, task)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is built, and how: the arguments of `build`."""
+
+    project: Project
+    out: Path
+    author: Mapping[str, bytes]
+    runtime: Runtime
+    pyodide: PyodidePackages
+    upgrade: bool
+    snapshot: bool
+    draft: bool
+    progress: Progress
+
+
+def _with_earlier_sdk(lock: Lock, task: _Task, error: ServerFails) -> Lock:
+    """Return a lock with mcp 1.x for a server that fails with 2.x as only code for 1.x does, and keep it.
+
+    Raises:
+        ServerFails: It is another error, or the requirements exclude 1.x.
+    """
+    evidence = fails_as_earlier(error.error)
+    wanted = _requirements(task.project, task.author)
+    if lock.sdk == 1 or not evidence or asks_for_later(wanted):
+        raise error
+    note = f"mcp 1.x instead of 2.x, with which the server fails: {evidence}"
+    with task.progress(f"Resolving the requirements with mcp 1.x, as with 2.x the server fails ({evidence})"):
+        try:
+            found = resolve(
+                (*wanted, "mcp<2"), task.pyodide, inputs=lock.inputs, leave_out=task.project.config.leave_out
+            )
+        except BuildError as conflict:
+            raise error from conflict
+    found = replace(found, notes=(note, *found.notes))
+    write_lock(task.project.lock_path, found)
+    return found
+
+
+def _build_with(lock: Lock, task: _Task) -> BuildResult:
+    project, out, author, pyodide_runtime, pyodide = task.project, task.out, task.author, task.runtime, task.pyodide
+    upgrade, snapshot, draft, progress = task.upgrade, task.snapshot, task.draft, task.progress
     for_page = page_files(project, out)
     earlier = read_manifests(out).get(project.name) if draft else None
     snapshot_layers = (SDK,) if draft else (AUTHOR, SDK)
     draft = earlier is not None
     key = _inputs(project, lock, author, for_page, draft=draft, snapshot=snapshot_layers if snapshot else ())
     if not upgrade and (manifest := find_current(out, project.name, key)):
-        return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest), unchanged=True)
+        warnings = _warnings(project, manifest)
+        return BuildResult(project.name, out / project.name, manifest, warnings, unchanged=True, notes=lock.notes)
 
     with camera() as taking:
         if snapshot and not draft and not is_compiled(author, pyodide_runtime):
@@ -126,16 +177,14 @@ def build(
         manifest |= {"start": taken.told, "inputs": key if taken.final else ""}
         with progress(f"Writing {out / project.name}"):
             write_bundle(out, project.name, assets, manifest)
-    return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest))
+    return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest), notes=lock.notes)
 
 
 def _locked(
     project: Project, pyodide: PyodidePackages, author: Mapping[str, bytes], *, upgrade: bool, progress: Progress
 ) -> Lock:
     """Return the project's lock; resolved anew if it is missing, is to be upgraded, or is of other requirements."""
-    wanted = (*project.requirements, *project.lazy)
-    if written_for_earlier(author) and not asks_for_later(wanted):
-        wanted += ("mcp<2",)
+    wanted = _requirements(project, author)
     left_out = project.config.leave_out
     inputs = inputs_hash(wanted, (*BASE, *INSTALLER), (VERSION,), *([left_out] if left_out else []))
     found = read_lock(project.lock_path)
@@ -147,6 +196,12 @@ def _locked(
         )
     write_lock(project.lock_path, lock)
     return lock
+
+
+def _requirements(project: Project, author: Mapping[str, bytes]) -> tuple[str, ...]:
+    wanted = (*project.requirements, *project.lazy)
+    earlier = written_for_earlier(author) and not asks_for_later(wanted)
+    return (*wanted, "mcp<2") if earlier else wanted
 
 
 def _as_before(manifest: Mapping[str, Any]) -> Inspected:

@@ -31,6 +31,12 @@ _DECORATORS = frozenset(
         *("list_resource_templates", "subscribe_resource", "set_logging_level"),
     ]
 )
+_ONLY_IN_EARLIER = re.compile(
+    r"No module named 'mcp\.[\w.]+'"
+    r"|cannot import name '\w+' from 'mcp(\.[\w.]+)?'"
+    r"|module 'mcp(\.[\w.]+)?' has no attribute '\w+'"
+    rf"|'Server' object has no attribute '({'|'.join(sorted(_DECORATORS))})'"
+)
 
 
 def written_for_earlier(files: Mapping[str, bytes]) -> str | None:
@@ -52,6 +58,16 @@ def written_for_earlier(files: Mapping[str, bytes]) -> str | None:
         if path.endswith(".py") and b"mcp" in data and (found := _decorator(data)):
             return f"{path}, line {found[0]}, uses the decorator {found[1]}() of a lowlevel Server, as only mcp 1 has"
     return None
+
+
+def fails_as_earlier(error: str) -> str | None:
+    """Return what of an error shows that a server which fails with mcp 2.x is written for 1.x, or None.
+
+    Args:
+        error: The exception, and its traceback.
+    """
+    found = _ONLY_IN_EARLIER.search(error)
+    return found[0] if found else None
 
 
 def asks_for_later(requirements: Iterable[str]) -> bool:

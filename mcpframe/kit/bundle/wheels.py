@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
-from mcpframe.kit.base.cache import cache_dir, move_file, sha256_of, writing
+from mcpframe.kit.base.cache import cache_dir, move_file, sha256_of, write_file, writing
 from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch, ToolFailed
 from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.base.scratch import scratch
@@ -90,8 +92,10 @@ def _is_good(path: Path, sha256: str) -> bool:
     return path.is_file() and sha256_of(path) == sha256
 
 
-def download(pins: dict[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, str, str]]:
+def download(pins: Mapping[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, str, str]]:
     """Fetch wheels for Pyodide into the cache, with pip and from the package index that it is configured for.
+
+    pip is not asked again for a version whose files on the index are the same as before, if the cache has its wheel.
 
     Args:
         pins: The version of each package, and the allowed hashes.
@@ -105,6 +109,15 @@ def download(pins: dict[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple[st
         DownloadError: The package index cannot be reached.
         ToolFailed: pip failed for another reason.
     """
+    found = {name: known for name, pin in pins.items() if (known := _chosen_before(name, *pin))}
+    missing = {name: pin for name, pin in pins.items() if name not in found}
+    for name, chosen in (_download(missing) if missing else {}).items():
+        write_file(_choice(name, *pins[name]), json.dumps(chosen).encode())
+        found[name] = chosen
+    return found
+
+
+def _download(pins: Mapping[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, str, str]]:
     store = cache_dir() / "wheels"
     with writing(store):
         store.mkdir(parents=True, exist_ok=True)
@@ -123,6 +136,21 @@ def download(pins: dict[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple[st
             except ToolFailed as error:
                 _explain(error)
             return dict(_keep(wheel, store) for wheel in sorted(into.iterdir()))
+
+
+def _chosen_before(name: str, version: str, hashes: tuple[str, ...]) -> tuple[str, str, str] | None:
+    """Return what pip chose among these files before, if it is in the cache."""
+    try:
+        found, filename, digest = json.loads(_choice(name, version, hashes).read_text("utf-8"))
+        wheel = cache_dir() / "wheels" / digest / filename
+        return (found, filename, digest) if digest in hashes and _is_good(wheel, digest) else None
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _choice(name: str, version: str, hashes: tuple[str, ...]) -> Path:
+    key = hashlib.sha256(json.dumps([_TAGS, name, version, sorted(hashes)]).encode()).hexdigest()
+    return cache_dir() / "wheel-choices" / f"{key}.json"
 
 
 def _explain(error: ToolFailed) -> None:

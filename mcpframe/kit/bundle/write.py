@@ -44,6 +44,7 @@ class BuildResult:
         manifest: The content of its manifest.json.
         warnings: Warnings for the author, each in a sentence or two.
         unchanged: Whether there was nothing to build: the bundle in the output root is current.
+        notes: What was chosen instead of the newest versions of packages, and why, each in a sentence.
     """
 
     name: str
@@ -51,6 +52,7 @@ class BuildResult:
     manifest: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
     unchanged: bool = False
+    notes: tuple[str, ...] = ()
     url_path: str = field(init=False)
 
     def __post_init__(self) -> None:

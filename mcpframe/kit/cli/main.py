@@ -145,6 +145,8 @@ def build(
     _out.print(f"  embedded by  {escape(_embedders(result))}")
     _out.print(f"  first visit  {result.sizes['first_visit'] / 1e6:.1f} MB (gzip)")
     _out.print(f"  the page     {escape(result.manifest['start'])}")
+    for note in result.notes:
+        _out.print(f"  chosen       {escape(note)}")
     if outlook is not None:
         packages.print_outlook(outlook, path)
     _out.print(f"  look at it   mcpframe serve {escape(str(out))}, then open {escape(result.url_path)}")
@@ -167,6 +169,7 @@ def _described(result: BuildResult) -> dict[str, object]:
         "allowed_origins": result.manifest["allowed_origins"],
         "sizes": result.sizes,
         "warnings": list(result.warnings),
+        "notes": list(result.notes),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, DownloadError, ToolFailed
+from mcpframe.kit.bundle import choose_wheels, pins
 from mcpframe.kit.bundle import resolve as module
 from mcpframe.kit.bundle.lock import Lock, Locked
+from mcpframe.kit.bundle.pins import Conflict
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackage
 from mcpframe.kit.bundle.resolve import resolve
 from mcpframe.kit.bundle.sdk_choice import EARLIER_SDK, SDK
@@ -32,21 +34,38 @@ class Index:
         self.preferred: Mapping[str, str] = {}
         self.sdks: list[str | None] = []
         self.conflict: str | None = ""
+        self.without: dict[str, dict[str, str]] = {}
+        """The versions that uv goes back to, for constraints that no version of a package satisfies."""
 
     def compile(
-        self, roots: list[str], constraints: Mapping[str, str], preferred: Mapping[str, str], *, sdk: str | None
+        self,
+        roots: tuple[str, ...],
+        constraints: Mapping[str, str],
+        preferred: Mapping[str, str],
+        *,
+        sdk: str | None,
+        excluded: Iterable[str] = (),
+        platform: str = "",
     ) -> dict[str, Any]:
+        given = constraints
+        unsatisfied = [item for item in given.values() if item.endswith("<0") or item in self.without]
+        if any(item not in self.without for item in unsatisfied):
+            raise Conflict("conflict", "Because a==1 depends on pillow>=13, there is none.")
+        earlier = {name: version for item in unsatisfied for name, version in self.without[item].items()}
+        constraints = {**given, **{name: f"{name}=={version}" for name, version in earlier.items()}}
         self.preferred = dict(preferred)
         self.sdks.append(sdk)
         if sdk == self.conflict:
-            raise BuildError("conflict")
+            raise Conflict("conflict")
         lines = []
         for name, versions in self.versions.items():
+            if f"{name}<0" in given.values() or name in excluded:
+                continue
             if name == "mcp" and sdk == EARLIER_SDK:
                 versions = [item for item in versions if item.startswith("1.")]
             version = constraints.get(name, f"{name}=={preferred.get(name, versions[-1])}").partition("==")[2]
             lines.append(f"{name}=={version} \\\n    --hash=sha256:{HASH}\n    # via {self.via[name]}")
-        return module._parse("\n".join(lines))
+        return pins.parse_pins("\n".join(lines))
 
     def download(self, pins: Mapping[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, str, str]]:
         for name, (version, _) in pins.items():
@@ -82,8 +101,9 @@ def resolving(monkeypatch: pytest.MonkeyPatch) -> Resolving:
             package = wheel.name.partition("-")[0]
             return {f"{package}.py": (code or {}).get(package, "").encode()}
 
-        monkeypatch.setattr(module, "_compile", index.compile)
-        monkeypatch.setattr(module, "download", index.download)
+        monkeypatch.setattr(module, "compile_pins", index.compile)
+        monkeypatch.setattr(choose_wheels, "compile_pins", index.compile)
+        monkeypatch.setattr(choose_wheels, "download", index.download)
         monkeypatch.setattr(module, "unpack", files)
         found = Pyodide(*pyodide)
         return resolve(roots, found, inputs="i", previous=previous, leave_out=leave_out)  # type: ignore[arg-type]
@@ -171,6 +191,55 @@ def test_what_a_package_left_out_wants_is_left_out_too(resolving: Resolving) -> 
     assert set(versions(resolving(index, roots=["a"], leave_out=("b",)))) == {"a"}
 
 
+def test_parents_go_back_to_where_a_package_without_a_wheel_is_not_required(resolving: Resolving) -> None:
+    index = Index({"a": ["1.4", "1.5"], "psutil": ["7"]}, {"a": "-r server.in", "psutil": "a"}, {"a": ["1.4", "1.5"]})
+    index.wheels = {**index.wheels, "psutil": []}
+    index.without["psutil<0"] = {"a": "1.4"}
+    lock = resolving(index, roots=["a"])
+    assert versions(lock) == {"a": "1.4"}
+    assert lock.notes == ("a 1.4 instead of 1.5, which leads to psutil 7, which has no wheel that runs in Pyodide",)
+
+
+def test_parents_stay_within_their_major_version(resolving: Resolving) -> None:
+    index = Index({"a": ["0.9", "1.5"], "psutil": ["7"]}, {"a": "-r server.in", "psutil": "a"}, {"a": ["0.9", "1.5"]})
+    index.wheels = {**index.wheels, "psutil": []}
+    index.without["psutil<0"] = {"a": "0.9"}
+    with pytest.raises(BuildError, match="psutil 7 has no wheel"):
+        resolving(index, roots=["a"])
+
+
+def test_a_later_version_of_pyodides_is_better_than_an_early_one_of_the_index(resolving: Resolving) -> None:
+    index = Index({"aiohttp": ["3.14"]}, {"aiohttp": "-r server.in"}, {"aiohttp": ["0.9"]})
+    own = PyodidePackage("aiohttp", "3.13.5", "aiohttp-3.13.5-cp314.whl", HASH, ())
+    lock = resolving(index, own, roots=["aiohttp"])
+    assert versions(lock) == {"aiohttp": "3.13.5"}
+    [note] = lock.notes
+    assert note.startswith("aiohttp 3.13.5 of Pyodide's distribution instead of 3.14")
+
+
+def test_a_version_of_pyodides_that_does_not_fit_is_named_as_such(resolving: Resolving) -> None:
+    index = Index({"a": ["1"], "pillow": ["13"]}, {"a": "-r server.in", "pillow": "a"}, {"a": ["1"], "pillow": []})
+    index.without["pillow==12.2"] = {"a": "0"}  # of another major version
+    own = PyodidePackage("pillow", "12.2", "pillow-12.2-cp314.whl", HASH, ())
+    with pytest.raises(BuildError) as caught:
+        resolving(index, own, roots=["a"])
+    assert "Pyodide's own distribution 12.2, which does not fit pillow>=13, as a requires" in str(caught.value)
+    assert "require another version of a" in str(caught.value)
+
+
+def test_packages_named_like_the_roots_of_a_lock_are_told_from_them(resolving: Resolving) -> None:
+    via = {"server": "-r server.in", "mcpframe": "server", "b": "server", "c": "mcpframe"}
+    lock = resolving(Index({name: ["1"] for name in via}, via, {name: ["1"] for name in via}), roots=["server"])
+    assert {package.name: package.required_by for package in lock.packages} == {
+        "server": ("server",),
+        "mcpframe": ("server (package)",),
+        "b": ("server (package)",),
+        "c": ("mcpframe (package)",),
+    }
+    assert {package.name for package in lock.closure(["mcpframe"])} == {"mcpframe", "c"}
+    assert versions(resolving(Index({"c": ["1"]}, {"c": "server"}, {"c": ["1"]}), roots=[])) == {}
+
+
 def test_a_version_before_a_release_is_taken_only_where_it_is_asked_for(resolving: Resolving) -> None:
     index = Index({"a": ["1", "2"]}, {"a": "-r server.in"}, {"a": ["0.0.0a1", "1", "1.5rc1"]})
     assert versions(resolving(index, roots=["a"])) == {"a": "1"}
@@ -204,8 +273,8 @@ def test_an_older_version_that_mcp_2_would_fit_is_not_taken_instead(resolving: R
     index = Index({"mcp": ["1.30"], "a": ["1"]}, VIA, WHEELS)  # as uv finds them, left alone
     compile_alone = index.compile
 
-    def backtracking(roots: list[str], *arguments: Any, sdk: str | None) -> dict[str, Any]:
-        pins = compile_alone(roots, *arguments, sdk=sdk)
+    def backtracking(roots: tuple[str, ...], *arguments: Any, sdk: str | None, **others: Any) -> dict[str, Any]:
+        pins = compile_alone(roots, *arguments, sdk=sdk, **others)
         return pins if sdk != SDK else {**pins, "mcp": replace(pins["mcp"], version="2.3")}
 
     index.compile = backtracking  # type: ignore[method-assign]
@@ -267,11 +336,11 @@ def test_what_uv_says_is_passed_on(
     def run_tool(*_: object, **__: object) -> str:
         raise ToolFailed("uv failed", output)
 
-    monkeypatch.setattr(module, "run_tool", run_tool)
+    monkeypatch.setattr(pins, "run_tool", run_tool)
     with pytest.raises(kind, match=told):
         resolve(["nope"], Pyodide(), inputs="i")  # type: ignore[arg-type]
 
 
 def test_no_constraint_survives_in_a_path(tmp_path: Path) -> None:
-    pins = module._parse(f"a-b[x]==1.0 \\\n    --hash=sha256:{HASH}\n    # via\n    #   -r server.in\n")
-    assert pins["a-b"].version == "1.0"
+    found = pins.parse_pins(f"a-b[x]==1.0 \\\n    --hash=sha256:{HASH}\n    # via\n    #   -r server.in\n")
+    assert found["a-b"].version == "1.0"

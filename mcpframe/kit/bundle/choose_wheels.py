@@ -1,0 +1,289 @@
+"""Choose versions whose wheels run in Pyodide, going back to earlier ones where the newest have none.
+
+uv does not know Pyodide's newest tags, and pip evaluates the markers of this machine: uv chooses versions, pip fetches
+their wheels. For a package without a wheel these are tried, in this order, each as a constraint of the next round:
+
+1. the newest earlier version with a wheel on the index, or in Pyodide's own distribution if that has a later one;
+2. a version that something else leads to: no version of the package at all, so that uv goes back to earlier versions of
+   the packages that require it. They stay within their major version.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.bundle.lock import Locked
+from mcpframe.kit.bundle.pins import Conflict, Pin, ancestors, chain_of, compile_pins, reachable, requirers
+from mcpframe.kit.bundle.pyodide_packages import PyodidePackage, PyodidePackages
+from mcpframe.kit.bundle.wheels import NoWheel, download
+
+_MAX_ROUNDS = 30
+_MOST_VERSIONS = 5
+"""How many versions of one package are tried."""
+_LONGEST_REASON = 400  # characters
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the wheels are chosen for.
+
+    Attributes:
+        roots: The author's requirements.
+        sdk: The requirement of the official SDK.
+        left_out: The packages that the author leaves out.
+        undeclared: Packages that another one, the value, requires without saying so.
+    """
+
+    roots: tuple[str, ...]
+    sdk: str
+    left_out: tuple[str, ...] = ()
+    undeclared: Mapping[str, str] | None = None
+
+    def compile(self, constraints: Mapping[str, str], preferred: Mapping[str, str]) -> dict[str, Pin]:
+        """Return the versions that fit under constraints. As `compile_pins`."""
+        return compile_pins(self.roots, constraints, preferred, sdk=self.sdk, excluded=self.left_out)
+
+    def reachable(self, pins: Mapping[str, Pin]) -> dict[str, Pin]:
+        """Return those of the packages that a bundle needs."""
+        return reachable(pins, self.left_out, self.undeclared or {})
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A way to do without the version of a package that has no wheel.
+
+    Attributes:
+        constraint: The constraint on the package.
+        own: Pyodide's package, if it is that one.
+    """
+
+    constraint: str
+    own: PyodidePackage | None = None
+
+
+def gone_back(
+    wanted: Wanted, pins: Mapping[str, Pin], newest: Mapping[str, Pin], preferred: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return notes about the author's requirements of which uv has taken earlier versions on its own.
+
+    It does so where a later version requires a package that has nothing but wheels for other platforms.
+
+    Args:
+        wanted: What the versions are for.
+        pins: The chosen versions.
+        newest: The versions for a usual machine.
+        preferred: Versions that are taken if they fit.
+
+    Raises:
+        BuildError: A version is of an earlier major version.
+    """
+    notes = []
+    for name in sorted(
+        {canonicalize_name(Requirement(root).name) for root in wanted.roots} & pins.keys() & newest.keys()
+    ):
+        chosen, later = pins[name].version, newest[name].version
+        if Version(chosen) >= Version(later):
+            continue
+        try:
+            wanted.compile({name: f"{name}=={later}"}, preferred)
+        except Conflict as conflict:
+            reason = conflict.reason[:_LONGEST_REASON].rstrip(".")
+        else:
+            continue
+        if Version(chosen).major != Version(later).major:
+            raise BuildError(
+                f"{name} {later} cannot be resolved for Pyodide: {reason}. {name} {chosen} can: require "
+                f'"{name}=={chosen}" if that will do, or leave out what is missing (tool.mcpframe.leave_out).'
+            )
+        notes.append(f"{name} {chosen} instead of {later}, {reason}")
+    return tuple(notes)
+
+
+def choose_wheels(
+    wanted: Wanted, pins: dict[str, Pin], pyodide: PyodidePackages, preferred: Mapping[str, str]
+) -> tuple[tuple[Locked, ...], tuple[str, ...]]:
+    """Choose and fetch the wheels.
+
+    Args:
+        wanted: What they are for.
+        pins: The versions that uv chooses without further constraints.
+        pyodide: Pyodide's own packages.
+        preferred: Versions that are taken if they fit.
+
+    Returns:
+        The wheels, and notes about what was chosen instead of the newest version.
+
+    Raises:
+        BuildError: A package has no wheel that runs in Pyodide.
+        DownloadError: The package index cannot be reached.
+    """
+    return _Search(wanted, pins, pyodide, preferred).run()
+
+
+class _Search:
+    def __init__(
+        self, wanted: Wanted, pins: dict[str, Pin], pyodide: PyodidePackages, preferred: Mapping[str, str]
+    ) -> None:
+        self._wanted = wanted
+        self._first = pins
+        self._pyodide = pyodide
+        self._preferred = dict(preferred)
+        self._constraints: dict[str, str] = {}
+        self._from_pyodide: dict[str, PyodidePackage] = {}
+        self._candidates: dict[str, Iterator[_Candidate]] = {}
+        self._missing: dict[str, Pin] = {}
+
+    def run(self) -> tuple[tuple[Locked, ...], tuple[str, ...]]:
+        pins = self._first
+        for _ in range(_MAX_ROUNDS):
+            needed = self._wanted.reachable(pins)
+            self._add_requirements_of_pyodides(needed)
+            on_index = {
+                name: (pin.version, pin.hashes) for name, pin in needed.items() if name not in self._from_pyodide
+            }
+            try:
+                found = download(on_index)
+            except NoWheel as missing:
+                pins = self._without(missing, needed)
+                continue
+            return tuple(self._locked(name, pin, found) for name, pin in sorted(needed.items())), self._notes(needed)
+        raise BuildError(
+            f"No set of wheels for Pyodide was found in {_MAX_ROUNDS} attempts "
+            f"(tried several versions of {', '.join(sorted(self._constraints))}): pin versions in the requirements."
+        )
+
+    def _locked(self, name: str, pin: Pin, found: Mapping[str, tuple[str, str, str]]) -> Locked:
+        if own := self._from_pyodide.get(name):
+            return Locked(name, own.version, own.filename, own.sha256, "pyodide", pin.required_by)
+        if name not in found:
+            raise BuildError(f"pip fetched no wheel of {name} {pin.version}; run the build again.")
+        return Locked(name, *found[name], "index", pin.required_by)
+
+    def _without(self, missing: NoWheel, needed: Mapping[str, Pin]) -> dict[str, Pin]:
+        """Return the versions with the next candidate for a package without a wheel."""
+        name = missing.name
+        self._missing.setdefault(name, needed[name])
+        self._preferred.pop(name, None)
+        candidates = self._candidates.setdefault(name, self._candidates_for(missing, needed[name]))
+        conflict: Conflict | None = None
+        for candidate in candidates:
+            constraints = {**self._constraints, name: candidate.constraint}
+            try:
+                pins = self._wanted.compile(constraints, self._preferred)
+            except Conflict as error:
+                conflict = conflict if candidate.own is None and conflict else error
+                continue
+            if self._goes_back_too_far(pins):
+                continue
+            self._constraints = constraints
+            self._from_pyodide.pop(name, None)
+            if candidate.own is not None:
+                self._from_pyodide[name] = candidate.own
+            return pins
+        raise BuildError(self._no_wheel(name, needed, missing.versions, conflict))
+
+    def _candidates_for(self, missing: NoWheel, pin: Pin) -> Iterator[_Candidate]:
+        name, own = missing.name, self._pyodide.find(missing.name)
+        stable = [Version(item) for item in missing.versions if _is_as_stable(item, pin.version)]
+        versions = sorted((item for item in stable if self._fits(str(item), name)), reverse=True)
+        earlier = [item for item in versions if item < Version(pin.version)]
+        earlier += [item for item in versions if item > Version(pin.version)]
+        offered = False
+        for version in earlier[:_MOST_VERSIONS]:
+            if own and not offered and Version(own.version) > version:
+                yield _Candidate(f"{name}=={own.version}", own)
+                offered = True
+            yield _Candidate(f"{name}=={version}")
+        if own and not offered:
+            yield _Candidate(f"{name}=={own.version}", own)
+        yield _Candidate(f"{name}<0")
+
+    def _fits(self, version: str, name: str) -> bool:
+        requirements = map(Requirement, self._wanted.roots)
+        return all(item.specifier.contains(version) for item in requirements if canonicalize_name(item.name) == name)
+
+    def _goes_back_too_far(self, pins: Mapping[str, Pin]) -> bool:
+        """Return whether a package that requires a missing one is of another major version than at first."""
+        parents = {parent for name in self._missing for parent in ancestors(name, self._first)} - self._missing.keys()
+        return any(
+            Version(pins[name].version).major != Version(self._first[name].version).major
+            for name in parents & pins.keys()
+        )
+
+    def _add_requirements_of_pyodides(self, pins: dict[str, Pin]) -> None:
+        """Add the requirements of packages from Pyodide's distribution that are in it, too, and not on the index."""
+        for name in list(self._from_pyodide):
+            if name not in pins:
+                del self._from_pyodide[name]  # no longer required, because of another constraint
+                continue
+            for needed in self._from_pyodide[name].depends:
+                if needed in pins:
+                    continue
+                own = self._pyodide.find(needed)
+                if own is None:
+                    raise BuildError(
+                        f"{name} {self._from_pyodide[name].version} needs {needed} of Pyodide's distribution, a shared "
+                        f"library that a bundle cannot contain yet; {requirers(pins[name])} requires {name}: leave it "
+                        "out."
+                    )
+                self._from_pyodide[needed] = own
+                pins[needed] = Pin(own.version, (own.sha256,), (name,))
+
+    def _notes(self, needed: Mapping[str, Pin]) -> tuple[str, ...]:
+        notes = []
+        for name, pin in sorted(self._missing.items()):
+            own = self._from_pyodide.get(name)
+            if name in needed and needed[name].version != pin.version:
+                whose = f"{needed[name].version} of Pyodide's distribution" if own else needed[name].version
+                notes.append(f"{name} {whose} instead of {pin.version}, which has no wheel that runs in Pyodide")
+            for parent in ancestors(name, self._first):
+                before, after = self._first[parent].version, needed[parent].version if parent in needed else ""
+                if after and Version(after) < Version(before) and parent not in self._missing:
+                    notes.append(
+                        f"{parent} {after} instead of {before}, which leads to {name} {pin.version}, which has no "
+                        "wheel that runs in Pyodide"
+                    )
+        return tuple(dict.fromkeys(notes))
+
+    def _no_wheel(
+        self, name: str, pins: Mapping[str, Pin], versions: tuple[str, ...], conflict: Conflict | None
+    ) -> str:
+        pin, own = self._missing[name], self._pyodide.find(name)
+        chain = chain_of(name, {item: found.required_by for item, found in pins.items()})
+        through = f" (through {' → '.join(chain)})" if len(chain) > 2 else ""
+        there = f"only of {', '.join(sorted(versions, key=Version))}" if versions else "of no version"
+        if own is None:
+            distribution = "Pyodide's distribution none"
+        else:
+            wants = _specifier(name, pin, conflict)
+            distribution = f"Pyodide's own distribution {own.version}, which does not fit{wants}"
+        another = f"another version of {chain[-2]}" if len(chain) > 1 else "another version"
+        return (
+            f"{name} {pin.version} has no wheel that runs in Pyodide: neither pure Python nor WebAssembly (the package "
+            f"index has one {there}, {distribution}). {requirers(pin)} requires it{through}: leave it out "
+            f'(tool.mcpframe.leave_out = ["{name}"], if the server works without it), require {another}, or use a '
+            "library without native code."
+        )
+
+
+def _is_as_stable(version: str, pinned: str) -> bool:
+    """Return whether a version is no pre-release; if the pinned one is, any version is as stable."""
+    return Version(pinned).is_prerelease or not Version(version).is_prerelease
+
+
+def _specifier(name: str, pin: Pin, conflict: Conflict | None) -> str:
+    """Return what uv says that others require of a package."""
+    for who in pin.required_by:
+        found = re.search(
+            rf"\b{re.escape(who)}\S* depends on {re.escape(name)}([<>=!~][^\s,]*)", str(conflict and conflict.reason)
+        )
+        if found:
+            return f" {name}{found[1]}, as {who} requires"
+    return ""

@@ -1,0 +1,125 @@
+"""The resolution with uv and pip: packages of a local index whose newest versions do not run in Pyodide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle import pins as module
+from mcpframe.kit.bundle.lock import Lock, read_lock
+from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
+from mcpframe.kit.bundle.resolve import resolve
+from mcpframe.kit.bundle.runtime import ensure_runtime
+from mcpframe.kit.project.packaged import package_project
+from tests.support.wheels import use_index, write_source, write_wheel
+
+NATIVE = "cp314-cp314-manylinux_2_28_x86_64"
+SERVER = """
+import importlib
+
+
+def main():
+    server = importlib.import_module("mcp.server.fastmcp").FastMCP("hidden")
+
+    @server.tool()
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    server.run()
+"""
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    use_index(tmp_path / "index", monkeypatch)
+    return tmp_path / "index"
+
+
+def resolved(*requirements: str, leave_out: tuple[str, ...] = ()) -> Lock:
+    return resolve(requirements, PyodidePackages(ensure_runtime(None)), inputs="", leave_out=leave_out)
+
+
+def versions(lock: Lock) -> dict[str, str]:
+    return {package.name: package.version for package in lock.packages}
+
+
+def test_a_parent_goes_back_to_a_version_that_does_without_a_native_package(index: Path) -> None:
+    write_wheel(index, "mcpframe-tests-native", {}, tag=NATIVE)
+    write_source(index, "mcpframe-tests-native")
+    write_wheel(index, "mcpframe-tests-parent", {}, version="1.4")
+    write_wheel(index, "mcpframe-tests-parent", {}, version="1.5", requires=["mcpframe-tests-native"])
+    lock = resolved("mcpframe-tests-parent")
+    assert versions(lock)["mcpframe-tests-parent"] == "1.4"
+    [note] = lock.notes
+    assert note.startswith("mcpframe-tests-parent 1.4 instead of 1.5, which leads to mcpframe-tests-native 1.0")
+    with pytest.raises(BuildError) as caught:
+        resolved("mcpframe-tests-parent>=1.5")
+    assert "mcpframe-tests-parent requires it" in str(caught.value)
+    left = resolved("mcpframe-tests-parent", leave_out=("mcpframe-tests-native",))
+    assert (versions(left)["mcpframe-tests-parent"], left.notes) == ("1.5", ())
+
+
+def test_it_does_not_go_back_silently_where_there_are_no_sources_either(index: Path) -> None:
+    write_wheel(index, "mcpframe-tests-native", {}, tag=NATIVE)
+    needs = ["mcp", "mcpframe-tests-native"]
+    write_wheel(index, "mcpframe-tests-parent", {}, version="1.4", requires=["mcp"])
+    write_wheel(index, "mcpframe-tests-parent", {}, version="1.5", requires=needs)
+    lock = resolved("mcpframe-tests-parent")
+    assert versions(lock)["mcpframe-tests-parent"] == "1.4"
+    [note] = lock.notes
+    assert note.startswith("mcpframe-tests-parent 1.4 instead of 1.5, because ")
+    assert "mcpframe-tests-native" in note
+    write_wheel(index, "mcpframe-tests-parent", {}, version="2.0", requires=needs)
+    with pytest.raises(BuildError, match=r"mcpframe-tests-parent 2.0 cannot be resolved .* mcpframe-tests-native"):
+        resolved("mcpframe-tests-parent")
+
+
+def test_a_stray_version_before_the_release_is_no_way_out(index: Path) -> None:
+    write_wheel(index, "mcpframe-tests-native", {}, tag=NATIVE)
+    write_source(index, "mcpframe-tests-native")
+    write_wheel(index, "mcpframe-tests-native", {}, version="0.0.1a1")
+    write_wheel(index, "mcpframe-tests-early", {}, version="2.0b1")
+    with pytest.raises(BuildError, match=r"mcpframe-tests-native 1.0 has no wheel that runs in Pyodide"):
+        resolved("mcpframe-tests-native")
+    assert versions(resolved("mcpframe-tests-native==0.0.1a1"))["mcpframe-tests-native"] == "0.0.1a1"
+    assert versions(resolved("mcpframe-tests-early"))["mcpframe-tests-early"] == "2.0b1"
+
+
+def test_a_package_may_be_named_server(index: Path) -> None:
+    write_wheel(index, "mcpframe-tests-helper", {})
+    write_wheel(index, "server", {}, version="999", requires=["mcpframe-tests-helper"])
+    lock = resolved("server")
+    found = {package.name: package.required_by for package in lock.packages}
+    assert (found["server"], found["mcpframe-tests-helper"]) == (("server",), ("server (package)",))
+
+
+def test_a_second_resolution_does_not_ask_pip_again(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_wheel(index, "mcpframe-tests-again", {})
+    first = resolved("mcpframe-tests-again")
+    started: list[str] = []
+    run_tool = module.run_tool
+
+    def counted(command: list[str], name: str, **options: object) -> str:
+        started.append(name)
+        return run_tool(command, name, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("mcpframe.kit.bundle.pins.run_tool", counted)
+    monkeypatch.setattr("mcpframe.kit.bundle.wheels.run_tool", counted)
+    assert resolved("mcpframe-tests-again") == first
+    assert set(started) == {"uv"}
+
+
+def test_a_server_that_fails_as_only_one_of_mcp_1_does_is_built_with_mcp_1(index: Path, tmp_path: Path) -> None:
+    files = {"hidden_server.py": SERVER}
+    write_wheel(index, "mcpframe-tests-hidden", files, requires=["mcp>=1.9"], scripts={"hidden": "hidden_server:main"})
+    project = package_project("mcpframe-tests-hidden", tmp_path / "project", allowed_origins=["*"])
+    result = build(project, tmp_path / "out", snapshot=False)
+    assert [tool["name"] for tool in result.tools or ()] == ["add"]
+    assert "No module named 'mcp.server.fastmcp'" in result.notes[0]
+    lock = read_lock(project / "mcpframe.lock")
+    assert lock is not None
+    assert (lock.sdk, lock.notes) == (1, result.notes)
+    assert build(project, tmp_path / "out", snapshot=False).unchanged
