@@ -111,9 +111,22 @@ def download(pins: Mapping[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple
     """
     found = {name: known for name, pin in pins.items() if (known := _chosen_before(name, *pin))}
     missing = {name: pin for name, pin in pins.items() if name not in found}
-    for name, chosen in (_download(missing) if missing else {}).items():
-        write_file(_choice(name, *pins[name]), json.dumps(chosen).encode())
-        found[name] = chosen
+    absent: list[NoWheel] = []
+    while missing:
+        try:
+            fetched = _download(missing)
+        except NoWheel as error:
+            if error.name not in missing:
+                raise
+            absent.append(error)
+            del missing[error.name]  # pip keeps none of the others: fetch them now, for the next attempt
+            continue
+        for name, chosen in fetched.items():
+            write_file(_choice(name, *pins[name]), json.dumps(chosen).encode())
+            found[name] = chosen
+        break
+    if absent:
+        raise absent[0]
     return found
 
 

@@ -109,6 +109,32 @@ def test_what_pip_fetched_is_kept_under_its_hash(monkeypatch: pytest.MonkeyPatch
     assert wheel_path(locked()).read_bytes() == WHEEL
 
 
+def test_the_other_wheels_are_kept_where_one_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def run_tool(command: list[str], *_: object, **__: object) -> str:
+        asked.append(Path(command[command.index("--requirement") + 1]).read_text())
+        if "native" in asked[-1]:
+            raise ToolFailed(
+                "pip failed",
+                "Could not find a version that satisfies the requirement native==1.0 (from versions: none)",
+            )
+        folder = Path(command[command.index("--dest") + 1])
+        folder.mkdir()
+        (folder / NAME).write_bytes(WHEEL)
+        return ""
+
+    monkeypatch.setattr(module, "run_tool", run_tool)
+    with pytest.raises(NoWheel, match="native"):
+        download({"native": ("1.0", ("ab" * 32,)), "thing": ("1.0", (DIGEST,))})
+    assert len(asked) == 2
+    assert download({"thing": ("1.0", (DIGEST,))}) == {"thing": ("1.0", NAME, DIGEST)}
+    assert len(asked) == 2  # pip is not asked again
+    wheel_path(locked()).unlink()
+    download({"thing": ("1.0", (DIGEST,))})
+    assert len(asked) == 3  # unless the cache has lost it
+
+
 def test_a_wheel_that_changed_on_the_index_is_an_error(monkeypatch: pytest.MonkeyPatch, runtime: Runtime) -> None:
     monkeypatch.setattr(module, "download", lambda _: {})
     with pytest.raises(HashMismatch, match=r"another wheel of thing 1\.0 than the locked one"):
