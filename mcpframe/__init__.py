@@ -1,9 +1,10 @@
 """MCP servers in Python that run inside a browser frame.
 
 Public names: `FrameServer`, what its functions take and give (`FrameSession`, `Setup`, `SetupCancelled`, `SetupFailed`,
-`Permission`), and `load` for servers; `OuterFrame` and `POPUP` for hosts; `connect_to_host`, `serve` and `Page` for
-pages that are no server; and `errors`, the module of everything mcpframe raises. They are imported when they are first
-used, so importing mcpframe costs nothing.
+`Permission`), and `load` for servers; `wrap`, which returns a server of any SDK with what a `FrameServer` has;
+`OuterFrame` and `POPUP` for hosts; `connect_to_host`, `serve` and `Page` for pages that are no server; and `errors`,
+the module of everything mcpframe raises. They are imported when they are first used, so importing mcpframe costs
+nothing, and works with any version of the SDK.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.server import serve as serve
     from mcpframe.frame.setup_phase import Permission as Permission
     from mcpframe.frame.ui import Page as Page
+    from mcpframe.frame.wrapped import wrap as wrap
 
 __all__ = [
     "POPUP",
@@ -40,6 +42,7 @@ __all__ = [
     "errors",
     "load",
     "serve",
+    "wrap",
 ]
 
 _HOME = {
@@ -56,6 +59,7 @@ _HOME = {
     "errors": "mcpframe.frame.core.errors:",
     "load": "mcpframe.frame.load:load",
     "serve": "mcpframe.frame.server:serve",
+    "wrap": "mcpframe.frame.wrapped:wrap",
 }
 
 
@@ -63,7 +67,16 @@ def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module_name, _, attribute = _HOME[name].partition(":")
-    module = import_module(module_name)
+    try:
+        module = import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name != "mcp_types":
+            raise
+        from mcpframe.frame.core.errors import SdkError
+
+        raise SdkError(
+            f"mcpframe.{name} needs mcp 2.x; for a server of mcp 1.x, which is here, use mcpframe.wrap."
+        ) from error
     globals()[name] = value = getattr(module, attribute) if attribute else module
     return value
 

@@ -26,11 +26,11 @@ from mcpframe.frame.core.errors import McpFrameError, SessionError
 from mcpframe.frame.core.events import Closed, Event, InnerWindow, Opened, Refused, SessionBegun
 from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.dialects.available import inner_candidates, last_words, phase_of
-from mcpframe.frame.peer_session import PeerSession
+from mcpframe.frame.peer_session import Framed, PeerSession, unwrapped
 
 if TYPE_CHECKING:
     from mcpframe.frame.author import FrameSession, Phase, UiFunction
-    from mcpframe.frame.server import FrameServer, ServerObject
+    from mcpframe.frame.server import ServerObject
     from mcpframe.frame.session import Session
     from mcpframe.frame.setup_phase import SetupResult
     from mcpframe.frame.storage import Storage
@@ -224,7 +224,7 @@ def server_module(program: str = "", target: object = None) -> Any:
     """
     if program:
         return import_module("mcpframe.frame.console")
-    other = sdk.major() == 1 or (sdk.has_fastmcp() if target is None else sdk.is_of_fastmcp(target))
+    other = sdk.major() == 1 or (sdk.has_fastmcp() if target is None else sdk.is_of_fastmcp(unwrapped(target)))
     return import_module("mcpframe.frame.other_server" if other else "mcpframe.frame.server")
 
 
@@ -239,7 +239,7 @@ async def _serve(
     async with open_session(connection, host, **hooks, messages=servers.messages()) as session:
         with _running_for(target, session, "transport", config, loader):
             tasks: list[asyncio.Task[None]] = []
-            if isinstance(target, servers.FrameServer) and target.ui_function:
+            if isinstance(target, Framed) and target.ui_function:
                 tasks.append(asyncio.create_task(_run_ui(target, target.ui_function, loader)))
             try:
                 experimental = {BOOT_CAPABILITY: json.loads(loader.timing())}
@@ -262,12 +262,13 @@ async def _set_up(
     from mcpframe.frame import setup_phase
     from mcpframe.frame.session import open_session
 
-    FrameServer = server_module(config.program, target).FrameServer  # noqa: N806
-    phase = target.setup_phase if isinstance(target, FrameServer) else None
+    phase = target.setup_phase if isinstance(target, Framed) else None
     asked: dict[str, Any] = {"visible": phase.visible, "permissions": phase.permissions} if phase else {}
     connection = Connection([setup_phase.page_candidate(allowed, **asked)], options=config.connection_options)
-    async with open_session(connection, host, on_event=_Reporter(loader), take_inbox=host.take_inbox) as session:
-        if phase is None or not isinstance(target, FrameServer):
+    hooks: dict[str, Any] = {"on_event": _Reporter(loader), "take_inbox": host.take_inbox}
+    messages = server_module(config.program, target).messages()
+    async with open_session(connection, host, **hooks, messages=messages) as session:
+        if phase is None or not isinstance(target, Framed):
             setup_phase.complete(session, config.setup_result)
             loader.at_end("null")
         else:
@@ -319,7 +320,7 @@ async def _run_page(main: Callable[[Page], Any], config: BootConfig, loader: Loa
         its_page.close()
 
 
-async def _run_ui(server: FrameServer[Any], function: UiFunction, loader: Loader) -> None:
+async def _run_ui(server: Framed, function: UiFunction, loader: Loader) -> None:
     try:
         await function(server.session)
     except BaseException as error:
@@ -348,12 +349,10 @@ async def _end(tasks: list[asyncio.Task[Any]]) -> None:
 def _running_for(
     target: ServerObject, session: Session, phase: Phase, config: BootConfig, loader: Loader
 ) -> AbstractContextManager[None]:
-    """Return a context manager in whose block `FrameServer.session` is the session with this peer."""
-    if not isinstance(target, server_module(config.program, target).FrameServer):
+    """Return a context manager in whose block `server.session` is the session with this peer."""
+    if not isinstance(target, Framed):
         return nullcontext()
-    peer = PeerSession(lambda: _author_session(session, phase, config, loader))
-    running: AbstractContextManager[None] = target.running_for(peer)
-    return running
+    return target.running_for(PeerSession(lambda: _author_session(session, phase, config, loader)))
 
 
 def _author_session(session: Session, phase: Phase, config: BootConfig, loader: Loader) -> FrameSession:

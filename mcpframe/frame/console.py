@@ -6,7 +6,7 @@ stack switching the coroutine runs to its end inside of `main`; without, it is n
 and the coroutine is awaited then. What `main` would do after serving is lost in that case, and its `finally` comes
 early.
 
-The module has the interface of `server`, for programs: `open_entry`, `load_entry`, `messages`, `serve`, `FrameServer`.
+The module has the interface of `server`, for programs: `open_entry`, `load_entry`, `messages`, `serve`.
 """
 
 from __future__ import annotations
@@ -37,10 +37,6 @@ _HTTP = (
 )
 _HTTP_SERVERS = {"uvicorn": _HTTP, "sse_starlette": _HTTP}
 """What programs import to serve HTTP where they are asked to, and what to do if they use it."""
-
-
-class FrameServer:
-    """No program is one."""
 
 
 class ConsoleScript:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 _CALL = "()"
+WRAPPER = "_mcpframe_wrapper"
+"""The attribute of a server object with what `mcpframe.wrap` has made of it."""
 
 
 def find(entry: str, instead: Callable[[ModuleType], str]) -> Any:
@@ -150,7 +152,7 @@ def _found(entry: str, is_server: Callable[[object], bool]) -> Any:
 def _checked(entry: str, found: object, is_server: Callable[[object], bool], kinds: str) -> Any:
     if not is_server(found):
         raise EntryError(f"The entry {entry!r} is of type {type(found).__name__}; it has to be {kinds}.")
-    return found
+    return getattr(found, WRAPPER, found)
 
 
 def load_main(entry: str) -> Callable[[Page], Awaitable[None]]:

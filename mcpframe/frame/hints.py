@@ -136,7 +136,7 @@ _NO_SOCKETS = (
 )
 _ABSENT = {
     "mcp_types": "It is part of mcp 2.x, as is all that uses it, such as FrameServer; this bundle has mcp 1.x, as its "
-    "requirements or its code ask for it: require 'mcp>=2', and import from mcp.server.mcpserver.",
+    "requirements or its code ask for it: use mcpframe.wrap, or require 'mcp>=2'.",
     "_multiprocessing": _NO_PROCESSES,
     "_posixshmem": _NO_PROCESSES,
     "_posixsubprocess": _NO_PROCESSES,

@@ -15,6 +15,7 @@ from mcpframe.frame import entries, lines
 from mcpframe.frame.compat.sdk import is_of_fastmcp, major
 from mcpframe.frame.compat.stdio import stdio_of
 from mcpframe.frame.lines import LineFiles, PlainMessages
+from mcpframe.frame.peer_session import unwrapped
 
 _OF_MCP_1 = "a FastMCP or a lowlevel Server of mcp 1.x, which this bundle has"
 _OF_MCP_2 = "a FastMCP of the package fastmcp, a FrameServer, an MCPServer or a lowlevel Server"
@@ -23,10 +24,6 @@ if major() == 1:
     from mcpframe.frame.compat import mcp1
 
     mcp1.contain()
-
-
-class FrameServer:
-    """No object is one here."""
 
 
 def messages() -> PlainMessages:
@@ -50,6 +47,7 @@ def _kinds() -> str:
 
 def is_server(found: object) -> bool:
     """Return whether an object is a server of an SDK that is here."""
+    found = unwrapped(found)
     return is_of_fastmcp(found) or isinstance(found, tuple(_classes()))
 
 
@@ -63,11 +61,13 @@ def _classes() -> list[type]:
 
 def lowlevel(server: Any) -> Any:
     """The lowlevel `Server` in a server object."""
+    server = unwrapped(server)
     return getattr(server, "_mcp_server", server)
 
 
 async def list_tools(server: Any) -> list[Any] | None:
     """Return the tools of a server object as its SDK has them; None where it only lists them within a session."""
+    server = unwrapped(server)
     if is_of_fastmcp(server):
         from mcpframe.frame.compat import fastmcp_package  # only in bundles with that package
 
@@ -105,7 +105,7 @@ async def serve(
 
     async def program(files: LineFiles) -> None:
         with stdio_of(files):
-            await _serve_stdio(server)
+            await _serve_stdio(unwrapped(server))
 
     await lines.serve_lines(
         program, read, write, discovers=major() == 2, experimental=experimental, on_problem=on_problem

@@ -12,12 +12,9 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import anyio
@@ -39,24 +36,19 @@ from mcpframe.frame.compat.sdk import (
     accept_without_handshake,
     connection_state,
     handle_security,
-    in_pyodide,
     limit_log_levels,
 )
-from mcpframe.frame.core.errors import EntryError, StateError
-from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.core.errors import EntryError
+from mcpframe.frame.peer_session import Framed, unwrapped
 from mcpframe.frame.printing import PrintedLines, captured, printing_to
 
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
     from mcp.shared.message import SessionMessage
 
-    from mcpframe.frame.author import FrameSession, UiFunction
-    from mcpframe.frame.author_setup import SetupFunction, SetupPhase
-    from mcpframe.frame.peer_session import PeerSession
-    from mcpframe.frame.setup_phase import Permission
 
 LifespanT = TypeVar("LifespanT", default=Any)
-ServerObject: TypeAlias = "MCPServer[Any] | Server[Any]"
+ServerObject: TypeAlias = "MCPServer[Any] | Server[Any] | Framed"
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +60,7 @@ _WHAT_SERVES = "a FrameServer, an MCPServer or a lowlevel Server"
 _equipped: weakref.WeakSet[Server[Any]] = weakref.WeakSet()
 
 
-class FrameServer(MCPServer[LifespanT]):
+class FrameServer(Framed, MCPServer[LifespanT]):
     """An MCP server that lives in a browser frame: an `MCPServer` of the official SDK with a list of hosts.
 
     Args:
@@ -86,10 +78,6 @@ class FrameServer(MCPServer[LifespanT]):
         ui_function: What was registered with `ui`; None where nothing was.
     """
 
-    allowed_origins: tuple[str, ...] | None
-    setup_phase: SetupPhase | None
-    ui_function: UiFunction | None
-
     def __init__(
         self,
         name: str,
@@ -98,11 +86,8 @@ class FrameServer(MCPServer[LifespanT]):
         request_state_security: RequestStateSecurity | None = None,
         **options: Any,
     ) -> None:
-        self.allowed_origins = None if allowed_origins is None else tuple(parse_allowed_origins(allowed_origins))
-        self.setup_phase = self.ui_function = None
-        self._peer: ContextVar[PeerSession | None] = ContextVar("mcpframe_peer", default=None)
-        self._local_session: FrameSession | None = None
-        super().__init__(name, request_state_security=request_state_security or handle_security(), **options)
+        Framed.__init__(self, allowed_origins)
+        MCPServer.__init__(self, name, request_state_security=request_state_security or handle_security(), **options)
         answer_subscriptions(self._lowlevel_server, self._subscriptions)
 
     async def resource_updated(self, uri: str) -> None:
@@ -112,105 +97,6 @@ class FrameServer(MCPServer[LifespanT]):
             uri: The resource's URI.
         """
         await announce_update(self._subscriptions, uri)
-
-    @property
-    def session(self) -> FrameSession:
-        """The session with the peer that this code runs for; outside of a browser a local one (see `FrameSession`).
-
-        What runs for a peer: its requests, the lifespan, the setup and ui functions, the handlers of events that
-        any of these listens to, and the tasks and threads that any of these starts.
-
-        Raises:
-            StateError: In a page, outside of all that: when the server's module is imported, or in a callback that was
-                handed to JavaScript.
-        """
-        if peer := self._peer.get():
-            return peer.session
-        if self._local_session is None:
-            if in_pyodide():
-                raise StateError(
-                    "There is no session here: use server.session in tools, and in setup and ui functions, and keep it "
-                    "in a variable for a callback that you hand to JavaScript."
-                )
-            from mcpframe.frame.author import local_session
-
-            self._local_session = local_session()
-        return self._local_session
-
-    @session.setter
-    def session(self, session: FrameSession | None) -> None:
-        """Set by tests, to a local session of their own; None for a new one."""
-        self._local_session = session
-
-    @contextmanager
-    def running_for(self, peer: PeerSession) -> Iterator[None]:
-        """Have `session` be this peer's in the block, and in every task and thread that is started there.
-
-        The session is closed at the end. Several peers may be served at once, each in a task of its own.
-
-        Args:
-            peer: The peer's session.
-        """
-        token = self._peer.set(peer)
-        try:
-            yield
-        finally:
-            self._peer.reset(token)
-            peer.close()
-
-    def setup(
-        self, *, visible: bool, permissions: Sequence[Permission | str] = ()
-    ) -> Callable[[SetupFunction], SetupFunction]:
-        """Register the function that runs when the host sets this server up (SEP "postMessage Transport", setup phase).
-
-        It is given the `FrameSession` and returns a `Setup`, or raises `SetupCancelled` or `SetupFailed`; any other
-        exception is reported to the host as CONFIG_ERROR, and a `TimeoutError` as TIMEOUT. Without such a function a
-        setup completes at once, with what `[tool.mcpframe]` says.
-
-        Args:
-            visible: Whether the page needs to be seen meanwhile.
-            permissions: The browser permissions that the host is asked for, in either phase.
-
-        Returns:
-            A decorator for an async function.
-
-        Raises:
-            TypeError: The function is not async, or there is one already.
-        """
-        if not isinstance(visible, bool):
-            raise TypeError("Write @server.setup(visible=True) or @server.setup(visible=False).")
-
-        def register(function: SetupFunction) -> SetupFunction:
-            from mcpframe.frame.author_setup import SetupPhase, parse_permissions
-
-            _check_author_function(function, "setup", self.setup_phase)
-            self.setup_phase = SetupPhase(function, visible, parse_permissions(permissions))
-            return function
-
-        return register
-
-    def ui(self, function: UiFunction) -> UiFunction:
-        """Register the function that runs beside the tools, from the beginning of a session: the page's own UI.
-
-        It is given the `FrameSession`, is cancelled when the session ends, and may return earlier. What it raises is
-        shown on the page; the tools go on.
-
-        Args:
-            function: An async function.
-
-        Raises:
-            TypeError: The function is not async, or there is one already.
-        """
-        _check_author_function(function, "ui", self.ui_function)
-        self.ui_function = function
-        return function
-
-
-def _check_author_function(function: object, kind: str, present: object) -> None:
-    if not inspect.iscoroutinefunction(function):
-        raise TypeError(f"The {kind} function has to be async: async def {kind}(session): ...")
-    if present is not None:
-        raise TypeError(f"This server has a {kind} function already.")
 
 
 def lowlevel(server: object) -> Server[Any]:
@@ -222,6 +108,7 @@ def lowlevel(server: object) -> Server[Any]:
     Raises:
         EntryError: It is none of them.
     """
+    server = unwrapped(server)
     if isinstance(server, MCPServer):
         return server._lowlevel_server
     if isinstance(server, Server):
@@ -257,7 +144,7 @@ async def open_entry(entry: str) -> ServerObject:
 
 
 def _is_server(found: object) -> bool:
-    return isinstance(found, MCPServer | Server)
+    return isinstance(unwrapped(found), MCPServer | Server)
 
 
 def messages() -> SdkMessages:
@@ -329,7 +216,7 @@ def equip(server: object) -> Server[Any]:
     own_levels = target.get_request_handler("logging/setLevel") is not None
     if not own_levels:
         target.add_request_handler("logging/setLevel", types.SetLevelRequestParams, _accept_level)
-    contain_failures(server, target)
+    contain_failures(unwrapped(server), target)
     target.middleware.insert(0, _Logs(limit=not own_levels))
     target.middleware.insert(0, _serve_uninitialized)
     return target

@@ -120,6 +120,24 @@ async def test_a_setup_and_a_page_of_its_own(
         assert kept.structured_content == {"result": ["Buy milk"]}
 
 
+async def test_a_wrapped_server_of_mcp_1_keeps_notes(
+    context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
+) -> None:
+    built = build(EXAMPLES / "wrapped", tmp_path / "dist")
+    await publish(TOOLS, tmp_path / "dist")
+    (host_folder / "index.html").write_text("<!doctype html><title>A host</title><link rel='icon' href='data:,'>")
+    await publish(HOST, host_folder)
+    page = await context.new_page()
+    await page.goto(f"{HOST}/")
+    outer = OuterFrame(f"{TOOLS}/{built.url_path}", options=Options(handshake_timeout=BOOT_PATIENCE))
+    async with outer.setup(PlaywrightPlace(page)) as setup:
+        assert (await setup.result()).title == "wrapped-notes"
+    for answer in ("1 notes.", "2 notes."):
+        async with Client(outer.connect(PlaywrightPlace(page)), mode="legacy") as client:
+            told = await client.call_tool("add_note", {"text": "Buy milk"})
+            assert told.structured_content == {"result": answer}
+
+
 async def test_hosts_in_python_in_both_architectures(
     context: BrowserContext, troubles: Troubles, publish: Publish, tmp_path: Path
 ) -> None:

@@ -7,6 +7,6 @@ import pytest
 from tests.support.other_sdks import run_inside
 
 
-@pytest.mark.parametrize("suite", ["test_mcp1.py"])
+@pytest.mark.parametrize("suite", ["test_mcp1.py", "test_author.py"])
 def test_with_mcp_1(suite: str) -> None:
     run_inside("mcp1", suite)

@@ -29,6 +29,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from mcpframe.frame.compat.placeholders import PlaceholderFinder
+from mcpframe.frame.core.errors import SdkError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -251,6 +252,10 @@ class SdkMessages:
     """Messages as the streams of mcp 2.x have them: see `session.Messages`."""
 
     def __init__(self) -> None:
+        if major() == 1:
+            raise SdkError(
+                "A page of mcp 1.x serves its host, and connects to no other frame: require 'mcp>=2' for that."
+            )
         from mcp.shared.message import SessionMessage
         from mcp_types import jsonrpc_message_adapter
 

@@ -5,6 +5,7 @@ McpFrameError
 ├── EntryError               `module:object` does not name a server
 ├── ProgramError             a console script that ends without serving
 ├── LoadError                a lazy requirement cannot be loaded
+├── SdkError                 something that the server's SDK does not have
 ├── StateError               a local call that the connection's state does not allow
 ├── SetupFailed              raised by an author's setup function: the setup ends with an error code
 │   └── SetupCancelled       the user cancelled it
@@ -51,6 +52,10 @@ class ProgramError(McpFrameError, RuntimeError):
 
 class LoadError(McpFrameError, ImportError):
     """A lazy requirement that is not in the bundle, or whose files cannot be fetched or do not match their hash."""
+
+
+class SdkError(McpFrameError, RuntimeError):
+    """Something of mcpframe that needs another SDK than the one that is there. The message says what to use instead."""
 
 
 class StateError(McpFrameError, RuntimeError):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
@@ -32,10 +32,13 @@ _FOR_LINES = frozenset({"compat/stdio.py", "lines.py"})
 _FOR_OBJECTS_OF_OTHERS = frozenset({"other_server.py"})
 _FOR_MCP_1 = frozenset({"compat/mcp1.py"})
 _FOR_FASTMCP = frozenset({"compat/fastmcp_package.py"})
+_FOR_WRAPPED = frozenset({"wrapped.py"})
 _FOR_PROGRAMS = frozenset({"browser/stack.py", "console.py"})
 
 
-def own_files(version: str, *, sdk: int = 2, program: bool = False, fastmcp: bool = False) -> dict[str, bytes]:
+def own_files(
+    version: str, *, sdk: int = 2, program: bool = False, fastmcp: bool = False, wraps: bool = False
+) -> dict[str, bytes]:
     """Return mcpframe's files for the page, by path in site-packages, with the metadata that installers need.
 
     Args:
@@ -43,6 +46,7 @@ def own_files(version: str, *, sdk: int = 2, program: bool = False, fastmcp: boo
         sdk: The major version of the official SDK in the bundle.
         program: Whether the entry is a console script.
         fastmcp: Whether the package fastmcp is in the bundle.
+        wraps: Whether the author's code may call `mcpframe.wrap`.
     """
     frame = _PACKAGE / "frame"
     used = {
@@ -51,6 +55,7 @@ def own_files(version: str, *, sdk: int = 2, program: bool = False, fastmcp: boo
         _FOR_MCP_1: sdk == 1,
         _FOR_FASTMCP: fastmcp,
         _FOR_PROGRAMS: program,
+        _FOR_WRAPPED: wraps,
     }
     left_out = frozenset().union(*(files for files, is_used in used.items() if not is_used))
     ours = [path for path in sorted(frame.rglob("*.py")) if path.relative_to(frame).as_posix() not in left_out]
@@ -58,6 +63,16 @@ def own_files(version: str, *, sdk: int = 2, program: bool = False, fastmcp: boo
     files = {f"mcpframe/{path.relative_to(_PACKAGE).as_posix()}": path.read_bytes() for path in paths}
     metadata = f"Metadata-Version: 2.1\nName: mcpframe\nVersion: {version}\n"
     return {**files, f"mcpframe-{version}.dist-info/METADATA": metadata.encode()}
+
+
+def may_wrap(author: Mapping[str, bytes]) -> bool:
+    """Return whether code may call `mcpframe.wrap`: where it is not the author's own, that is not known.
+
+    Args:
+        author: The author's files, by path.
+    """
+    code = [data for path, data in author.items() if path.endswith(".py")]
+    return not code or any(b"mcpframe" in data and b"wrap" in data for data in code)
 
 
 def author_files(project: Project, out: Path) -> dict[str, bytes]:

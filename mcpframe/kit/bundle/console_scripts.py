@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.bundle.archive import unpack
 from mcpframe.kit.bundle.imports import syntax_tree
-from mcpframe.kit.project.project import SERVER_CLASSES, Project, choose_script
+from mcpframe.kit.project.project import Project, choose_script, makes_server
 
 _VALUE = re.compile(r"([\w.]+:[\w.]+)\s*(\[.*\])?")
 _MOST_NAMED = 5
@@ -93,11 +93,10 @@ def server_objects(wheel: Mapping[str, bytes]) -> list[str]:
         tree = syntax_tree(data) if path.endswith(".py") and b"mcp" in data else None
         module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         for statement in tree.body if tree else ():
-            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-                called = statement.value.func if isinstance(statement.value, ast.Call) else None
-                name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", None)
-                if name in SERVER_CLASSES:
-                    found.append(f"{module}:{statement.targets[0].id}")
+            if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
+                continue
+            if makes_server(statement.value):
+                found.append(f"{module}:{statement.targets[0].id}")
     return found
 
 

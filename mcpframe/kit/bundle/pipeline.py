@@ -17,7 +17,7 @@ from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.archive import source_date
-from mcpframe.kit.bundle.collect import author_files, own_files, page_files
+from mcpframe.kit.bundle.collect import author_files, may_wrap, own_files, page_files
 from mcpframe.kit.bundle.compile import cache_key
 from mcpframe.kit.bundle.console_scripts import with_entry
 from mcpframe.kit.bundle.contents import assemble
@@ -145,7 +145,7 @@ def _build_with(lock: Lock, task: _Task) -> BuildResult:
             wheels = fetch_wheels(lock.packages, pyodide)
         project = with_entry(project, wheels, author)
         with progress("Compiling to bytecode"):
-            own = _own_files(project, lock)
+            own = _own_files(project, lock, author)
             layers = build_layers(project, lock, wheels, author, own, pyodide_runtime)
             if not draft and not project.config.inspect:
                 layers = compiled(layers, pyodide_runtime, project.source)
@@ -217,9 +217,10 @@ def _as_before(manifest: Mapping[str, Any]) -> Inspected:
     )
 
 
-def _own_files(project: Project, lock: Lock) -> dict[str, bytes]:
+def _own_files(project: Project, lock: Lock, author: Mapping[str, bytes]) -> dict[str, bytes]:
     number = version("mcpframe")
-    return own_files(number, sdk=lock.sdk, program=project.is_program, fastmcp=lock.has_fastmcp)
+    kinds = {"program": project.is_program, "fastmcp": lock.has_fastmcp, "wraps": may_wrap(author)}
+    return own_files(number, sdk=lock.sdk, **kinds)
 
 
 def _inputs(
@@ -245,7 +246,7 @@ def _inputs(
         repr((draft, snapshot)),
     ]
     for files in (
-        _own_files(project, lock),
+        _own_files(project, lock, author),
         author,
         for_page,
     ):

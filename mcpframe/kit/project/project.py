@@ -281,11 +281,17 @@ def _server_object(text: str, file: Path) -> str | None:
             targets, value = [statement.target], statement.value
         else:
             continue
-        called = value.func if isinstance(value, ast.Call) else None
-        called_name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", None)
-        if called_name in SERVER_CLASSES and isinstance(targets[0], ast.Name):
+        if makes_server(value) and isinstance(targets[0], ast.Name):
             return targets[0].id
     return None
+
+
+def makes_server(value: ast.expr) -> bool:
+    """Return whether an expression calls a class of servers, or `wrap` with such a call."""
+    if not isinstance(value, ast.Call):
+        return False
+    name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", None)
+    return name in SERVER_CLASSES or (name == "wrap" and bool(value.args) and makes_server(value.args[0]))
 
 
 def _text(file: Path) -> str:

@@ -15,7 +15,8 @@ from mcpframe.frame.author import local_session
 from mcpframe.frame.author_setup import run_setup
 from mcpframe.frame.core.errors import EntryError
 from mcpframe.frame.entries import set_environment
-from mcpframe.frame.server import FrameServer, equip, open_entry
+from mcpframe.frame.peer_session import Framed, unwrapped
+from mcpframe.frame.server import equip, open_entry
 from mcpframe.frame.setup_phase import SetupResult, Visibility
 from mcpframe.kit.base.errors import SetupNotDone
 from mcpframe.kit.project.project import Project, find_project
@@ -41,7 +42,7 @@ async def import_server(project: Project) -> Any:
 
 @asynccontextmanager
 async def connected_in_memory(path: Path, options: FramedOptions) -> AsyncIterator[Client]:
-    """Connect to a project's server in this process. A `FrameServer` has a new local session each time.
+    """Connect to a project's server in this process. Its session, if it has one, is a new local one each time.
 
     The module is imported once, so its global state is shared between tests, unlike in a frame.
 
@@ -51,7 +52,7 @@ async def connected_in_memory(path: Path, options: FramedOptions) -> AsyncIterat
     project = find_project(path)
     server = await import_server(project)
     equip(server)
-    if isinstance(server, FrameServer):
+    if isinstance(server, Framed):
         server.session = local_session()
         if options.setup:
             await _set_up(server, project)
@@ -59,7 +60,7 @@ async def connected_in_memory(path: Path, options: FramedOptions) -> AsyncIterat
     connected: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
 
     async def hold() -> None:  # one task: fixtures are entered and left in different ones
-        async with Client(server, mode=options.era, **options.client) as client:
+        async with Client(unwrapped(server), mode=options.era, **options.client) as client:
             connected.set_result(client)
             await over.wait()
 
@@ -76,7 +77,7 @@ async def connected_in_memory(path: Path, options: FramedOptions) -> AsyncIterat
             await holding
 
 
-async def _set_up(server: FrameServer[Any], project: Project) -> None:
+async def _set_up(server: Framed, project: Project) -> None:
     phase = server.setup_phase
     if phase is None:
         return

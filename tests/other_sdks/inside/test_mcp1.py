@@ -9,11 +9,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
+from mcp.server.fastmcp import FastMCP  # type: ignore[attr-defined]
 
+import mcpframe
 from mcpframe.frame import other_server
-from mcpframe.frame.core.errors import EntryError
+from mcpframe.frame.core.errors import EntryError, SdkError
+from mcpframe.frame.places import Framing
 from tests.other_sdks.inside.conftest import Serving
+from tests.support.fake_place import FakePlace
+from tests.support.fake_window import FakeWindow
 from tests.support.plain_client import TIMING, QuietPage
 
 FASTMCP = """
@@ -232,3 +238,49 @@ async def test_an_entry_that_is_no_server_says_what_would_be(
     with pytest.raises(EntryError, match=re.escape(expected)):
         other_server.load_entry(entry)
     del sys.modules["authored"]
+
+
+@pytest.mark.parametrize("name", ["FrameServer", "serve"])
+async def test_what_needs_mcp_2_says_so(name: str) -> None:
+    with pytest.raises(SdkError, match=rf"mcpframe\.{name} needs mcp 2\.x"):
+        getattr(mcpframe, name)
+
+
+async def test_a_page_of_mcp_1_is_no_host() -> None:
+    async def serve_nothing(window: FakeWindow, framing: Framing) -> None:
+        return None
+
+    outer = mcpframe.OuterFrame("https://tools.example/index.html")
+    with pytest.raises(SdkError, match="connects to no other frame"):
+        async with outer.connect(FakePlace("https://chat.example", serve_nothing)):
+            pass
+
+
+@pytest.mark.parametrize("name", [name for name in mcpframe.__all__ if name not in ("FrameServer", "serve")])
+async def test_the_rest_of_the_package_needs_no_certain_sdk(name: str) -> None:
+    assert getattr(mcpframe, name) is not None
+
+
+async def test_importing_mcpframe_or_wrapping_imports_nothing_of_an_sdk() -> None:
+    program = """
+import sys, mcpframe
+assert not [name for name in sys.modules if name.partition(".")[0] in ("mcp", "mcp_types", "pydantic")]
+try:
+    mcpframe.wrap(object())
+except TypeError:
+    pass
+assert not [name for name in sys.modules if name.partition(".")[0] in ("mcp", "mcp_types", "pydantic")]
+"""
+    await anyio.run_process([sys.executable, "-S", "-c", program])
+
+
+async def test_updates_of_resources_need_another_sdk() -> None:
+    with pytest.raises(SdkError, match="A server of type FastMCP has no list of subscriptions"):
+        await mcpframe.wrap(FastMCP("unit")).resource_updated("notes://one")
+
+
+async def test_in_plain_python_it_has_a_local_session() -> None:
+    server = mcpframe.wrap(FastMCP("unit"), allowed_origins=["https://chat.example"])
+    assert (server.name, server.session.id, server.wrapped.name) == ("unit", "local", "unit")
+    await server.session.storage.set("key", 7)
+    assert await server.session.storage.get("key") == 7

@@ -34,6 +34,7 @@ async def inspected(entry: str, folder: str, kind: str, settings: dict[str, Any]
     load.configure({})
     from mcpframe.frame import boot, entries
     from mcpframe.frame.core.errors import EntryError, ProgramError
+    from mcpframe.frame.peer_session import unwrapped
 
     program = settings.get("program", "")
     servers = boot.server_module(program)
@@ -57,7 +58,7 @@ async def inspected(entry: str, folder: str, kind: str, settings: dict[str, Any]
         hints.explain_now(error)
         return {"error": f"{type(error).__name__}: {error}".rstrip(": "), "traceback": told(error, folder)}
     return {
-        "kind": type(found).__name__,
+        "kind": type(unwrapped(found)).__name__,
         "name": found.name if kind == "server" else found.__module__,
         "title": getattr(found, "title", None),
         "version": getattr(found, "version", None),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.bundle.collect import author_files, own_files
+from mcpframe.kit.bundle.collect import author_files, may_wrap, own_files
 from mcpframe.kit.project.project import find_project
 
 
@@ -46,6 +46,23 @@ def test_what_programs_need_is_carried_with_them_alone() -> None:
         only = set(own_files("1.2.3", sdk=sdk, program=True)) - set(own_files("1.2.3", sdk=sdk))
         names = {"console.py", "browser/stack.py"} | ({"compat/stdio.py", "lines.py"} if sdk == 2 else set())
         assert only == {f"mcpframe/frame/{name}" for name in names}
+
+
+@pytest.mark.parametrize(
+    ("files", "wraps"),
+    [
+        ({"server.py": b"from mcpframe import FrameServer"}, False),
+        ({"server.py": b"import textwrap"}, False),
+        ({"server.py": b"import mcpframe\nserver = mcpframe.wrap(it)"}, True),
+        ({"server.py": b"import own", "own.py": b"from mcpframe import wrap"}, True),
+        ({"note.txt": b"nothing of Python"}, True),
+        ({}, True),
+    ],
+)
+def test_wrapping_is_carried_where_it_may_be_used(files: dict[str, bytes], wraps: bool) -> None:
+    assert may_wrap(files) is wraps
+    only = set(own_files("1.2.3", wraps=True)) - set(own_files("1.2.3"))
+    assert only == {"mcpframe/frame/wrapped.py"}
 
 
 def test_of_a_project_its_python_files_are_carried_and_nothing_private(tmp_path: Path) -> None:

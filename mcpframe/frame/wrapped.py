@@ -1,0 +1,96 @@
+"""`mcpframe.wrap`: what a `FrameServer` has, for server objects of any SDK.
+
+Importing this imports no SDK: the server's own is there already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Generic, TypeVar
+
+from mcpframe.frame.compat.sdk import is_of_fastmcp
+from mcpframe.frame.core.errors import EntryError, SdkError
+from mcpframe.frame.entries import WRAPPER
+from mcpframe.frame.peer_session import Framed
+
+ServerT = TypeVar("ServerT")
+
+_CLASSES = frozenset({"FastMCP", "MCPServer", "Server"})
+
+
+class WrappedServer(Framed, Generic[ServerT]):
+    """A server object with what a `FrameServer` has beyond an `MCPServer`. Made by `wrap`.
+
+    Any other public attribute is the wrapped server's: `server.tool`, `server.resource`, `server.name`.
+    """
+
+    def __init__(self, server: ServerT, allowed_origins: Sequence[str] | None) -> None:
+        super().__init__(allowed_origins)
+        self._wrapped = server
+
+    @property
+    def wrapped(self) -> ServerT:
+        """The server object that was wrapped, for type checkers and for `mcp.Client`."""
+        return self._wrapped
+
+    async def resource_updated(self, uri: str) -> None:
+        """Notify the clients that have subscribed to a resource that it has changed, also outside of any request.
+
+        Args:
+            uri: The resource's URI.
+
+        Raises:
+            SdkError: The server is no `MCPServer` of mcp 2.x: others keep no list of subscriptions.
+        """
+        bus = _subscriptions(self._wrapped)
+        if bus is None:
+            raise SdkError(
+                f"A server of type {type(self._wrapped).__name__} has no list of subscriptions: call "
+                "send_resource_updated(uri) of its request's session."
+            )
+        await import_module("mcpframe.frame.compat.resource_updates").announce_update(bus, uri)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._wrapped, name)
+
+
+def wrap(server: ServerT, *, allowed_origins: Sequence[str] | None = None) -> WrappedServer[ServerT]:
+    """Return a server object of any SDK with what a `FrameServer` has: sessions, storage, setup and ui functions.
+
+    The entry of the project may name the result or the server itself.
+
+    Args:
+        server: An `MCPServer` or a lowlevel `Server` of mcp 2.x, a `FastMCP` or a lowlevel `Server` of mcp 1.x, or a
+            `FastMCP` of the package fastmcp.
+        allowed_origins: As for `FrameServer`.
+
+    Raises:
+        EntryError: It is none of them, or wrapped already.
+        OriginError: An entry of `allowed_origins` can never match, or the list is empty.
+    """
+    if isinstance(server, Framed) or getattr(server, WRAPPER, None) is not None:
+        raise EntryError(f"This {type(server).__name__} has setup, ui and sessions already: wrap a server once.")
+    if not _is_server(server):
+        raise EntryError(
+            f"An object of type {type(server).__name__} is no MCP server: wrap a FastMCP, an MCPServer or a lowlevel "
+            "Server."
+        )
+    wrapped = WrappedServer(server, allowed_origins)
+    setattr(server, WRAPPER, wrapped)
+    if (bus := _subscriptions(server)) is not None:
+        updates = import_module("mcpframe.frame.compat.resource_updates")
+        updates.answer_subscriptions(getattr(server, "_lowlevel_server"), bus)  # noqa: B009  of the SDK's type
+    return wrapped
+
+
+def _is_server(server: object) -> bool:
+    sdks = any(cls.__name__ in _CLASSES and cls.__module__.startswith("mcp.server.") for cls in type(server).__mro__)
+    return sdks or is_of_fastmcp(server)
+
+
+def _subscriptions(server: object) -> Any:
+    """The list of subscriptions of an `MCPServer` of mcp 2.x; None for others."""
+    return getattr(server, "_subscriptions", None) if hasattr(server, "_lowlevel_server") else None

@@ -1,0 +1,16 @@
+"""What an author's functions find in a frame: the contract's tests, with server objects of mcp 2.x."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contract.author import *  # noqa: F403
+from tests.support.page_rig import Rig, bounded, rig
+from tests.support.server_kinds import FRAME_SERVER
+
+__all__ = ["bounded", "rig"]
+
+
+@pytest.fixture(autouse=True, params=[FRAME_SERVER, "mcp 2.x"])
+def kind(request: pytest.FixtureRequest, rig: Rig) -> None:
+    rig.kind = request.param
