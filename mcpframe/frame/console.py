@@ -24,19 +24,13 @@ from typing import Any
 import anyio
 
 from mcpframe.frame import entries, lines
-from mcpframe.frame.compat.placeholders import PlaceholderFinder
+from mcpframe.frame.compat import absent
 from mcpframe.frame.compat.sdk import in_pyodide, major
 from mcpframe.frame.compat.stdio import stdio_of
 from mcpframe.frame.core.errors import EntryError, ProgramError
 from mcpframe.frame.lines import LineFiles, PlainMessages
 
 _MOST_SHOWN = 1000  # characters
-_HTTP = (
-    "A page serves its host, not HTTP: let the program serve on standard input and output (tool.mcpframe.args, "
-    "tool.mcpframe.env)."
-)
-_HTTP_SERVERS = {"uvicorn": _HTTP, "sse_starlette": _HTTP}
-"""What programs import to serve HTTP where they are asked to, and what to do if they use it."""
 
 
 class ConsoleScript:
@@ -67,16 +61,11 @@ def load_entry(entry: str) -> ConsoleScript:
     _replace_loops()  # the author's modules may take them by name
     if in_pyodide():
         import_module("mcpframe.frame.browser.stack")  # with the snapshot
-        _answer_http_servers(entry.partition(":")[0].partition(".")[0])
+        absent.answer_imports()
     main = entries.find(entry, lambda _: "the package's console script names it")
     if not callable(main):
         raise EntryError(f"The console script's {entry!r} is of type {type(main).__name__}, and no function.")
     return ConsoleScript(main)
-
-
-def _answer_http_servers(package: str) -> None:
-    """Let the modules of a program's package import what serves HTTP, also where it is not in the bundle."""
-    sys.meta_path.append(PlaceholderFinder(_HTTP_SERVERS, {package}))
 
 
 async def open_entry(entry: str) -> ConsoleScript:

@@ -12,7 +12,8 @@ from importlib import import_module
 from typing import Any
 
 from mcpframe.frame import entries, lines
-from mcpframe.frame.compat.sdk import is_of_fastmcp, major
+from mcpframe.frame.compat import absent
+from mcpframe.frame.compat.sdk import in_pyodide, is_of_fastmcp, major
 from mcpframe.frame.compat.stdio import stdio_of
 from mcpframe.frame.lines import LineFiles, PlainMessages
 from mcpframe.frame.peer_session import unwrapped
@@ -20,6 +21,8 @@ from mcpframe.frame.peer_session import unwrapped
 _OF_MCP_1 = "a FastMCP or a lowlevel Server of mcp 1.x, which this bundle has"
 _OF_MCP_2 = "a FastMCP of the package fastmcp, a FrameServer, an MCPServer or a lowlevel Server"
 
+if in_pyodide():
+    absent.answer_imports()
 if major() == 1:
     from mcpframe.frame.compat import mcp1
 

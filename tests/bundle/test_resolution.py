@@ -123,3 +123,26 @@ def test_a_server_that_fails_as_only_one_of_mcp_1_does_is_built_with_mcp_1(index
     assert lock is not None
     assert (lock.sdk, lock.notes) == (1, result.notes)
     assert build(project, tmp_path / "out", snapshot=False).unchanged
+
+
+def test_what_the_author_leaves_out_may_be_imported_at_module_level(index: Path, tmp_path: Path) -> None:
+    write_wheel(index, "mcpframe-tests-native", {}, tag=NATIVE)
+    files = {
+        "needing_server.py": (
+            "import mcpframe_tests_native as native\nimport uvicorn\n"
+            "from starlette.routing import Route\n"
+            "def main():\n"
+            "    from mcp.server import MCPServer\n"
+            "    server = MCPServer('needing')\n"
+            "    @server.tool()\n"
+            "    def version() -> str: return native.version()\n"
+            "    server.run()\n"
+        )
+    }
+    requires = ["mcp>=2", "mcpframe-tests-native"]
+    write_wheel(index, "mcpframe-tests-needing", files, requires=requires, scripts={"needing": "needing_server:main"})
+    project = package_project("mcpframe-tests-needing", tmp_path / "project", allowed_origins=["*"])
+    with (project / "pyproject.toml").open("a") as file:
+        file.write('leave_out = ["mcpframe-tests-native"]\n')
+    result = build(project, tmp_path / "out", snapshot=False)
+    assert [tool["name"] for tool in result.tools or ()] == ["version"]

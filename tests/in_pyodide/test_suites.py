@@ -6,6 +6,7 @@ import pytest
 
 SUITES = {
     "tests/in_pyodide/inside/test_sdk.py": 30,
+    "tests/unit/frame/compat/test_absent.py": 18,
     "tests/unit/frame/compat/test_failures.py": 200,
     "tests/unit/frame/compat/test_lifespan.py": 30,
     "tests/unit/frame/compat/test_process.py": 10,

@@ -7,7 +7,7 @@ that can stand in an annotation, an `except` clause, an `isinstance` or a list o
 ImportError that says what to do as soon as it is called or an attribute of it is used.
 
 Only the modules of the named users get placeholders: any other library that probes with `try: import cryptography`
-finds it absent, which is correct.
+finds it absent, which is correct. (`absent` answers the others, in bundles of other people's servers.)
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _PlaceholderType(ABCMeta):
         return cls
 
 
-class _PlaceholderModule(ModuleType):
+class PlaceholderModule(ModuleType):
     """A module whose every attribute is a placeholder class. Submodules are found by the finder."""
 
     def __init__(self, name: str, hint: str) -> None:
@@ -77,7 +77,7 @@ class PlaceholderFinder(MetaPathFinder, Loader):
     def __init__(self, hints: Mapping[str, str], users: Collection[str]) -> None:
         self._hints = dict(hints)
         self._users = frozenset(users)
-        self._modules: dict[str, _PlaceholderModule] = {}
+        self._modules: dict[str, PlaceholderModule] = {}
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -86,7 +86,7 @@ class PlaceholderFinder(MetaPathFinder, Loader):
         if package not in self._hints:
             return None
         if rest:  # a missing submodule of a real package is not ours to answer
-            present = isinstance(sys.modules.get(package), _PlaceholderModule)
+            present = isinstance(sys.modules.get(package), PlaceholderModule)
         else:
             present = _importing_package() in self._users
         return ModuleSpec(fullname, self, is_package=True) if present else None
@@ -94,7 +94,7 @@ class PlaceholderFinder(MetaPathFinder, Loader):
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         if spec.name not in self._modules:
             hint = self._hints[spec.name.partition(".")[0]]
-            self._modules[spec.name] = _PlaceholderModule(spec.name, hint)
+            self._modules[spec.name] = PlaceholderModule(spec.name, hint)
         return self._modules[spec.name]
 
     def exec_module(self, module: ModuleType) -> None:

@@ -27,7 +27,8 @@ _COMPRESSED = (".gz", ".br", ".zst")  # web servers look for these beside a file
 _BROWSERS_ONLY = (".js", ".mjs", ".css", ".woff", ".woff2")
 
 
-_FOR_LINES = frozenset({"compat/stdio.py", "lines.py"})
+_LEFT_OUT_MODULES = "compat/left_out_modules.py"
+_FOR_LINES = frozenset({"compat/absent.py", _LEFT_OUT_MODULES, "compat/stdio.py", "lines.py"})
 """Files of `frame` that server objects of mcp 2.x do not use."""
 _FOR_OBJECTS_OF_OTHERS = frozenset({"other_server.py"})
 _FOR_MCP_1 = frozenset({"compat/mcp1.py"})
@@ -37,7 +38,13 @@ _FOR_PROGRAMS = frozenset({"browser/stack.py", "console.py"})
 
 
 def own_files(
-    version: str, *, sdk: int = 2, program: bool = False, fastmcp: bool = False, wraps: bool = False
+    version: str,
+    *,
+    sdk: int = 2,
+    program: bool = False,
+    fastmcp: bool = False,
+    wraps: bool = False,
+    left_out: Mapping[str, str] | None = None,
 ) -> dict[str, bytes]:
     """Return mcpframe's files for the page, by path in site-packages, with the metadata that installers need.
 
@@ -47,6 +54,7 @@ def own_files(
         program: Whether the entry is a console script.
         fastmcp: Whether the package fastmcp is in the bundle.
         wraps: Whether the author's code may call `mcpframe.wrap`.
+        left_out: The modules that the author leaves out, and their packages.
     """
     frame = _PACKAGE / "frame"
     used = {
@@ -57,10 +65,12 @@ def own_files(
         _FOR_PROGRAMS: program,
         _FOR_WRAPPED: wraps,
     }
-    left_out = frozenset().union(*(files for files, is_used in used.items() if not is_used))
-    ours = [path for path in sorted(frame.rglob("*.py")) if path.relative_to(frame).as_posix() not in left_out]
+    unused = frozenset().union(*(files for files, is_used in used.items() if not is_used))
+    ours = [path for path in sorted(frame.rglob("*.py")) if path.relative_to(frame).as_posix() not in unused]
     paths = [_PACKAGE / "__init__.py", *ours]
     files = {f"mcpframe/{path.relative_to(_PACKAGE).as_posix()}": path.read_bytes() for path in paths}
+    if left_out and (name := f"mcpframe/frame/{_LEFT_OUT_MODULES}") in files:
+        files[name] = f"MODULES = {dict(sorted(left_out.items()))!r}\n".encode()
     metadata = f"Metadata-Version: 2.1\nName: mcpframe\nVersion: {version}\n"
     return {**files, f"mcpframe-{version}.dist-info/METADATA": metadata.encode()}
 

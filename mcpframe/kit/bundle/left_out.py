@@ -75,4 +75,30 @@ def is_left_out(name: str, of: str, also: Iterable[str] = ()) -> bool:
     return (name, of) in _PAIRS or name in {canonicalize_name(item) for item in also}
 
 
+def modules_of(packages: Iterable[str]) -> dict[str, str]:
+    """Return the modules of packages whose wheels are not there, each with its package; by convention, or as known."""
+    names = [canonicalize_name(package) for package in packages]
+    return {_MODULES.get(name, name.replace("-", "_")): name for name in names}
+
+
+_MODULES = {
+    "beautifulsoup4": "bs4",
+    "opencv-python": "cv2",
+    "opencv-python-headless": "cv2",
+    "pillow": "PIL",
+    "psycopg2-binary": "psycopg2",
+    "pycryptodome": "Crypto",
+    "pygithub": "github",
+    "pyjwt": "jwt",
+    "pymupdf": "fitz",
+    "python-dateutil": "dateutil",
+    "python-dotenv": "dotenv",
+    "python-magic": "magic",
+    "pywin32": "win32api",
+    "pyyaml": "yaml",
+    "pyzmq": "zmq",
+    "scikit-learn": "sklearn",
+}
+"""Top-level modules that are not named as their package is."""
+
 _PAIRS = frozenset((entry.name, who) for entry in LEFT_OUT for who in entry.of)

@@ -23,6 +23,7 @@ from mcpframe.kit.bundle.console_scripts import with_entry
 from mcpframe.kit.bundle.contents import assemble
 from mcpframe.kit.bundle.inspect import Inspected, ServerFails, compile_and_inspect
 from mcpframe.kit.bundle.layers import build_layers, compiled, is_compiled
+from mcpframe.kit.bundle.left_out import modules_of
 from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
@@ -220,7 +221,8 @@ def _as_before(manifest: Mapping[str, Any]) -> Inspected:
 def _own_files(project: Project, lock: Lock, author: Mapping[str, bytes]) -> dict[str, bytes]:
     number = version("mcpframe")
     kinds = {"program": project.is_program, "fastmcp": lock.has_fastmcp, "wraps": may_wrap(author)}
-    return own_files(number, sdk=lock.sdk, **kinds)
+    left_out = modules_of(project.config.leave_out)
+    return own_files(number, sdk=lock.sdk, left_out=left_out, **kinds)
 
 
 def _inputs(

@@ -8,6 +8,7 @@ import pytest
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.bundle.collect import author_files, may_wrap, own_files
+from mcpframe.kit.bundle.left_out import modules_of
 from mcpframe.kit.project.project import find_project
 
 
@@ -33,8 +34,11 @@ def test_of_mcpframe_only_the_frame_is_carried() -> None:
     assert not [path for path in files if not path.startswith(("mcpframe/frame/", "mcpframe/__init__.py"))]
 
 
+_FOR_LINES = {"compat/absent.py", "compat/left_out_modules.py", "compat/stdio.py", "lines.py"}
+
+
 def test_what_other_sdks_need_is_carried_with_them_alone() -> None:
-    shared = {"compat/stdio.py", "lines.py", "other_server.py"}
+    shared = {*_FOR_LINES, "other_server.py"}
     ours = set(own_files("1.2.3"))
     of_mcp_1, of_fastmcp = set(own_files("1.2.3", sdk=1)), set(own_files("1.2.3", fastmcp=True))
     assert of_mcp_1 - ours == {f"mcpframe/frame/{name}" for name in {*shared, "compat/mcp1.py"}}
@@ -44,7 +48,7 @@ def test_what_other_sdks_need_is_carried_with_them_alone() -> None:
 def test_what_programs_need_is_carried_with_them_alone() -> None:
     for sdk in (1, 2):
         only = set(own_files("1.2.3", sdk=sdk, program=True)) - set(own_files("1.2.3", sdk=sdk))
-        names = {"console.py", "browser/stack.py"} | ({"compat/stdio.py", "lines.py"} if sdk == 2 else set())
+        names = {"console.py", "browser/stack.py"} | (_FOR_LINES if sdk == 2 else set())
         assert only == {f"mcpframe/frame/{name}" for name in names}
 
 
@@ -63,6 +67,13 @@ def test_wrapping_is_carried_where_it_may_be_used(files: dict[str, bytes], wraps
     assert may_wrap(files) is wraps
     only = set(own_files("1.2.3", wraps=True)) - set(own_files("1.2.3"))
     assert only == {"mcpframe/frame/wrapped.py"}
+
+
+def test_the_modules_that_the_author_leaves_out_are_told_to_the_page() -> None:
+    name = "mcpframe/frame/compat/left_out_modules.py"
+    files = own_files("1.2.3", program=True, left_out=modules_of(["PyYAML", "some-thing"]))
+    assert files[name] == b"MODULES = {'some_thing': 'some-thing', 'yaml': 'pyyaml'}\n"
+    assert name not in own_files("1.2.3", left_out={"a": "a"})
 
 
 def test_of_a_project_its_python_files_are_carried_and_nothing_private(tmp_path: Path) -> None:

@@ -1,0 +1,8 @@
+"""The modules of the packages that the author leaves out of the bundle. The build writes this file anew for each."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MODULES: Final[dict[str, str]] = {}
+"""The package of each module."""
