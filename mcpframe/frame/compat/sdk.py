@@ -105,6 +105,8 @@ def prepare() -> None:
         fastmcp_package.set_environment()
         hints, users = hints | fastmcp_package.HINTS, users | fastmcp_package.USERS
         modules.append(fastmcp_package.MODULE)
+    if find_spec("mcpframe.frame.compat.http"):  # in bundles with HTTP libraries
+        import_module("mcpframe.frame.compat.http.hooks").install()
     finder = PlaceholderFinder(hints, users)
     sys.meta_path.extend((finder, _RpdsFinder()))
     _run_sync_handlers_inline()  # before anybody imports the function by name

@@ -34,7 +34,12 @@ _FOR_OBJECTS_OF_OTHERS = frozenset({"other_server.py"})
 _FOR_MCP_1 = frozenset({"compat/mcp1.py"})
 _FOR_FASTMCP = frozenset({"compat/fastmcp_package.py"})
 _FOR_WRAPPED = frozenset({"wrapped.py"})
-_FOR_PROGRAMS = frozenset({"browser/stack.py", "console.py"})
+_FOR_PROGRAMS = frozenset({"console.py"})
+_FOR_HTTP = frozenset(
+    {"browser/fetching.py"} | {f"compat/http/{path.name}" for path in (_PACKAGE / "frame/compat/http").glob("*.py")}
+)
+_FOR_BOTH = frozenset({"browser/stack.py"})
+"""For programs, and for HTTP."""
 
 
 def own_files(
@@ -44,6 +49,7 @@ def own_files(
     program: bool = False,
     fastmcp: bool = False,
     wraps: bool = False,
+    http: bool = False,
     left_out: Mapping[str, str] | None = None,
 ) -> dict[str, bytes]:
     """Return mcpframe's files for the page, by path in site-packages, with the metadata that installers need.
@@ -54,6 +60,7 @@ def own_files(
         program: Whether the entry is a console script.
         fastmcp: Whether the package fastmcp is in the bundle.
         wraps: Whether the author's code may call `mcpframe.wrap`.
+        http: Whether an HTTP library is in the bundle.
         left_out: The modules that the author leaves out, and their packages.
     """
     frame = _PACKAGE / "frame"
@@ -64,6 +71,8 @@ def own_files(
         _FOR_FASTMCP: fastmcp,
         _FOR_PROGRAMS: program,
         _FOR_WRAPPED: wraps,
+        _FOR_HTTP: http,
+        _FOR_BOTH: program or http,
     }
     unused = frozenset().union(*(files for files, is_used in used.items() if not is_used))
     ours = [path for path in sorted(frame.rglob("*.py")) if path.relative_to(frame).as_posix() not in unused]

@@ -21,6 +21,7 @@ from mcpframe.kit.bundle.collect import author_files, may_wrap, own_files, page_
 from mcpframe.kit.bundle.compile import cache_key
 from mcpframe.kit.bundle.console_scripts import with_entry
 from mcpframe.kit.bundle.contents import assemble
+from mcpframe.kit.bundle.http_libraries import has_http_library
 from mcpframe.kit.bundle.inspect import Inspected, ServerFails, compile_and_inspect
 from mcpframe.kit.bundle.layers import build_layers, compiled, is_compiled
 from mcpframe.kit.bundle.left_out import modules_of
@@ -146,7 +147,7 @@ def _build_with(lock: Lock, task: _Task) -> BuildResult:
             wheels = fetch_wheels(lock.packages, pyodide)
         project = with_entry(project, wheels, author)
         with progress("Compiling to bytecode"):
-            own = _own_files(project, lock, author)
+            own = _own_files(project, lock, author, http=has_http_library(lock, wheels, author))
             layers = build_layers(project, lock, wheels, author, own, pyodide_runtime)
             if not draft and not project.config.inspect:
                 layers = compiled(layers, pyodide_runtime, project.source)
@@ -218,9 +219,9 @@ def _as_before(manifest: Mapping[str, Any]) -> Inspected:
     )
 
 
-def _own_files(project: Project, lock: Lock, author: Mapping[str, bytes]) -> dict[str, bytes]:
+def _own_files(project: Project, lock: Lock, author: Mapping[str, bytes], *, http: bool) -> dict[str, bytes]:
     number = version("mcpframe")
-    kinds = {"program": project.is_program, "fastmcp": lock.has_fastmcp, "wraps": may_wrap(author)}
+    kinds = {"program": project.is_program, "fastmcp": lock.has_fastmcp, "wraps": may_wrap(author), "http": http}
     left_out = modules_of(project.config.leave_out)
     return own_files(number, sdk=lock.sdk, left_out=left_out, **kinds)
 
@@ -248,7 +249,7 @@ def _inputs(
         repr((draft, snapshot)),
     ]
     for files in (
-        _own_files(project, lock, author),
+        _own_files(project, lock, author, http=True),  # whether it has them follows from the other inputs
         author,
         for_page,
     ):

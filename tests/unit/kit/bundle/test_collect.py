@@ -76,6 +76,14 @@ def test_the_modules_that_the_author_leaves_out_are_told_to_the_page() -> None:
     assert name not in own_files("1.2.3", left_out={"a": "a"})
 
 
+def test_what_http_libraries_need_is_carried_with_them_alone() -> None:
+    only = set(own_files("1.2.3", http=True)) - set(own_files("1.2.3"))
+    assert {f"mcpframe/frame/browser/{name}.py" for name in ("fetching", "stack")} < only
+    others = {path for path in only if not path.startswith("mcpframe/frame/compat/http/")}
+    assert others == {f"mcpframe/frame/browser/{name}.py" for name in ("fetching", "stack")}
+    assert "mcpframe/frame/compat/http/hooks.py" in only
+
+
 def test_of_a_project_its_python_files_are_carried_and_nothing_private(tmp_path: Path) -> None:
     project(tree(tmp_path, "server.py", "package/__init__.py", "package/part.py", "package/data.json"))
     tree(

@@ -1,0 +1,165 @@
+"""Sends the requests of HTTP libraries with the browser's fetch: `exchange.Network`.
+
+Synchronous code waits for fetch by stack switching. Where the browser does not have that, or the call does not allow
+it, a synchronous XMLHttpRequest is sent: it stops the page until its whole answer is there, and has no timeout.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import js
+from pyodide.ffi import JsException, to_js
+
+from mcpframe.frame.browser import stack
+from mcpframe.frame.compat.http import policy
+from mcpframe.frame.compat.http.exchange import (
+    FetchFailed,
+    FetchTimedOut,
+    HttpAnswer,
+    NotPossible,
+    Request,
+    seen_headers,
+    warn_once,
+)
+
+_NO_TIMEOUT = (
+    "This browser has no stack switching: a synchronous request stops the page until it is answered, without a timeout."
+)
+_BINARY = "text/plain; charset=x-user-defined"
+"""Each byte as one UTF-16 unit, whose lower half it is (https://encoding.spec.whatwg.org/#x-user-defined)."""
+
+
+async def send(request: Request) -> HttpAnswer:
+    """Send a request; see `exchange.Network`."""
+    request.check()
+    controller = js.AbortController.new()
+    options = js.Object.new()
+    options.method = request.method
+    options.headers = to_js(request.sent_headers)
+    options.signal = controller.signal
+    if request.body:
+        options.body = to_js(request.body)
+    try:
+        async with asyncio.timeout(request.timeout):
+            response = await js.fetch(request.url, options)
+    except TimeoutError:
+        controller.abort()
+        raise FetchTimedOut(_late(request.url, request.timeout)) from None
+    except JsException as error:
+        raise _failure(error, request) from None
+    except BaseException:
+        controller.abort()
+        raise
+    return _Fetched(request, response, controller)
+
+
+def send_now(request: Request) -> HttpAnswer:
+    """Send a request from synchronous code; see `exchange.Network`."""
+    if stack.can_wait():
+        answer: HttpAnswer = stack.wait_for(send(request))
+        return answer
+    request.check()
+    if request.timeout is not None:
+        warn_once(_NO_TIMEOUT)
+    sent = js.XMLHttpRequest.new()
+    try:
+        sent.open(request.method, request.url, False)
+        sent.overrideMimeType(_BINARY)
+        for name, value in request.sent_headers:
+            sent.setRequestHeader(name, value)
+        sent.send(to_js(request.body) if request.body else None)
+    except JsException as error:
+        raise _failure(error, request) from None
+    return _Received(request, sent)
+
+
+class _Fetched:
+    """The answer of `fetch`: its body is read as it comes."""
+
+    def __init__(self, request: Request, response: Any, controller: Any) -> None:
+        self.status = int(response.status)
+        self.reason = str(response.statusText)
+        headers = js.Object.fromEntries(response.headers).to_py()
+        self.headers = seen_headers(request.method, headers.items())
+        self.url = str(response.url).partition("#")[0] or request.url
+        self.redirected = bool(response.redirected)
+        self._reader = response.body.getReader() if response.body else None
+        self._controller = controller
+        self._request = request
+
+    async def read(self, limit: float | None = None) -> bytes:
+        """Return the next part of the body; see `exchange.HttpAnswer`."""
+        while self._reader is not None:
+            try:
+                async with asyncio.timeout(limit):
+                    part = await self._reader.read()
+            except TimeoutError:
+                self.close()
+                raise FetchTimedOut(_late(self.url, limit)) from None
+            except JsException as error:
+                self._reader = None
+                raise FetchFailed(f"The answer of {self.url} was cut off: {error}") from None
+            except BaseException:
+                self.close()
+                raise
+            if part.done:
+                self._reader = None
+            elif part.value.length:
+                return bytes(part.value.to_bytes())
+        return b""
+
+    def read_now(self, limit: float | None = None) -> bytes:
+        """As `read`, from synchronous code."""
+        return b"" if self._reader is None else bytes(stack.wait_for(self.read(limit)))
+
+    def close(self) -> None:
+        """Abort what has not been read."""
+        if self._reader is not None:
+            self._reader = None
+            self._controller.abort()
+
+
+class _Received:
+    """The answer of a synchronous request: all of it is there."""
+
+    def __init__(self, request: Request, sent: Any) -> None:
+        self.status = int(sent.status)
+        self.reason = str(sent.statusText)
+        lines = [line.partition(": ") for line in str(sent.getAllResponseHeaders()).split("\r\n") if line]
+        self.headers = seen_headers(request.method, ((name, value) for name, _, value in lines))
+        self.url = str(sent.responseURL) or request.url
+        self.redirected = self.url != str(js.URL.new(request.url).href).partition("#")[0]
+        self._body = str(sent.responseText).encode("utf-16", "surrogatepass")[2::2]  # after the mark of the byte order
+
+    async def read(self, limit: float | None = None) -> bytes:
+        """Return the body; see `exchange.HttpAnswer`."""
+        return self.read_now()
+
+    def read_now(self, limit: float | None = None) -> bytes:
+        """Return the body, and nothing the next time."""
+        body, self._body = self._body, b""
+        return body
+
+    def close(self) -> None:
+        """Drop the body."""
+        self._body = b""
+
+
+def _failure(error: JsException, request: Request) -> Exception:
+    if error.name not in ("TypeError", "NetworkError", "AbortError"):
+        return NotPossible(f"The browser does not send this request: {error}")
+    element = js.document.querySelector('meta[http-equiv="Content-Security-Policy"]')
+    return FetchFailed(
+        policy.reason(
+            request.url,
+            policy=str(element.content) if element else "",
+            page=str(js.origin),
+            online=js.navigator.onLine is not False,
+        )
+    )
+
+
+def _late(url: str, timeout: float | None) -> str:
+    return f"No answer of {url} within {timeout:g} seconds."

@@ -1,0 +1,1 @@
+"""HTTP libraries over the browser's fetch. In bundles that contain one of them only; see `hooks`."""

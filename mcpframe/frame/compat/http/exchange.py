@@ -1,0 +1,158 @@
+"""A request and its answer between an HTTP library and the browser, and why there is none.
+
+The libraries' modules here know `Network`, and nothing of the browser: `browser.fetching` is the one in a page.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+_CHOSEN_BY_THE_BROWSER = frozenset(
+    [
+        *("accept-charset", "accept-encoding", "access-control-request-headers", "access-control-request-method"),
+        *("connection", "content-length", "cookie", "cookie2", "date", "dnt", "expect", "host", "keep-alive", "origin"),
+        *("referer", "set-cookie", "te", "trailer", "transfer-encoding", "upgrade", "via"),
+    ]
+)
+"""Headers that a page cannot set: https://fetch.spec.whatwg.org/#forbidden-request-header."""
+_NAMES_THE_CLIENT = "user-agent"
+"""Left out as well: browsers send their own, or ask the server for its consent first (CORS preflight)."""
+_OF_THE_WIRE = frozenset({"content-encoding", "transfer-encoding"})
+_SIZE = "content-length"
+_WITHOUT_BODY = frozenset({"GET", "HEAD"})
+_FORBIDDEN = frozenset({"CONNECT", "TRACE", "TRACK"})
+
+
+class FetchFailed(Exception):
+    """The browser got no answer, or not all of it. The message says why and what to do."""
+
+
+class FetchTimedOut(Exception):
+    """The answer, or a part of it, did not come in time."""
+
+
+class NotPossible(Exception):
+    """A request that a page cannot send."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to send.
+
+    Attributes:
+        method: The method.
+        url: The address, without user and password.
+        headers: The headers; those that only the browser may set are left out of what is sent.
+        body: The body; None or empty for none.
+        timeout: How long to wait for the headers of the answer, in seconds; None for ever.
+    """
+
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes | bytearray | memoryview | None = None
+    timeout: float | None = None
+
+    def check(self) -> None:
+        """Raise NotPossible if the browser would not send this."""
+        if not self.url.lower().startswith(("http://", "https://")):
+            raise NotPossible(f"{self.url!r} is no address of a page's requests: they begin with http:// or https://.")
+        if self.method.upper() in _FORBIDDEN:
+            raise NotPossible(f"A page cannot send requests of the method {self.method}.")
+        if self.body and self.method.upper() in _WITHOUT_BODY:
+            raise NotPossible(f"A page cannot send a body with {self.method}: use POST, or put it into the address.")
+
+    @property
+    def sent_headers(self) -> list[tuple[str, str]]:
+        """The headers that the browser lets a page set."""
+        return [
+            (name, value)
+            for name, value in self.headers
+            if name.lower() not in _CHOSEN_BY_THE_BROWSER
+            and name.lower() != _NAMES_THE_CLIENT
+            and not name.lower().startswith(("proxy-", "sec-"))
+        ]
+
+
+class HttpAnswer(Protocol):
+    """The answer to a request.
+
+    Attributes:
+        status: The status.
+        reason: The text of the status; empty with HTTP/2 and later.
+        headers: The headers that the server lets pages see, with lower-case names.
+        url: The address that has answered, after redirects.
+        redirected: Whether that is another one than was asked.
+    """
+
+    status: int
+    reason: str
+    headers: list[tuple[str, str]]
+    url: str
+    redirected: bool
+
+    async def read(self, limit: float | None = None) -> bytes:
+        """Return the next part of the body, decoded; empty at its end.
+
+        Args:
+            limit: How long to wait for it, in seconds; None for ever.
+
+        Raises:
+            FetchFailed: The answer was cut off.
+            FetchTimedOut: The part did not come in time.
+        """
+        ...
+
+    def read_now(self, limit: float | None = None) -> bytes:
+        """As `read`, from synchronous code."""
+        ...
+
+    def close(self) -> None:
+        """Let the browser drop what has not been read."""
+        ...
+
+
+class Network(Protocol):
+    """Sends requests."""
+
+    async def send(self, request: Request) -> HttpAnswer:
+        """Send a request, and return its answer once it has begun.
+
+        Raises:
+            FetchFailed: There is no answer.
+            FetchTimedOut: It did not come in time.
+            NotPossible: A page cannot send this.
+        """
+        ...
+
+    def send_now(self, request: Request) -> HttpAnswer:
+        """As `send`, from synchronous code."""
+        ...
+
+
+def seen_headers(method: str, headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the headers of an answer that are true of its body as a page gets it: the browser has decoded it."""
+    dropped = _OF_THE_WIRE if method.upper() == "HEAD" else _OF_THE_WIRE | {_SIZE}
+    return [(name.lower(), value) for name, value in headers if name.lower() not in dropped]
+
+
+_warned: set[str] = set()
+
+
+def warn_once(what: str) -> None:
+    """Warn, the first time, of an option that has no effect in a page.
+
+    Args:
+        what: The option and what the browser does instead, as a sentence.
+    """
+    if what not in _warned:
+        _warned.add(what)
+        warnings.warn(what, RuntimeWarning, stacklevel=3)
+
+
+PROXY = "A page cannot choose a proxy: the requests go the way that the browser is set up for."
+VERIFY = "A page cannot turn off the checks of certificates or add authorities: the browser checks them."
+CERT = "A page cannot present a client certificate: the browser chooses one, or none."

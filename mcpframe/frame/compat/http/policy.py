@@ -1,0 +1,110 @@
+"""Why a page's request has failed: browsers do not tell the page, on purpose.
+
+Source: Content Security Policy level 3, 6.7.2 (which URLs a source list matches).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from urllib.parse import SplitResult, urlsplit
+
+_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+def connect_sources(policy: str) -> list[str] | None:
+    """Return the sources that a policy allows connections to; None if it does not limit them."""
+    directives = [part.split() for part in policy.split(";") if part.strip()]
+    found = {name.lower(): sources for name, *sources in reversed(directives)}  # the first of a name counts
+    return found.get("connect-src", found.get("default-src"))
+
+
+def is_allowed(url: str, sources: Iterable[str] | None, page: str) -> bool:
+    """Return whether sources match an address.
+
+    Args:
+        url: The address.
+        sources: As `connect_sources` returns them.
+        page: The origin of the page, which is `'self'`.
+    """
+    if sources is None:
+        return True
+    target, own = urlsplit(url), urlsplit(page)
+    return any(_matches(source, target, own) for source in sources)
+
+
+def _matches(source: str, target: SplitResult, own: SplitResult) -> bool:
+    if source == "*":
+        return target.scheme in _PORTS
+    if source.lower() == "'self'":
+        return _is_host(own, target)
+    if source.endswith(":") and "/" not in source:
+        return _is_scheme(source[:-1].lower(), target.scheme)
+    if source.startswith("'"):
+        return False
+    return _is_host(urlsplit(source if "://" in source else f"{own.scheme}://{source}"), target)
+
+
+def _is_scheme(allowed: str, scheme: str) -> bool:
+    return allowed == scheme or (allowed, scheme) in (("http", "https"), ("ws", "wss"))
+
+
+def _is_host(allowed: SplitResult, target: SplitResult) -> bool:
+    host, wanted = (allowed.hostname or "").lower(), (target.hostname or "").lower()
+    if not _is_scheme(allowed.scheme, target.scheme):
+        return False
+    if not (wanted.endswith(host[1:]) if host.startswith("*.") else wanted == host):
+        return False
+    if not allowed.netloc.endswith(":*") and not _is_port(allowed, target):
+        return False
+    path = allowed.path
+    return not path or target.path == path or (path.endswith("/") and (target.path or "/").startswith(path))
+
+
+def _is_port(allowed: SplitResult, target: SplitResult) -> bool:
+    default = _PORTS.get(allowed.scheme)
+    ports = {allowed.port or default} | ({443} if default == 80 and allowed.port in (None, 80) else set())
+    return (target.port or _PORTS.get(target.scheme)) in ports
+
+
+def reason(url: str, *, policy: str, page: str, online: bool) -> str:
+    """Return why a request got no answer, as far as that can be seen, and what to do about it.
+
+    Args:
+        url: The address.
+        policy: The Content Security Policy of the page.
+        page: The origin of the page.
+        online: Whether the browser says that it is.
+    """
+    sources = connect_sources(policy)
+    target = urlsplit(url)
+    if not is_allowed(url, sources, page):
+        return blocked(_origin(target), sources or ())
+    if not online:
+        return f"{_origin(target)} cannot be reached: the browser is offline."
+    host = target.hostname or ""
+    if page.startswith("https:") and target.scheme == "http" and host not in _LOCAL and not host.endswith(".localhost"):
+        return f"{_origin(target)} cannot be reached: a page that came over https may not connect to http://."
+    return (
+        f"{_origin(target)} gave no answer that the page may see: there is no such server, or it does not allow pages "
+        f"of {page} (CORS: its answer needs the header Access-Control-Allow-Origin), or it redirects to a server "
+        "that does not, or that is not listed in csp.connect_src."
+    )
+
+
+def blocked(origin: str, sources: Sequence[str]) -> str:
+    """Return what to do about an origin that the policy does not allow.
+
+    Args:
+        origin: The origin.
+        sources: Those that it allows.
+    """
+    listed = ", ".join(f'"{source}"' for source in [*(item for item in sources if not item.startswith("'")), origin])
+    return (
+        f"The page's policy does not allow connections to {origin}: list it as csp.connect_src in [tool.mcpframe] of "
+        f"pyproject.toml, `csp = {{ connect_src = [{listed}] }}`, and build again."
+    )
+
+
+def _origin(url: SplitResult) -> str:
+    return f"{url.scheme}://{url.netloc.rpartition('@')[2]}"

@@ -1,0 +1,68 @@
+"""Why a page's request has failed."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcpframe.frame.compat.http.policy import connect_sources, is_allowed, reason
+
+PAGE = "https://bundle.example"
+
+
+@pytest.mark.parametrize(
+    ("source", "url", "expected"),
+    [
+        ("'self'", "https://bundle.example/x", True),
+        ("'self'", "https://other.example/x", False),
+        ("'none'", "https://api.example", False),
+        ("*", "https://api.example", True),
+        ("*", "ftp://api.example", False),
+        ("https:", "https://api.example:8443/", True),
+        ("https:", "http://api.example/", False),
+        ("http:", "https://api.example/", True),
+        ("https://api.example", "https://api.example/a?b", True),
+        ("https://api.example", "https://API.example:443/", True),
+        ("https://api.example", "https://api.example:444/", False),
+        ("https://api.example", "https://www.api.example/", False),
+        ("http://api.example", "https://api.example/", True),
+        ("https://api.example", "http://api.example/", False),
+        ("https://*.api.example", "https://www.api.example/", True),
+        ("https://*.api.example", "https://api.example/", False),
+        ("https://api.example:*", "https://api.example:1234/", True),
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8000/", True),
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8001/", False),
+        ("api.example", "https://api.example/", True),
+        ("https://api.example/v1/", "https://api.example/v1/users", True),
+        ("https://api.example/v1/", "https://api.example/v2/users", False),
+    ],
+)
+def test_which_addresses_a_source_allows(source: str, url: str, expected: bool) -> None:
+    assert is_allowed(url, [source], PAGE) == expected
+
+
+def test_the_first_directive_counts_and_default_src_stands_in() -> None:
+    assert connect_sources("connect-src 'self' https://a.example; connect-src *") == ["'self'", "https://a.example"]
+    assert connect_sources("default-src 'none'; script-src 'self'") == ["'none'"]
+    assert connect_sources("script-src 'self'") is None
+    assert is_allowed("https://anything.example", None, PAGE)
+
+
+@pytest.mark.parametrize(
+    ("url", "page", "online", "part"),
+    [
+        (
+            "https://api.example/v1?key=secret",
+            PAGE,
+            True,
+            'csp = { connect_src = ["https://known.example", "https://api.example"] }',
+        ),
+        ("https://known.example/", PAGE, False, "offline"),
+        ("http://known.example/", PAGE, True, "http"),
+        ("https://known.example/", PAGE, True, f"does not allow pages of {PAGE} (CORS"),
+    ],
+)
+def test_the_reason_says_what_to_do(url: str, page: str, online: bool, part: str) -> None:
+    known = "https://known.example" if url.startswith("https") else "http://known.example"
+    text = reason(url, policy=f"default-src 'none'; connect-src 'self' {known}", page=page, online=online)
+    assert part in text
+    assert "secret" not in text
