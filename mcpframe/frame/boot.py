@@ -87,6 +87,8 @@ class BootConfig:
         args: what the author's code finds in `sys.argv`, after the program's name.
         env: environment variables that it finds.
         program: the name of the console script whose function the entry names; empty for a server object.
+        world: whether the author's code was written for a process: see `mcpframe.frame.world`.
+        at_home: whether the home folder is the current one.
     """
 
     entry: str
@@ -101,12 +103,19 @@ class BootConfig:
     args: list[str] = field(default_factory=list)
     env: Mapping[str, str] = field(default_factory=dict)
     program: str = ""
+    world: bool = False
+    at_home: bool = False
 
     @classmethod
     def read(cls, text: str) -> BootConfig:
         """Read it from the page's JSON; members for the loader alone are passed over."""
         data = json.loads(text)
         return cls(**{field.name: data[field.name] for field in fields(cls) if data.get(field.name) is not None})
+
+    @property
+    def environment(self) -> dict[str, Any]:
+        """The arguments of `entries.set_environment`."""
+        return {name: getattr(self, name) for name in ("args", "env", "program", "world", "at_home")}
 
     @property
     def connection_options(self) -> Options:
@@ -185,7 +194,7 @@ async def _run(config: BootConfig, loader: Loader) -> None:
     servers = server_module(config.program)
     loader.progress("Starting the server" if config.kind == "server" else "Starting")
     try:
-        entries.set_environment(config.args, config.env, config.program)
+        entries.set_environment(**config.environment)
         is_server = config.kind == "server"
         target: Any = await servers.open_entry(config.entry) if is_server else entries.load_main(config.entry)
     except McpFrameError:

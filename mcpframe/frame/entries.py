@@ -102,14 +102,27 @@ async def call_factory(entry: str, factory: Any) -> Any:
     return await made if inspect.isawaitable(made) else made
 
 
-def set_environment(args: Sequence[str], env: Mapping[str, str], program: str = "") -> None:
+def set_environment(
+    args: Sequence[str],
+    env: Mapping[str, str],
+    program: str = "",
+    *,
+    world: bool = False,
+    at_home: bool = False,
+) -> None:
     """Set what the author's code finds around it, before it is imported: `sys.argv` and environment variables.
 
     Args:
         args: What comes after the program's name in `sys.argv`.
         env: Variables, added to those that are there.
         program: The program's name; empty to leave it.
+        world: Whether the code was written for a process: see `mcpframe.frame.world`.
+        at_home: Whether the home folder becomes the current one.
     """
+    if world:
+        import_module("mcpframe.frame.world").prepare()
+    if at_home:
+        os.chdir(os.path.expanduser("~"))  # noqa: PTH111  pathlib is not needed otherwise
     os.environ.update(env)
     if args or program:
         sys.argv[:] = [program or next(iter(sys.argv), ""), *args]

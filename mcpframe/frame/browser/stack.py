@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import Any
 
+import js
 from pyodide.ffi import can_run_sync, run_sync
+
+
+def is_there() -> bool:
+    """Return whether this browser has it: what the event loop calls can wait."""
+    return hasattr(js.WebAssembly, "Suspending")
 
 
 def can_wait() -> bool:

@@ -38,8 +38,8 @@ _FOR_PROGRAMS = frozenset({"console.py"})
 _FOR_HTTP = frozenset(
     {"browser/fetching.py"} | {f"compat/http/{path.name}" for path in (_PACKAGE / "frame/compat/http").glob("*.py")}
 )
-_FOR_BOTH = frozenset({"browser/stack.py"})
-"""For programs, and for HTTP."""
+_FOR_PROCESSES = frozenset(f"world/{path.name}" for path in (_PACKAGE / "frame/world").glob("*.py"))
+_FOR_WAITING = frozenset({"browser/stack.py"})
 
 
 def own_files(
@@ -50,6 +50,7 @@ def own_files(
     fastmcp: bool = False,
     wraps: bool = False,
     http: bool = False,
+    world: bool = False,
     left_out: Mapping[str, str] | None = None,
 ) -> dict[str, bytes]:
     """Return mcpframe's files for the page, by path in site-packages, with the metadata that installers need.
@@ -61,6 +62,7 @@ def own_files(
         fastmcp: Whether the package fastmcp is in the bundle.
         wraps: Whether the author's code may call `mcpframe.wrap`.
         http: Whether an HTTP library is in the bundle.
+        world: Whether the server was written for a process.
         left_out: The modules that the author leaves out, and their packages.
     """
     frame = _PACKAGE / "frame"
@@ -72,7 +74,8 @@ def own_files(
         _FOR_PROGRAMS: program,
         _FOR_WRAPPED: wraps,
         _FOR_HTTP: http,
-        _FOR_BOTH: program or http,
+        _FOR_PROCESSES: world,
+        _FOR_WAITING: program or http or world,
     }
     unused = frozenset().union(*(files for files, is_used in used.items() if not is_used))
     ours = [path for path in sorted(frame.rglob("*.py")) if path.relative_to(frame).as_posix() not in unused]

@@ -66,7 +66,7 @@ def _with_program(project: Project, wheels: Mapping[str, Path]) -> Project:
             f"{project.file}: the package {name} has no console script to run: set tool.mcpframe.entry {hint}."
         )
     program = choose_script(scripts, project.entry, project.config.script, str(project.file))
-    return replace(project, entry=scripts[program], program=program)
+    return replace(project, entry=scripts[program], program=program, at_home=True)
 
 
 class _CaseSensitive(configparser.ConfigParser):

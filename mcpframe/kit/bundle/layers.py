@@ -19,7 +19,7 @@ from mcpframe.kit.bundle.deferred_modules import INDEX, index_of, split, startup
 from mcpframe.kit.bundle.lock import Lock
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER
 from mcpframe.kit.bundle.runtime import PYTHON_VERSION, Runtime
-from mcpframe.kit.bundle.trim import native_libraries, trim_wheel
+from mcpframe.kit.bundle.trim import RULES, native_libraries, trim_wheel
 from mcpframe.kit.project.project import Project
 
 _FORMAT = "4"
@@ -217,7 +217,7 @@ def compiled_wheels(wheels: Mapping[str, Path], runtime: Runtime) -> Library:
         runtime: The runtime.
     """
     paths = {
-        name: cached("wheels-compiled", cache_key(_FORMAT, runtime.version, wheel.parent.name) + ".zip")
+        name: cached("wheels-compiled", cache_key(_FORMAT, RULES, runtime.version, wheel.parent.name) + ".zip")
         for name, wheel in wheels.items()
     }
     missing = [name for name, path in paths.items() if not path.is_file()]

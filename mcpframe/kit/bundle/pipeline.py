@@ -33,6 +33,7 @@ from mcpframe.kit.bundle.scripts import source_files
 from mcpframe.kit.bundle.sdk_choice import asks_for_later, fails_as_earlier, written_for_earlier
 from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, Taken, camera
 from mcpframe.kit.bundle.wheels import fetch_wheels
+from mcpframe.kit.bundle.world_choice import written_for_a_process
 from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests, write_bundle
 from mcpframe.kit.project.project import Project, find_project, with_origins
 
@@ -129,7 +130,8 @@ def _with_earlier_sdk(lock: Lock, task: _Task, error: ServerFails) -> Lock:
 
 
 def _build_with(lock: Lock, task: _Task) -> BuildResult:
-    project, out, author, pyodide_runtime, pyodide = task.project, task.out, task.author, task.runtime, task.pyodide
+    out, author, pyodide_runtime, pyodide = task.out, task.author, task.runtime, task.pyodide
+    project = replace(task.project, world=written_for_a_process(task.project, lock, author))
     upgrade, snapshot, draft, progress = task.upgrade, task.snapshot, task.draft, task.progress
     for_page = page_files(project, out)
     earlier = read_manifests(out).get(project.name) if draft else None
@@ -222,6 +224,7 @@ def _as_before(manifest: Mapping[str, Any]) -> Inspected:
 def _own_files(project: Project, lock: Lock, author: Mapping[str, bytes], *, http: bool) -> dict[str, bytes]:
     number = version("mcpframe")
     kinds = {"program": project.is_program, "fastmcp": lock.has_fastmcp, "wraps": may_wrap(author), "http": http}
+    kinds["world"] = project.world
     left_out = modules_of(project.config.leave_out)
     return own_files(number, sdk=lock.sdk, left_out=left_out, **kinds)
 

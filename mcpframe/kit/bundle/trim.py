@@ -1,5 +1,7 @@
 """Remove the files of a wheel that a page never uses: type stubs, tests, documentation, build files.
 
+Documentation stays where the package's code names files of its kind, as some servers read their prompts from them.
+
 Licence texts are returned separately, for one file beside the archives.
 """
 
@@ -10,13 +12,18 @@ from collections.abc import Iterable
 
 from mcpframe.kit.bundle.archive import Files
 
+RULES = "2"
+"""The version of these rules: trimmed wheels are cached."""
 _NEVER = re.compile(
     r"(.*/)?tests/.*"  # `test` without an s is a public package of some libraries
     r"|(docs?|examples?|benchmarks?)/.*"
-    r"|.*\.(pyi|pyx|pxd|c|h|cpp|hpp|md|rst|map)$"
+    r"|.*\.(pyi|pyx|pxd|c|h|cpp|hpp|map)$"
     r"|(conftest|setup)\.py$"  # further down these may be modules of a library, as beartype._conf.conftest is
     r"|(.*/)?py\.typed$"
 )
+_DOCUMENTATION = re.compile(r".*\.(md|rst)$")
+_READS_DOCUMENTATION = re.compile(rb"\.(md|rst)[\"']")
+"""In the code of a package that reads such files: their ending is that of a text."""
 _METADATA = re.compile(r"[^/]+\.dist-info/(METADATA|entry_points\.txt|WHEEL)$")
 _LICENCE = re.compile(r"[^/]+\.dist-info/(licen[cs]es/.+|(LICEN[CS]E|COPYING|NOTICE|AUTHORS)[^/]*)$", re.IGNORECASE)
 _RELOCATED = re.compile(r"[^/]+\.data/(?P<kind>[^/]+)/(?P<path>.+)$")
@@ -29,6 +36,9 @@ def trim_wheel(files: Files) -> tuple[dict[str, bytes], dict[str, bytes]]:
     left out.
     """
     kept, licences = {}, {}
+    needs_documentation = any(
+        path.endswith(".py") and _READS_DOCUMENTATION.search(data) for path, data in files.items()
+    )
     for path, data in files.items():
         if relocated := _RELOCATED.match(path):
             if relocated["kind"] not in ("purelib", "platlib"):
@@ -39,7 +49,7 @@ def trim_wheel(files: Files) -> tuple[dict[str, bytes], dict[str, bytes]]:
                 licences[path] = data
             elif _METADATA.match(path):
                 kept[path] = _headers(data) if path.endswith("/METADATA") else data
-        elif not _NEVER.match(path):
+        elif not _NEVER.match(path) and (needs_documentation or not _DOCUMENTATION.match(path)):
             kept[path] = data
     return kept, licences
 

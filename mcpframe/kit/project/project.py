@@ -38,6 +38,8 @@ class Project:
         lazy: The requirements that it may fetch later.
         config: The whole configuration.
         program: The name of the console script whose function the entry names; empty for a server object.
+        world: Whether the server was written for a process: the bundle has `mcpframe.frame.world` then.
+        at_home: Whether its current folder is the home folder, as it has no files of the project's.
     """
 
     root: Path
@@ -50,6 +52,8 @@ class Project:
     lazy: tuple[str, ...]
     config: McpframeConfig = field(repr=False)
     program: str = ""
+    world: bool = False
+    at_home: bool = False
 
     @property
     def lock_path(self) -> Path:
@@ -65,7 +69,8 @@ class Project:
     def settings(self) -> dict[str, Any]:
         """The environment of the author's code: the arguments of `frame.entries.set_environment`."""
         program = {"program": self.program} if self.program else {}
-        return {"args": list(self.config.args), "env": dict(self.config.env), **program}
+        flags = {name: True for name in ("world", "at_home") if getattr(self, name)}
+        return {"args": list(self.config.args), "env": dict(self.config.env), **program, **flags}
 
 
 def is_there(path: Path) -> bool:

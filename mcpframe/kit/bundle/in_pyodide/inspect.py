@@ -41,6 +41,10 @@ async def inspected(entry: str, folder: str, kind: str, settings: dict[str, Any]
 
     try:
         entries.set_environment(**settings)
+        if settings.get("world"):
+            from mcpframe.frame import world
+
+            world.only_look()
         found: Any = await servers.open_entry(entry) if kind == "server" else entries.load_main(entry)
         if program:
             return await asked(servers, found)

@@ -14,12 +14,16 @@ import os
 import random
 import sys
 import time
+from importlib import import_module
+from importlib.util import find_spec
 from types import FrameType
 from typing import Any
 
 SERVER = "/mcpframe/server/"
 OURS = f"/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages/mcpframe/"
 LOCALE = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MESSAGES", "TZ"})
+FOR_SOME = ("mcpframe.frame.world", "mcpframe.frame.world.limits")
+"""Modules that not every bundle has."""
 SETTINGS = ("/mcp/server/fastmcp/server.py", "/fastmcp/settings.py", "/fastmcp/__init__.py")
 CLOCKS = frozenset(
     [
@@ -106,6 +110,9 @@ async def prepare() -> None:
     import mcpframe.frame.storage
     import mcpframe.frame.ui  # noqa: F401
 
+    for name in FOR_SOME:
+        if find_spec(name):
+            import_module(name)
     if sdk.major() == 1:
         await _serve(_server_of_mcp_1(), HANDSHAKE_ERA)
         return

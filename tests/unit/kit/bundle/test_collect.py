@@ -227,3 +227,10 @@ def test_an_asset_that_is_a_link_to_something_private_is_an_error(inside: Path) 
     (inside / "harmless.txt").symlink_to(".env")
     with pytest.raises(ConfigError, match="must not be published"):
         author_files(find_project(inside), inside / "dist")
+
+
+def test_what_code_written_for_a_process_needs_is_carried_with_it_alone() -> None:
+    only = set(own_files("1.2.3", world=True)) - set(own_files("1.2.3"))
+    modules = {path.removeprefix("mcpframe/frame/") for path in only}
+    assert {"world/__init__.py", "world/threads.py", "browser/stack.py"} <= modules
+    assert not [name for name in modules if not name.startswith("world/") and name != "browser/stack.py"]

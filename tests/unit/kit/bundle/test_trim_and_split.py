@@ -110,3 +110,9 @@ def test_a_module_that_is_named_as_a_file_of_tests_stays() -> None:
     paths = ("conftest.py", "setup.py", "library/_conf/conftest.py", "library/setup.py")
     kept, _ = trim_wheel(dict.fromkeys(paths, b""))
     assert set(kept) == {"library/_conf/conftest.py", "library/setup.py"}
+
+
+def test_documentation_stays_with_a_package_that_reads_it() -> None:
+    files = {"p/prompt.md": b"# Do it", "p/a.py": b"(files / f'{name}.md').read_text()"}
+    assert trim_wheel(files) == (files, {})
+    assert trim_wheel({**files, "p/a.py": b"self.md5 = 1"}) == ({"p/a.py": b"self.md5 = 1"}, {})

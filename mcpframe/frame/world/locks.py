@@ -1,0 +1,89 @@
+"""Locks for the threads of a page, which are tasks: whoever waits for one lets the others go on.
+
+A lock of C would stop the whole page, as the only thread waits for itself. Everything else of `threading` that waits
+(events, conditions, semaphores, futures and queues) waits for one of these.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+
+from mcpframe.frame.world import waiting
+
+
+class PageLock:
+    """As `threading.Lock`. It belongs to nobody: any thread may release it."""
+
+    def __init__(self) -> None:
+        self._is_locked = False
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Take the lock.
+
+        Args:
+            blocking: Whether to wait for it.
+            timeout: Seconds to wait at the most; -1 for no limit.
+
+        Returns:
+            Whether it was taken.
+
+        Raises:
+            RuntimeError: Nothing can release it, as this browser runs nothing else meanwhile.
+        """
+        if not blocking and timeout != -1:
+            raise ValueError("can't specify a timeout for a non-blocking call")
+        if timeout < 0 and timeout != -1:
+            raise ValueError("timeout value must be a non-negative number")
+        if not self._is_locked:
+            self._is_locked = True
+            return True
+        if not blocking or timeout == 0:
+            return False
+        if waiting.can_wait():
+            turn = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)  # at once: others may run before the coroutine does
+            return bool(waiting.wait_for(self._wait(turn, timeout)))
+        if timeout == -1:
+            raise RuntimeError(
+                "This would wait for ever: a page has one thread, and here nothing else runs while synchronous code "
+                "waits. Use asyncio's locks, events and queues, and await them."
+            )
+        time.sleep(timeout)
+        return False
+
+    async def _wait(self, turn: asyncio.Future[None], seconds: float) -> bool:
+        try:
+            await asyncio.wait([turn], timeout=None if seconds == -1 else seconds)
+        except BaseException:
+            if turn.done():
+                self.release()
+            raise
+        finally:
+            if not turn.done():
+                self._waiting.remove(turn)
+        return turn.done()
+
+    def release(self) -> None:
+        """Release the lock: it is the next waiting thread's, if there is one."""
+        if not self._is_locked:
+            raise RuntimeError("release unlocked lock")
+        if self._waiting:
+            self._waiting.popleft().set_result(None)
+        else:
+            self._is_locked = False
+
+    def locked(self) -> bool:
+        """Return whether it is taken."""
+        return self._is_locked
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def _at_fork_reinit(self) -> None:
+        self.__init__()  # type: ignore[misc]

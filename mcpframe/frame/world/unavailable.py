@@ -1,0 +1,93 @@
+"""What a page has nothing of: sockets, processes, signals from outside, limits.
+
+Sockets and processes raise the error types that programs expect, at once, with what to do. Pyodide's sockets would
+connect to nothing. A handler of a signal is accepted, as nobody sends one. The module `resource`, which is not in
+Pyodide, is `limits`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, NoReturn
+
+_NO_SOCKETS = (
+    "A page has no sockets: use a library for HTTP, such as httpx or requests, and list the server's origin in "
+    "csp.connect_src of [tool.mcpframe]."
+)
+_NO_PROCESSES = (
+    "A page has no processes: call a Python library instead of a program, or leave it to a server that the page "
+    "fetches from."
+)
+
+
+def replace() -> None:
+    """Replace what a page cannot do, and add what is missing. When repeated: nothing."""
+    if any(isinstance(finder, _LimitsFinder) for finder in sys.meta_path):
+        return
+    sys.meta_path.append(_LimitsFinder())
+    sockets: Any = socket.socket
+    for name in ("connect", "bind", "listen"):
+        setattr(sockets, name, _raising(errno.ENETUNREACH, _NO_SOCKETS))
+    sockets.connect_ex = _unreachable
+    for owner, names in _PROCESSES:
+        for name in names:
+            setattr(owner, name, _raising(errno.ENOSYS, _NO_PROCESSES))
+    loop: Any = type(asyncio.get_running_loop())
+    loop.add_signal_handler = _accept_handler
+    loop.remove_signal_handler = _remove_handler
+    if not hasattr(time, "tzset"):
+        setattr(time, "tzset", _keep_zone)  # noqa: B010
+
+
+_PROCESSES: tuple[tuple[Any, tuple[str, ...]], ...] = (
+    (subprocess.Popen, ("__init__",)),
+    (os, ("fork", "forkpty", "system", "popen", "posix_spawn", "posix_spawnp")),
+    (os, ("execv", "execve", "execvp", "execvpe", "execl", "execle", "execlp", "spawnv", "spawnvp", "spawnl")),
+)
+
+
+def _raising(number: int, message: str) -> Callable[..., NoReturn]:
+    def refuse(*_: Any, **__: Any) -> NoReturn:
+        raise OSError(number, message)
+
+    return refuse
+
+
+def _unreachable(self: object, address: object) -> int:
+    return errno.ENETUNREACH
+
+
+def _accept_handler(self: object, sig: int, callback: Callable[..., Any], *args: Any) -> None:
+    """Nothing: no signal comes from outside."""
+
+
+def _remove_handler(self: object, sig: int) -> bool:
+    return False
+
+
+def _keep_zone() -> None:
+    """Nothing: the browser's time zone is that of the visitor, and cannot be changed."""
+
+
+class _LimitsFinder(MetaPathFinder, Loader):
+    """Answers `import resource` with `limits`."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        return ModuleSpec(fullname, self) if fullname == "resource" else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        limits = import_module("mcpframe.frame.world.limits")
+        module.__dict__.update({name: value for name, value in vars(limits).items() if not name.startswith("_")})

@@ -1,0 +1,117 @@
+"""What other people's servers find around them in a page: built from wheels, called in Chromium."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from mcpframe.kit.bundle import build
+from mcpframe.kit.project.packaged import package_project
+from tests.bundle.served_pages import Serving, call
+from tests.support.wheels import use_index, write_wheel
+
+NAME = "mcpframe-tests-around"
+SERVER = '''
+import concurrent.futures
+import json
+import logging
+import os
+import threading
+import time
+from importlib import metadata, resources
+from pathlib import Path
+
+from mcp.server.fastmcp import FastMCP
+
+logging.basicConfig(level=logging.INFO)
+mcp = FastMCP("around")
+ticks = []
+
+
+def tick():
+    while True:
+        ticks.append(time.monotonic())
+        time.sleep(0.01)
+
+
+@mcp.tool()
+def threads() -> str:
+    """Whether threads run while a tool sleeps."""
+    before = len(ticks)
+    time.sleep(0.1)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        doubled = list(pool.map(lambda n: n * 2, range(3)))
+    return json.dumps([len(ticks) > before, doubled])
+
+
+@mcp.tool()
+def package() -> str:
+    """What the package knows of itself."""
+    own = resources.files("around_server")
+    return json.dumps([
+        metadata.version("mcpframe-tests-around"),
+        metadata.metadata("mcpframe-tests-around")["Name"],
+        [point.value for point in metadata.entry_points(group="around.plugins")],
+        metadata.version("mcp").split(".")[0],
+        [(own / name).read_text() for name in ("README.md", "data.txt", "config.yaml", "templates/page.html")],
+        (Path(__file__).parent / "data.json").read_text(),
+    ])
+
+
+@mcp.tool()
+def files() -> str:
+    """Where files are written."""
+    import tempfile
+
+    home = Path.home()
+    (home / "note.txt").write_text("kept")
+    Path("here.txt").write_text("here")
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "a").write_text("b")
+    return json.dumps([(home / "note.txt").read_text(), os.path.expanduser("~") == str(home), os.getcwd()])
+
+
+def main():
+    threading.Thread(target=tick, daemon=True).start()
+    mcp.run()
+'''
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The project of a package with a console script, data and metadata."""
+    folder = tmp_path / "index"
+    files = {
+        "around_server/__init__.py": "",
+        "around_server/server.py": SERVER,
+        "around_server/README.md": "readme",
+        "around_server/data.txt": "text",
+        "around_server/data.json": "{}",
+        "around_server/config.yaml": "a: 1",
+        "around_server/templates/page.html": "<p>",
+    }
+    script = {"around": "around_server.server:main"}
+    write_wheel(folder, NAME, files, requires=["mcp<2"], scripts=script, version="1.2.3")
+    use_index(folder, monkeypatch)
+    return package_project(NAME, tmp_path / "project", allowed_origins=["*"])
+
+
+def called(page: Page, host: str, frame: str, tool: str) -> object:
+    [content] = json.loads(call(page, host, frame, tool))["content"]
+    return json.loads(content["text"])
+
+
+def test_a_program_finds_threads_files_and_its_package(
+    project: Path, tmp_path: Path, page: Page, host: str, serving: Serving
+) -> None:
+    result = build(project, tmp_path / "out")
+    assert result.manifest["start"] == "starts from a snapshot with the server imported"
+    frame = f"{serving(tmp_path / 'out')}/{NAME}/"
+    assert called(page, host, frame, "threads") == [True, [0, 2, 4]]
+    assert called(page, host, frame, "files") == ["kept", True, "/home/pyodide"]
+    assert called(page, host, frame, "package") == [
+        *("1.2.3", NAME, [], "1", ["readme", "text", "a: 1", "<p>"], "{}"),
+    ]
