@@ -13,27 +13,54 @@ import json
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
 
 from mcpframe.frame.compat.sdk import major
 from mcpframe.frame.core import jsonrpc
-from mcpframe.frame.lines import LineFiles, reason_of
+from mcpframe.frame.lines import LineFiles, LineReader, reason_of
 
 log = logging.getLogger(__name__)
 
 
+_files: ContextVar[LineFiles] = ContextVar("mcpframe_files")
+"""Those of the connection that this code runs for: a page may serve several at once."""
+_serving: list[LineFiles] = []
+
+
+class _Stdin:
+    """What is read of the connection that reads."""
+
+    def __aiter__(self) -> LineReader:
+        return _files.get().stdin
+
+
+class _Stdout:
+    """What writes for the connection that writes."""
+
+    async def write(self, text: str) -> int:
+        return await _files.get().stdout.write(text)
+
+    async def flush(self) -> None:
+        await _files.get().stdout.flush()
+
+
 @contextmanager
 def stdio_of(files: LineFiles) -> Iterator[None]:
-    """Let `stdio_server()` read and write these files for as long as the block lasts."""
+    """Let `stdio_server()` read and write these files where the block, or a task that it starts, calls it."""
     function: Any = import_module("mcp.server.stdio").stdio_server.__wrapped__
-    before = function.__defaults__
-    function.__defaults__ = (files.stdin, files.stdout)
+    function.__defaults__ = (_Stdin(), _Stdout())
     _write_what_can_be_written()
+    token = _files.set(files)
+    _serving.append(files)
     try:
         yield
     finally:
-        function.__defaults__ = before
+        _files.reset(token)
+        _serving.remove(files)
+        if not _serving:
+            function.__defaults__ = (None, None)
 
 
 def _write_what_can_be_written() -> None:
