@@ -155,6 +155,15 @@ def everything(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> It
         yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
 
 
+@pytest.fixture(scope="session")
+def everything_of_mcp_1(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+    """The bundle of `servers/mcp1-everything`, which the host's origin may embed."""
+    folder = tmp_path_factory.mktemp("bundles")
+    built = build(SERVERS / "mcp1-everything", folder, allowed_origins=[origins.host])
+    with serve_folder(folder) as served:
+        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+
+
 @asynccontextmanager
 async def chromium(*arguments: str) -> AsyncIterator[Browser]:
     """Run a Chromium, with further arguments, for the duration of the block."""

@@ -70,6 +70,7 @@ async def test_what_a_tool_raises_ends_its_call_alone(
     client: McpClient, bundles: dict[str, Bundle], troubles: Troubles
 ) -> None:
     troubles.expect("SystemExit")
+    troubles.expect("KeyError: 'SECRET'")
     await client.open(bundles["mcp1"].url)
     left = await client.call("leave")
     assert left["isError"]

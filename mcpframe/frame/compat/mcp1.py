@@ -4,13 +4,15 @@ As `failures` does for 2.x; each part for one fact:
 
 1. Whatever a handler raises that is no `Exception`, and a result that has no form in JSON, would end the server, not
    the request (`Server._handle_request`).
-2. The message of a tool's exception is all that reaches the client: what to do about it is in its notes (`hints`).
+2. The message of a tool's exception is all that there is of it: what to do about it is in its notes (`hints`), and its
+   traceback is for the page's console.
 3. A request that has timed out is an error whose code is httpx's, which may be a placeholder.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import time
 from collections.abc import Callable
@@ -24,7 +26,11 @@ from mcpframe.frame.compat.placeholders import PlaceholderError
 from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR
 from mcpframe.frame.lines import reason_of
 
+log = logging.getLogger(__name__)
+
 _REQUEST_TIMEOUT = 408
+_MEANT = frozenset({"McpError", "ToolError", "UrlElicitationRequiredError"})
+"""What an author raises to answer a call, with a message for the client."""
 
 
 def contain() -> None:
@@ -85,6 +91,8 @@ def _explaining(call_tool: Callable[..., Any]) -> Callable[..., Any]:
                     wrapped = error.__cause__ if type(error).__name__ == "ToolError" else None
                     cause = wrapped or error
                     await hints.explain(cause, time.monotonic() - began)
+                    if type(cause).__name__ not in _MEANT:
+                        log.error("Tool %r raised an unexpected exception", name, exc_info=cause)
                     if isinstance(cause, BaseExceptionGroup) or getattr(cause, "__notes__", None):
                         prefix = f"Error executing tool {name}: " if wrapped else ""
                         raise _Explained(f"{prefix}{reason_of(cause)}") from error
