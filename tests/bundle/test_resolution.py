@@ -9,6 +9,7 @@ import pytest
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle import pins as module
+from mcpframe.kit.bundle.choose_wheels import NoWheelFound
 from mcpframe.kit.bundle.lock import Lock, read_lock
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import resolve
@@ -50,14 +51,17 @@ def test_a_parent_goes_back_to_a_version_that_does_without_a_native_package(inde
     write_wheel(index, "mcpframe-tests-native", {}, tag=NATIVE)
     write_source(index, "mcpframe-tests-native")
     write_wheel(index, "mcpframe-tests-parent", {}, version="1.4")
-    write_wheel(index, "mcpframe-tests-parent", {}, version="1.5", requires=["mcpframe-tests-native"])
+    code = {"parent.py": "def use():\n    import mcpframe_tests_native\n"}
+    write_wheel(index, "mcpframe-tests-parent", code, version="1.5", requires=["mcpframe-tests-native"])
     lock = resolved("mcpframe-tests-parent")
     assert versions(lock)["mcpframe-tests-parent"] == "1.4"
     [note] = lock.notes
     assert note.startswith("mcpframe-tests-parent 1.4 instead of 1.5, which leads to mcpframe-tests-native 1.0")
-    with pytest.raises(BuildError) as caught:
+    with pytest.raises(NoWheelFound) as caught:
         resolved("mcpframe-tests-parent>=1.5")
     assert "mcpframe-tests-parent requires it" in str(caught.value)
+    assert caught.value.chain == ("mcpframe-tests-parent", "mcpframe-tests-native")
+    assert caught.value.places == ("parent.py, line 2 (in a function or within try)",)
     left = resolved("mcpframe-tests-parent", leave_out=("mcpframe-tests-native",))
     assert (versions(left)["mcpframe-tests-parent"], left.notes) == ("1.5", ())
 

@@ -18,16 +18,36 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.bundle.lock import Locked
+from mcpframe.kit.base.errors import BuildError, KitError
+from mcpframe.kit.bundle.archive import unpack
+from mcpframe.kit.bundle.imports import Import, imports_named, places_of
+from mcpframe.kit.bundle.left_out import modules_of
+from mcpframe.kit.bundle.lock import Locked, requirer
 from mcpframe.kit.bundle.pins import Conflict, Pin, ancestors, chain_of, compile_pins, reachable, requirers
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackage, PyodidePackages
-from mcpframe.kit.bundle.wheels import NoWheel, download
+from mcpframe.kit.bundle.wheels import NoWheel, download, wheel_path
 
 _MAX_ROUNDS = 30
 _MOST_VERSIONS = 5
 """How many versions of one package are tried."""
 _LONGEST_REASON = 400  # characters
+
+
+class NoWheelFound(BuildError):
+    """A package has no wheel that runs in Pyodide.
+
+    Args:
+        message: The sentences for the author.
+        package: The package and its version.
+        chain: The packages that lead to it, from one of the author's requirements.
+        places: Where it is imported, as far as that is known.
+    """
+
+    def __init__(self, message: str, package: str, chain: tuple[str, ...], places: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.package = package
+        self.chain = chain
+        self.places = places
 
 
 @dataclass(frozen=True)
@@ -187,7 +207,7 @@ class _Search:
             if candidate.own is not None:
                 self._from_pyodide[name] = candidate.own
             return pins
-        raise BuildError(self._no_wheel(name, needed, missing.versions, conflict))
+        raise self._no_wheel(name, needed, missing.versions, conflict)
 
     def _candidates_for(self, missing: NoWheel, pin: Pin) -> Iterator[_Candidate]:
         name, own = missing.name, self._pyodide.find(missing.name)
@@ -254,8 +274,10 @@ class _Search:
 
     def _no_wheel(
         self, name: str, pins: Mapping[str, Pin], versions: tuple[str, ...], conflict: Conflict | None
-    ) -> str:
+    ) -> NoWheelFound:
         pin, own = self._missing[name], self._pyodide.find(name)
+        imports = _imports_of(name, pin, pins)
+        places = places_of(imports)
         chain = chain_of(name, {item: found.required_by for item, found in pins.items()})
         through = f" (through {' → '.join(chain)})" if len(chain) > 2 else ""
         there = f"only of {', '.join(sorted(versions, key=Version))}" if versions else "of no version"
@@ -265,17 +287,35 @@ class _Search:
             wants = _specifier(name, pin, conflict)
             distribution = f"Pyodide's own distribution {own.version}, which does not fit{wants}"
         another = f"another version of {chain[-2]}" if len(chain) > 1 else "another version"
-        return (
+        message = (
             f"{name} {pin.version} has no wheel that runs in Pyodide: neither pure Python nor WebAssembly (the package "
             f"index has one {there}, {distribution}). {requirers(pin)} requires it{through}: leave it out "
             f'(tool.mcpframe.leave_out = ["{name}"], if the server works without it), require {another}, or use a '
             "library without native code."
         )
+        if imports:
+            message += f" It is imported in {places[0]}."
+        return NoWheelFound(message, f"{name} {pin.version}", chain, places)
 
 
 def _is_as_stable(version: str, pinned: str) -> bool:
     """Return whether a version is no pre-release; if the pinned one is, any version is as stable."""
     return Version(pinned).is_prerelease or not Version(version).is_prerelease
+
+
+def _imports_of(name: str, pin: Pin, pins: Mapping[str, Pin]) -> list[Import]:
+    """Return where the packages that require one import it, as far as their wheels can be had."""
+    imports = []
+    for who in pins:
+        if requirer(who) not in pin.required_by:
+            continue
+        try:
+            [(version, filename, digest)] = download({who: (pins[who].version, pins[who].hashes)}).values()
+            files = unpack(wheel_path(Locked(who, version, filename, digest, "index", ())))
+        except (NoWheel, KitError, OSError):
+            continue
+        imports += [item for module in modules_of([name]) for item in imports_named(module, files)]
+    return imports
 
 
 def _specifier(name: str, pin: Pin, conflict: Conflict | None) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+_MOST_PLACES = 5
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
@@ -57,6 +58,15 @@ def imports_named(module: str, files: Mapping[str, bytes]) -> list[Import]:
     last = module.rpartition(".")[2].encode()
     mentioned = {path: data for path, data in files.items() if last in data}
     return [item for item in imports_of(mentioned) if _is_within(item, module)]
+
+
+def places_of(imports: Iterable[Import]) -> tuple[str, ...]:
+    """Return the lines of imports, those first that are carried out when their module is imported."""
+    ordered = sorted(imports, key=lambda item: item.optional)
+    return tuple(
+        f"{item.place} ({'in a function or within try' if item.optional else 'when the module is imported'})"
+        for item in ordered[:_MOST_PLACES]
+    )
 
 
 def _is_within(item: Import, module: str) -> bool:

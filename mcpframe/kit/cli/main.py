@@ -8,7 +8,7 @@ import os
 import sys
 import time
 import webbrowser
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -110,6 +110,13 @@ def build(
             help="With --package: an environment variable, which becomes public with the bundle; may be repeated.",
         ),
     ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Print what stops or limits the server: the chain of requirements, and the place in the code.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Build a server into static files that any web server can serve."""
@@ -123,19 +130,24 @@ def build(
             "only with --package; a project has args and env in [tool.mcpframe].", param_hint="--args"
         )
 
-    result = build_bundle(
-        path,
-        out,
-        upgrade=upgrade,
-        snapshot=snapshot,
-        allowed_origins=allow_origin,
-        progress=_silently if as_json else _step,
-    )
+    with packages.explaining(path) if explain else nullcontext():
+        result = build_bundle(
+            path,
+            out,
+            upgrade=upgrade,
+            snapshot=snapshot,
+            allowed_origins=allow_origin,
+            progress=_silently if as_json else _step,
+        )
     for warning in result.warnings:
         _err.print(f"[yellow]warning:[/] {escape(warning)}")
     outlook = packages.read_outlook(package, path) if package else None
+    limits = packages.explained(path) if explain else ()
     if as_json:
-        typer.echo(json.dumps(_described(result) | ({"code": asdict(outlook)} if outlook else {}), indent=2))
+        more = ({"code": asdict(outlook)} if outlook else {}) | (
+            {"limits": list(map(asdict, limits))} if explain else {}
+        )
+        typer.echo(json.dumps(_described(result) | more, indent=2))
         return
     tools = [tool["name"] for tool in result.tools or []]
     state = "Unchanged" if result.unchanged else "Built"
@@ -149,6 +161,7 @@ def build(
         _out.print(f"  chosen       {escape(note)}")
     if outlook is not None:
         packages.print_outlook(outlook, path)
+    packages.print_limits(limits)
     _out.print(f"  look at it   mcpframe serve {escape(str(out))}, then open {escape(result.url_path)}")
 
 

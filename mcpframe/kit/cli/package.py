@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from mcpframe.kit.cli.output import err as _err
 from mcpframe.kit.cli.output import escape
 from mcpframe.kit.cli.output import out as _out
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from rich.console import Console
+
+    from mcpframe.kit.base.errors import BuildError
     from mcpframe.kit.bundle.code_limits import Outlook
+    from mcpframe.kit.bundle.explain import Explained
 
 
 def make_project(
@@ -65,3 +71,34 @@ def print_outlook(outlook: Outlook, folder: Path) -> None:
         )
     file = escape(str(folder / "pyproject.toml"))
     _out.print(f"  its project  {file}: edit it, and run mcpframe build {escape(str(folder))}")
+
+
+@contextmanager
+def explaining(path: Path) -> Iterator[None]:
+    """Print why a build of the project at a path fails, before its error is printed."""
+    from mcpframe.kit.base.errors import BuildError
+
+    try:
+        yield
+    except BuildError as error:
+        print_limits(explained(path, error), _err)
+        raise
+
+
+def print_limits(reasons: Iterable[Explained], on: Console = _out) -> None:
+    """Print what stops or limits the server of a project."""
+    for reason in reasons:
+        on.print(f"  because      {escape(reason.what)}")
+        if reason.chain:
+            on.print(f"    required   {escape(' → '.join(reason.chain))}")
+        for place in reason.places:
+            on.print(f"    in         {escape(place)}")
+
+
+def explained(path: Path, error: BuildError | None = None) -> tuple[Explained, ...]:
+    """Explain why a build of the project at a path failed, or what limits its server."""
+    from mcpframe.kit.bundle.explain import explain
+    from mcpframe.kit.bundle.lock import read_lock
+    from mcpframe.kit.project.project import find_project
+
+    return explain(read_lock(find_project(path).lock_path), error)
