@@ -71,7 +71,7 @@ def lowlevel(server: Any) -> Any:
 async def list_tools(server: Any) -> list[Any] | None:
     """Return the tools of a server object as its SDK has them; None where it only lists them within a session."""
     server = unwrapped(server)
-    if is_of_fastmcp(server):
+    if is_of_fastmcp(server) and hasattr(server, "list_tools"):  # since 3
         from mcpframe.frame.compat import fastmcp_package  # only in bundles with that package
 
         return await fastmcp_package.list_tools(server)

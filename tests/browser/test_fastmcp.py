@@ -1,10 +1,16 @@
-"""A server of the package fastmcp, built as it is and called by an official client."""
+"""Servers of the package fastmcp in its versions, built as they are and called by an official client."""
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import anyio
+import pytest
 from mcp import Client
 from playwright.async_api import Page
 
@@ -13,8 +19,65 @@ from mcpframe.frame.outer import OuterFrame
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
-from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Origins
+from tests.browser.clients import BOOT_PATIENCE, PythonClient
+from tests.browser.conftest import SERVERS, Origins, Troubles
+
+PROJECT = """
+[project]
+name = "features"
+version = "1"
+dependencies = ["fastmcp=={version}"]
+
+[project.scripts]
+features = "server:main"
+features-async = "server:main_async"
+
+[tool.mcpframe]
+entry = "{entry}"
+script = "{script}"
+"""
+SMALL = '''
+from fastmcp import Context, FastMCP
+
+mcp = FastMCP("small", instructions="Be kind.")
+
+
+@mcp.tool()
+async def talk(text: str, ctx: Context) -> str:
+    """Talks."""
+    await ctx.info(f"logged {text}")
+    return text
+
+
+@mcp.tool()
+def fails() -> str:
+    """Fails."""
+    raise ValueError("no such thing")
+
+
+@mcp.resource("notes://{name}")
+def note(name: str) -> str:
+    """A note."""
+    return f"the note {name}"
+
+
+def main() -> None:
+    """Serve on standard input and output."""
+    mcp.run()
+'''
+
+
+def write_project(folder: Path, version: str, entry: str, script: str = "") -> Path:
+    folder.mkdir()
+    text = PROJECT.format(version=version, entry=entry, script=script)
+    (folder / "pyproject.toml").write_text(text.replace('script = ""\n', ""))
+    return folder
+
+
+@pytest.fixture
+async def client(host_page: Page, troubles: Troubles) -> AsyncIterator[PythonClient]:
+    async with AsyncExitStack() as stack:
+        yield PythonClient(host_page, "legacy", stack)
 
 
 async def test_a_fastmcp_server_answers_in_both_eras(host_page: Page, origins: Origins, tmp_path: Path) -> None:
@@ -31,3 +94,79 @@ async def test_a_fastmcp_server_answers_in_both_eras(host_page: Page, origins: O
                     assert (await client.call_tool("add", {"a": 1, "b": 2})).structured_content == {"result": 3}
                     assert (await client.call_tool("talk", {"text": "hi"})).structured_content == {"result": "hi"}
                     assert (await client.call_tool("add", {"a": "x"})).is_error
+
+
+@pytest.mark.parametrize(
+    ("version", "entry", "script"),
+    [
+        ("2.14.7", "server:mcp", ""),
+        ("3.4.10", "features", "features-async"),
+        ("3.0.2", "server:make()", ""),
+        ("4.1.2", "features", "features"),
+    ],
+)
+async def test_its_features(
+    client: PythonClient, origins: Origins, tmp_path: Path, version: str, entry: str, script: str
+) -> None:
+    project = write_project(tmp_path / "project", version, entry, script)
+    shutil.copy(SERVERS / "fastmcp" / "server.py", project)
+    built = build(project, tmp_path / "out", allowed_origins=[origins.host])
+    assert built.tools is not None
+    assert {"add", "inner_shout"} <= {tool["name"] for tool in built.tools}
+    if os.environ.get("MCPFRAME_SNAPSHOT") != "0":
+        assert built.manifest["start"] == "starts from a snapshot with the server imported"
+    major = int(version[0])
+    with serve_folder(tmp_path / "out") as served:
+        await client.open(f"http://bundle.localhost:{served.port}/{built.url_path}")
+        assert (await client.call("point", x=1))["structuredContent"] == {"x": 1, "y": 2}
+        assert text_of(await client.call("inner_shout", text="hey")) == "HEY"
+        assert "no such thing" in text_of(await client.call("fails"))
+        await client.set_log_level("info")
+        assert text_of(await client.call("talk", text="this")) == "this"
+        assert (await client.next("progress"))["message"] == "half"
+        assert "logged this" in str((await client.next("log"))["data"])
+        await client.answer("elicitation/create", {"action": "accept", "content": {"value": "Ada"}})
+        assert text_of(await client.call("ask")) == "accept Ada"
+        answer = {"role": "assistant", "model": "m", "content": {"type": "text", "text": "hm"}}
+        await client.answer("sampling/createMessage", answer)
+        assert text_of(await client.call("think")) == "hm"
+        assert [text_of(await client.call("remember")) for _ in range(2)] == (["1", "1"] if major == 2 else ["1", "2"])
+        read = await client.request("resources/read", {"uri": "notes://one/text"})
+        assert read["contents"][0]["text"] == "the note one"
+        prompt = await client.request("prompts/get", {"name": "greet", "arguments": {"name": "Ada"}})
+        assert prompt["messages"][0]["content"]["text"] == "Greet Ada."
+        noted = (await client.call("noted"))["structuredContent"]["result"]
+        assert [item for item in noted if item == "began"] == ["began"]
+        assert "called point" in noted
+
+
+@pytest.mark.parametrize(
+    ("version", "entry", "sdk"),
+    [
+        ("2.3.5", "server:mcp", "1.30"),
+        ("2.8.1", "features", "1.30"),
+        ("2.10.6", "server:mcp", "1.30"),
+        ("2.12.5", "features", "1.16"),
+    ],
+)
+async def test_earlier_versions(
+    client: PythonClient, origins: Origins, tmp_path: Path, version: str, entry: str, sdk: str
+) -> None:
+    project = write_project(tmp_path / "project", version, entry, "" if ":" in entry else "features")
+    (project / "server.py").write_text(SMALL)
+    built = build(project, tmp_path / "out", allowed_origins=[origins.host], snapshot=False)
+    packages = built.manifest["versions"]["packages"]
+    assert (packages["fastmcp"], ".".join(packages["mcp"].split(".")[:2])) == (version, sdk)
+    with serve_folder(tmp_path / "out") as served:
+        await client.open(f"http://bundle.localhost:{served.port}/{built.url_path}")
+        assert text_of(await client.call("talk", text="this")) == "this"
+        assert "logged this" in str((await client.next("log"))["data"])
+        failed = await client.call("fails")
+        assert failed["isError"]
+        assert "'fails'" in text_of(failed)
+        read = await client.request("resources/read", {"uri": "notes://one"})
+        assert read["contents"][0]["text"] == "the note one"
+
+
+def text_of(result: dict[str, Any]) -> str:
+    return str(result["content"][0]["text"])

@@ -10,3 +10,8 @@ from tests.support.other_sdks import run_inside
 @pytest.mark.parametrize("suite", ["test_mcp1.py", "test_author.py"])
 def test_with_mcp_1(suite: str) -> None:
     run_inside("mcp1", suite)
+
+
+@pytest.mark.parametrize("sdk", ["fastmcp2", "fastmcp3", "fastmcp4"])
+def test_with_the_package_fastmcp(sdk: str) -> None:
+    run_inside(sdk, "test_fastmcp.py")

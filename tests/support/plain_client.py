@@ -76,6 +76,18 @@ class PlainClient:
         result: dict[str, Any] = answer["result"]
         return result
 
+    async def call_answering(self, name: str, method: str, answer: dict[str, Any]) -> dict[str, Any]:
+        """Call a tool that makes one request of this method to the client, answer it, and return the call's result."""
+        call = await self.ask("tools/call", name=name, arguments={})
+        body: dict[str, Any] = {}
+        while body.get("method") != method:
+            body = await self._read.receive()
+            assert body.get("id") != call or "method" in body, body
+        reply = {"jsonrpc": "2.0", "id": body["id"], "result": answer}
+        await self._write.send((json.dumps(reply), reply))
+        result: dict[str, Any] = (await self.answer(call))["result"]
+        return result
+
 
 class QuietPage:
     """The loader's callbacks, kept as a list of calls."""

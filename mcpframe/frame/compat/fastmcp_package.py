@@ -1,12 +1,20 @@
-"""What the package fastmcp of 4.x needs in a frame besides its SDK: see `sdk.prepare`.
+"""What the package fastmcp of 2.x, 3.x and 4.x needs in a frame besides its SDK: see `sdk.prepare`.
 
 It imports parts of an HTTP server at module level, for transports and authorization that a frame has no use for, and so
 do packages that it imports: placeholders answer all of them, early and late.
+
+Its tasks run in workers of the package docket, which use Redis, or a server of it inside of the process that has no
+wheel for a page. 2.14 starts such a worker for every server, 3.x where docket is there: a page starts none.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
+import weakref
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
 from typing import Any
 
 MODULE = "fastmcp.server.server"
@@ -36,7 +44,32 @@ HINTS = {module: _HTTP.format(package) for module, package in _PACKAGES.items()}
 def set_environment() -> None:
     """Set what it reads when it is imported: a page asks no index for updates, and shows no banner."""
     os.environ.setdefault("FASTMCP_CHECK_FOR_UPDATES", "off")
-    os.environ.setdefault("FASTMCP_SHOW_SERVER_BANNER", "false")
+    os.environ.setdefault("FASTMCP_SHOW_SERVER_BANNER", "false")  # since 2.14
+    os.environ.setdefault("FASTMCP_SHOW_CLI_BANNER", "false")
+
+
+def fit() -> None:
+    """Fit what has been imported: servers start no worker for tasks, and show no banner."""
+    module: Any = import_module(MODULE)
+    if hasattr(module, "log_server_banner"):  # of 2.x, which has no setting for `run`
+        module.log_server_banner = _show_nothing
+    if hasattr(module.FastMCP, "_docket_lifespan"):
+        module.FastMCP._docket_lifespan = _without_docket
+
+
+def _show_nothing(*_: Any, **__: Any) -> None:
+    pass
+
+
+@asynccontextmanager
+async def _without_docket(server: Any) -> AsyncIterator[None]:
+    """What else `FastMCP._docket_lifespan` does: it notes the server that `CurrentFastMCP` is."""
+    current = import_module("fastmcp.server.dependencies")._current_server
+    token = current.set(weakref.ref(server))
+    try:
+        yield
+    finally:
+        current.reset(token)
 
 
 async def list_tools(server: Any) -> list[Any]:
@@ -46,4 +79,5 @@ async def list_tools(server: Any) -> list[Any]:
 
 async def serve_stdio(server: Any) -> None:
     """Serve what `stdio_server` reads and writes."""
-    await server.run_stdio_async(show_banner=False)
+    quiet = "show_banner" in inspect.signature(server.run_stdio_async).parameters
+    await server.run_stdio_async(**({"show_banner": False} if quiet else {}))

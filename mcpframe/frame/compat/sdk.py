@@ -20,7 +20,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
@@ -77,8 +77,8 @@ def major() -> int:
 
 @cache  # as `major`
 def has_fastmcp() -> bool:
-    """Return whether the package fastmcp of 4.x is there. Earlier ones, for mcp 1.x, do not work in a page yet."""
-    return major() == 2 and find_spec("fastmcp") is not None
+    """Return whether the package fastmcp is there: 2.x and 3.x for mcp 1.x, 4.x for mcp 2.x. Nothing is imported."""
+    return find_spec("fastmcp") is not None
 
 
 def is_of_fastmcp(server: object) -> bool:
@@ -110,13 +110,23 @@ def prepare() -> None:
     finder = PlaceholderFinder(hints, users)
     sys.meta_path.extend((finder, _RpdsFinder()))
     _run_sync_handlers_inline()  # before anybody imports the function by name
-    with _models_built_on_use():
+    with _models_built_on_use(), _pydantic_of(version):
         for module in modules:
             import_module(module)
+    if has_fastmcp():
+        fastmcp_package.fit()
     finder.withdraw()
     if version == 2:
         _hand_out_handles()
     _prepared = True
+
+
+def _pydantic_of(version: int) -> AbstractContextManager[None]:
+    if version == 2:
+        return nullcontext()
+    from mcpframe.frame.compat.earlier_pydantic import as_before  # only in bundles with mcp 1.x
+
+    return as_before()
 
 
 class _RpdsFinder(MetaPathFinder, Loader):

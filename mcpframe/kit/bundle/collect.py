@@ -31,7 +31,7 @@ _LEFT_OUT_MODULES = "compat/left_out_modules.py"
 _FOR_LINES = frozenset({"compat/absent.py", _LEFT_OUT_MODULES, "compat/stdio.py", "lines.py"})
 """Files of `frame` that server objects of mcp 2.x do not use."""
 _FOR_OBJECTS_OF_OTHERS = frozenset({"other_server.py"})
-_FOR_MCP_1 = frozenset({"compat/mcp1.py"})
+_FOR_MCP_1 = frozenset({"compat/earlier_pydantic.py", "compat/mcp1.py"})
 _FOR_FASTMCP = frozenset({"compat/fastmcp_package.py"})
 _FOR_WRAPPED = frozenset({"wrapped.py"})
 _FOR_PROGRAMS = frozenset({"console.py"})

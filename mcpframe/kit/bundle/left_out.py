@@ -57,6 +57,8 @@ LEFT_OUT = (
     LeftOut("cyclopts", _FASTMCP, "the command line `fastmcp`", "fastmcp.cli"),
     LeftOut("pyperclip", _FASTMCP, "the command line `fastmcp`", "fastmcp.cli"),
     LeftOut("pyyaml", (*_FASTMCP, "jsonschema-path"), "settings and schemas in YAML files", "jsonschema_path.readers"),
+    LeftOut("openapi-core", _FASTMCP, "no use of it in 2.11 and 2.12", "no module imports it"),
+    LeftOut("openai", _FASTMCP, "an answer to sampling of its own", "2.12: fastmcp.experimental.sampling.handlers"),
     LeftOut("keyring", ("py-key-value-aio",), "the keyring of an operating system", "key_value.aio.stores.keyring"),
     LeftOut("aiofile", ("py-key-value-aio",), "files written by threads", "key_value.aio.stores.filetree"),
     LeftOut("burner-redis", ("pydocket",), "a queue of tasks between processes", "docket.docket"),

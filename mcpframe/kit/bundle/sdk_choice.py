@@ -19,7 +19,7 @@ from mcpframe.kit.bundle.imports import imports_named, syntax_tree
 
 SDK = "mcp>=2.3,<3"
 """The requirement of the official SDK."""
-EARLIER_SDK = "mcp>=1.24,<2"
+EARLIER_SDK = "mcp>=1.2,<2"
 """The requirement for a server that is written for 1.x."""
 
 _REMOVED = re.compile(r"(?m)^raise ")
