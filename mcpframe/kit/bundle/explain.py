@@ -95,7 +95,7 @@ class _Packages:
             for who in entry.of:
                 if entry.name not in self._wanted_by and entry.name in _requirements(self._files.get(who, {})):
                     what = f"{entry.name} is left out: {who} needs it for {entry.reason}"
-                    yield Explained(what, (*self._chain(who), entry.name), (entry.evidence,))
+                    yield Explained(what, (*self._chain(who), entry.name), entry.evidence)
 
     def limits(self) -> Iterator[Explained]:
         """Explain what the packages ask for that a page does not have, except for those of the SDK."""

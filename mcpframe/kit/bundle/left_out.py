@@ -21,48 +21,58 @@ class LeftOut:
         name: The package.
         of: The packages that require it.
         reason: What they use it for.
-        evidence: Their modules that import it.
+        evidence: Modules of theirs that import it, or packages of such modules; none if no module does.
     """
 
     name: str
     of: tuple[str, ...]
     reason: str
-    evidence: str
+    evidence: tuple[str, ...]
 
 
 _HTTP = "HTTP transports and authorization; a frame is served over messages"
 _FASTMCP = ("fastmcp", "fastmcp-slim")
 
+_AUTH = ("fastmcp.server.auth",)
+_CLI = ("fastmcp.cli",)
+
 LEFT_OUT = (
-    LeftOut("httpx2", ("mcp",), _HTTP, "mcp.client.streamable_http, mcp.client.auth, mcp.shared._httpx_utils"),
-    LeftOut("httpx", ("mcp",), _HTTP, "mcp 1: mcp.client.sse, mcp.client.auth, mcp.shared._httpx_utils"),
-    LeftOut("httpx-sse", ("mcp",), _HTTP, "mcp 1: mcp.client.sse, mcp.client.streamable_http"),
-    LeftOut("pyjwt", ("mcp",), _HTTP, "mcp.client.auth.extensions"),
-    LeftOut("python-multipart", ("mcp",), _HTTP, "starlette.formparsers, for mcp.server.auth"),
-    LeftOut("sse-starlette", ("mcp",), _HTTP, "mcp.server.sse, mcp.server.streamable_http"),
-    LeftOut("starlette", ("mcp",), _HTTP, "mcp.server.sse, mcp.server.streamable_http, mcp.server.auth"),
-    LeftOut("uvicorn", ("mcp",), _HTTP, "the methods run_sse_async and run_streamable_http_async"),
-    LeftOut("cryptography", ("mcp", "pyjwt"), "encrypted request state and tokens", "mcp.server.request_state"),
-    LeftOut("typer", ("mcp",), "the command line `mcp`", "mcp.cli, which nothing else imports"),
-    LeftOut("idna", ("anyio",), "names of hosts", "anyio._core._sockets"),
-    LeftOut("rpds-py", ("jsonschema", "referencing"), "persistent maps, which a module of mcpframe has", "referencing"),
-    LeftOut("authlib", _FASTMCP, "tokens of an HTTP server", "fastmcp.server.auth"),
-    LeftOut("joserfc", (*_FASTMCP, "authlib"), "tokens of an HTTP server", "fastmcp.server.auth"),
-    LeftOut("cryptography", (*_FASTMCP, "authlib", "joserfc"), "tokens of an HTTP server", "fastmcp.server.auth"),
-    LeftOut("uvicorn", _FASTMCP, _HTTP, "fastmcp.server.mixins.transport"),
-    LeftOut("starlette", _FASTMCP, _HTTP, "fastmcp.server.http"),
-    LeftOut("websockets", _FASTMCP, "uvicorn's protocol", "no module imports it"),
-    LeftOut("python-multipart", _FASTMCP, _HTTP, "starlette.formparsers"),
-    LeftOut("watchfiles", _FASTMCP, "reload of a running process", "fastmcp.cli"),
-    LeftOut("cyclopts", _FASTMCP, "the command line `fastmcp`", "fastmcp.cli"),
-    LeftOut("pyperclip", _FASTMCP, "the command line `fastmcp`", "fastmcp.cli"),
-    LeftOut("pyyaml", (*_FASTMCP, "jsonschema-path"), "settings and schemas in YAML files", "jsonschema_path.readers"),
-    LeftOut("openapi-core", _FASTMCP, "no use of it in 2.11 and 2.12", "no module imports it"),
-    LeftOut("openai", _FASTMCP, "an answer to sampling of its own", "2.12: fastmcp.experimental.sampling.handlers"),
-    LeftOut("keyring", ("py-key-value-aio",), "the keyring of an operating system", "key_value.aio.stores.keyring"),
-    LeftOut("aiofile", ("py-key-value-aio",), "files written by threads", "key_value.aio.stores.filetree"),
-    LeftOut("burner-redis", ("pydocket",), "a queue of tasks between processes", "docket.docket"),
-    LeftOut("lupa", ("fakeredis",), "scripts in Lua", "fakeredis.commands_mixins.scripting_mixin, inside try"),
+    LeftOut("httpx2", ("mcp",), _HTTP, ("mcp.client", "mcp.shared._httpx_utils", "mcp.server.mcpserver.resources")),
+    LeftOut("httpx", ("mcp",), _HTTP, ("mcp.client", "mcp.shared._httpx_utils", "mcp.server.fastmcp.resources")),
+    LeftOut("httpx-sse", ("mcp",), _HTTP, ("mcp.client.sse", "mcp.client.streamable_http")),
+    LeftOut("pyjwt", ("mcp",), _HTTP, ("mcp.client.auth.extensions",)),
+    LeftOut("python-multipart", ("mcp",), "forms, for starlette.formparsers", ()),
+    LeftOut("sse-starlette", ("mcp",), _HTTP, ("mcp.server.sse", "mcp.server.streamable_http")),
+    LeftOut("starlette", ("mcp",), _HTTP, ("mcp.server.sse", "mcp.server.streamable_http", "mcp.server.auth")),
+    # In the methods run_sse_async and run_streamable_http_async.
+    LeftOut("uvicorn", ("mcp",), _HTTP, ("mcp.server.mcpserver.server", "mcp.server.fastmcp.server")),
+    LeftOut("cryptography", ("mcp",), "encrypted request state", ("mcp.server.request_state",)),
+    LeftOut("cryptography", ("pyjwt",), "tokens", ("jwt.algorithms",)),
+    LeftOut("typer", ("mcp",), "the command line `mcp`", ("mcp.cli",)),
+    LeftOut("idna", ("anyio",), "names of hosts", ("anyio._core._sockets",)),
+    LeftOut("rpds-py", ("jsonschema",), "persistent maps, which a module of mcpframe has", ("jsonschema.validators",)),
+    LeftOut("rpds-py", ("referencing",), "persistent maps, which a module of mcpframe has", ("referencing._core",)),
+    LeftOut("authlib", _FASTMCP, "tokens of an HTTP server", _AUTH),
+    LeftOut("joserfc", _FASTMCP, "tokens of an HTTP server", _AUTH),
+    LeftOut("joserfc", ("authlib",), "tokens of an HTTP server", ("authlib.oauth2",)),
+    LeftOut("cryptography", _FASTMCP, "tokens of an HTTP server", _AUTH),
+    LeftOut("cryptography", ("authlib", "joserfc"), "tokens of an HTTP server", ("authlib.jose", "joserfc")),
+    LeftOut("uvicorn", _FASTMCP, _HTTP, ("fastmcp.server.mixins.transport", "fastmcp.client.auth")),
+    LeftOut("starlette", _FASTMCP, _HTTP, ("fastmcp.server.http",)),
+    LeftOut("websockets", _FASTMCP, "uvicorn's protocol", ()),
+    LeftOut("python-multipart", _FASTMCP, "forms, for starlette.formparsers", ()),
+    LeftOut("watchfiles", _FASTMCP, "reload of a running process", _CLI),
+    LeftOut("cyclopts", _FASTMCP, "the command line `fastmcp`", _CLI),
+    LeftOut("pyperclip", _FASTMCP, "the command line `fastmcp`", _CLI),
+    LeftOut("pyyaml", _FASTMCP, "files in YAML", ("fastmcp.cli", "fastmcp.server.providers.skills")),
+    LeftOut("pyyaml", ("jsonschema-path",), "schemas in YAML files", ("jsonschema_path.handlers.file",)),
+    LeftOut("keyring", ("py-key-value-aio",), "the keyring of an operating system", ("key_value.aio.stores.keyring",)),
+    LeftOut("aiofile", ("py-key-value-aio",), "files written by threads", ("key_value.aio.stores.filetree",)),
+    LeftOut("burner-redis", ("pydocket",), "a queue of tasks between processes", ("docket._redis_memory",)),
+    # Within try.
+    LeftOut("lupa", ("fakeredis",), "scripts in Lua", ("fakeredis.commands_mixins.scripting_mixin",)),
+    LeftOut("openapi-core", _FASTMCP, "2.11 and 2.12 ask for it", ()),
+    LeftOut("openai", _FASTMCP, "answers to sampling", ("fastmcp.experimental.sampling.handlers",)),
 )
 
 
@@ -99,6 +109,7 @@ _MODULES = {
     "pywin32": "win32api",
     "pyyaml": "yaml",
     "pyzmq": "zmq",
+    "rpds-py": "rpds",
     "scikit-learn": "sklearn",
 }
 """Top-level modules that are not named as their package is."""

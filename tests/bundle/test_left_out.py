@@ -1,0 +1,65 @@
+"""The list of what is left out, against the real packages: each named module imports what it is said to import.
+
+That the SDKs import and serve without it is shown by the bundles of `test_unmodified` and of tests/browser, which are
+built without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from mcpframe.kit.bundle.archive import unpack
+from mcpframe.kit.bundle.imports import imports_named
+from mcpframe.kit.bundle.left_out import LEFT_OUT, LeftOut, is_left_out, modules_of
+from mcpframe.kit.bundle.lock import OWN, SERVER, Locked
+from mcpframe.kit.bundle.pins import compile_pins
+from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
+from mcpframe.kit.bundle.resolve import resolve
+from mcpframe.kit.bundle.runtime import ensure_runtime
+from mcpframe.kit.bundle.wheels import download, wheel_path
+
+GENERATIONS = ("mcp>=2", "mcp<2", "fastmcp>=4", "fastmcp<4", "fastmcp<3", "fastmcp<2.13")
+USERS = {who for entry in LEFT_OUT for who in entry.of}
+
+
+@pytest.fixture(scope="module")
+def users() -> dict[str, list[Mapping[str, bytes]]]:
+    """The files of the packages that something is left out for, in each of their generations."""
+    found: dict[str, dict[str, Mapping[str, bytes]]] = {name: {} for name in USERS}
+    for requirement in GENERATIONS:
+        pins = compile_pins([requirement], {}, {}, sdk=None)
+        for name in sorted(USERS & pins.keys()):
+            [(version, filename, digest)] = download({name: (pins[name].version, pins[name].hashes)}).values()
+            found[name][digest] = unpack(wheel_path(Locked(name, version, filename, digest, "index", ())))
+    return {name: list(files.values()) for name, files in found.items()}
+
+
+def importing(package: str, files: Mapping[str, bytes]) -> set[str]:
+    """Return the modules that import a package, or that name it as `importlib.import_module` needs it."""
+    [module] = modules_of([package])
+    paths = {item.file for item in imports_named(module, files)}
+    paths |= {path for path, data in files.items() if path.endswith(".py") and f'"{module}"'.encode() in data}
+    return {path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in paths}
+
+
+@pytest.mark.parametrize("entry", LEFT_OUT, ids=lambda entry: f"{entry.name} of {entry.of[0]}")
+def test_the_modules_that_are_named_import_it(entry: LeftOut, users: dict[str, list[Mapping[str, bytes]]]) -> None:
+    assert all(users[who] for who in entry.of), "no version of it was looked at"
+    modules = {module for who in entry.of for files in users[who] for module in importing(entry.name, files)}
+    for named in entry.evidence:
+        assert any(f"{module}.".startswith(f"{named}.") for module in modules), f"{named} is not in {sorted(modules)}"
+    if not entry.evidence:
+        assert not modules
+
+
+@pytest.mark.parametrize("requirement", ["fastmcp>=4", "fastmcp<4"])
+def test_a_bundle_is_without_it(requirement: str) -> None:
+    lock = resolve([requirement], PyodidePackages(ensure_runtime(None)), inputs="")
+    for package in lock.packages:
+        assert set(package.required_by) & {SERVER, OWN} or not all(
+            is_left_out(package.name, who) for who in package.required_by
+        )
+    names = {package.name for package in lock.packages}
+    assert not names & {"authlib", "cryptography", "cyclopts", "httpx-sse", "joserfc", "uvicorn", "watchfiles"}
