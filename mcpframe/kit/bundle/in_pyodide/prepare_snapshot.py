@@ -24,7 +24,12 @@ OURS = f"/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packa
 LOCALE = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MESSAGES", "TZ"})
 FOR_SOME = ("mcpframe.frame.world", "mcpframe.frame.world.limits")
 """Modules that not every bundle has."""
-SETTINGS = ("/mcp/server/fastmcp/server.py", "/fastmcp/settings.py", "/fastmcp/__init__.py")
+SETTINGS = (
+    "/mcp/server/fastmcp/server.py",
+    "/fastmcp/settings.py",
+    "/fastmcp/__init__.py",
+    "/fastmcp/server/server.py",
+)
 CLOCKS = frozenset(
     [
         *("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime"),
