@@ -6,7 +6,10 @@ built without it.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +17,7 @@ from mcpframe.kit.bundle.archive import unpack
 from mcpframe.kit.bundle.imports import imports_named
 from mcpframe.kit.bundle.left_out import LEFT_OUT, LeftOut, is_left_out, modules_of
 from mcpframe.kit.bundle.lock import OWN, SERVER, Locked
+from mcpframe.kit.bundle.optional_native import OPTIONAL_NATIVE, OptionalNative, is_foreign, pure_wheel
 from mcpframe.kit.bundle.pins import compile_pins
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import resolve
@@ -63,3 +67,20 @@ def test_a_bundle_is_without_it(requirement: str) -> None:
         )
     names = {package.name for package in lock.packages}
     assert not names & {"authlib", "cryptography", "cyclopts", "httpx-sse", "joserfc", "uvicorn", "watchfiles"}
+
+
+@pytest.mark.parametrize("package", OPTIONAL_NATIVE, ids=lambda package: package.name)
+def test_a_package_whose_native_part_is_optional_works_without_it(package: OptionalNative, tmp_path: Path) -> None:
+    pin = compile_pins([package.name], {}, {}, sdk=None)[package.name]
+    [(version, filename, digest)] = download({package.name: (pin.version, pin.hashes)}, foreign={package.name}).values()
+    assert is_foreign(filename)
+    wheel = wheel_path(Locked(package.name, version, filename, digest, "index", ()))
+    assert any(path.endswith(".so") for path in unpack(wheel))
+    name, data = pure_wheel(wheel)
+    (tmp_path / name).write_bytes(data)
+    files = unpack(tmp_path / name)
+    assert not any(path.endswith(".so") for path in files)
+    native = [item for item in imports_named(package.evidence, files) if item.optional]
+    assert native, "nothing is imported within try"
+    code = f"import sys; sys.path.insert(0, {str(tmp_path / name)!r}); assert {package.use}"
+    subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True, timeout=60)

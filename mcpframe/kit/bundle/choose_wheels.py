@@ -3,8 +3,9 @@
 uv does not know Pyodide's newest tags, and pip evaluates the markers of this machine: uv chooses versions, pip fetches
 their wheels. For a package without a wheel these are tried, in this order, each as a constraint of the next round:
 
-1. the newest earlier version with a wheel on the index, or in Pyodide's own distribution if that has a later one;
-2. a version that something else leads to: no version of the package at all, so that uv goes back to earlier versions of
+1. for some packages (`optional_native`), the version without its native part, if Pyodide's own cannot be reached;
+2. the newest earlier version with a wheel on the index, or in Pyodide's own distribution if that has a later one;
+3. a version that something else leads to: no version of the package at all, so that uv goes back to earlier versions of
    the packages that require it. They stay within their major version.
 """
 
@@ -23,6 +24,7 @@ from mcpframe.kit.bundle.archive import unpack
 from mcpframe.kit.bundle.imports import Import, imports_named, places_of
 from mcpframe.kit.bundle.left_out import modules_of
 from mcpframe.kit.bundle.lock import Locked, requirer
+from mcpframe.kit.bundle.optional_native import OPTIONAL_NATIVE_NAMES
 from mcpframe.kit.bundle.pins import Conflict, Pin, ancestors, chain_of, compile_pins, reachable, requirers
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackage, PyodidePackages
 from mcpframe.kit.bundle.wheels import NoWheel, download, wheel_path
@@ -82,10 +84,12 @@ class _Candidate:
     Attributes:
         constraint: The constraint on the package.
         own: Pyodide's package, if it is that one.
+        foreign: Whether it is a wheel for another platform, without its native part.
     """
 
     constraint: str
     own: PyodidePackage | None = None
+    foreign: bool = False
 
 
 def gone_back(
@@ -157,6 +161,7 @@ class _Search:
         self._preferred = dict(preferred)
         self._constraints: dict[str, str] = {}
         self._from_pyodide: dict[str, PyodidePackage] = {}
+        self._foreign: set[str] = set()
         self._candidates: dict[str, Iterator[_Candidate]] = {}
         self._missing: dict[str, Pin] = {}
 
@@ -169,7 +174,8 @@ class _Search:
                 name: (pin.version, pin.hashes) for name, pin in needed.items() if name not in self._from_pyodide
             }
             try:
-                found = download(on_index)
+                foreign = self._foreign & on_index.keys()
+                found = download(on_index, foreign=foreign) if foreign else download(on_index)
             except NoWheel as missing:
                 pins = self._without(missing, needed)
                 continue
@@ -204,6 +210,9 @@ class _Search:
                 continue
             self._constraints = constraints
             self._from_pyodide.pop(name, None)
+            self._foreign -= {name}
+            if candidate.foreign:
+                self._foreign.add(name)
             if candidate.own is not None:
                 self._from_pyodide[name] = candidate.own
             return pins
@@ -211,6 +220,8 @@ class _Search:
 
     def _candidates_for(self, missing: NoWheel, pin: Pin) -> Iterator[_Candidate]:
         name, own = missing.name, self._pyodide.find(missing.name)
+        if name in OPTIONAL_NATIVE_NAMES and not (own and self._can_be_fetched(own)):
+            yield _Candidate(f"{name}=={pin.version}", foreign=True)
         stable = [Version(item) for item in missing.versions if _is_as_stable(item, pin.version)]
         versions = sorted((item for item in stable if self._fits(str(item), name)), reverse=True)
         earlier = [item for item in versions if item < Version(pin.version)]
@@ -224,6 +235,15 @@ class _Search:
         if own and not offered:
             yield _Candidate(f"{name}=={own.version}", own)
         yield _Candidate(f"{name}<0")
+
+    def _can_be_fetched(self, own: PyodidePackage) -> bool:
+        target = wheel_path(Locked(own.name, own.version, own.filename, own.sha256, "pyodide", ()))
+        try:
+            if not target.is_file():
+                self._pyodide.fetch(own.filename, own.sha256, target)
+        except KitError:
+            return False
+        return True
 
     def _fits(self, version: str, name: str) -> bool:
         requirements = map(Requirement, self._wanted.roots)
@@ -260,6 +280,10 @@ class _Search:
         notes = []
         for name, pin in sorted(self._missing.items()):
             own = self._from_pyodide.get(name)
+            if name in self._foreign & needed.keys():
+                notes.append(
+                    f"{name} {pin.version} without its native part, as that of Pyodide's distribution cannot be reached"
+                )
             if name in needed and needed[name].version != pin.version:
                 whose = f"{needed[name].version} of Pyodide's distribution" if own else needed[name].version
                 notes.append(f"{name} {whose} instead of {pin.version}, which has no wheel that runs in Pyodide")

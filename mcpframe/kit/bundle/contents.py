@@ -24,6 +24,7 @@ from mcpframe.kit.bundle.inspect import Inspected
 from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layers, base_packages, root_names
 from mcpframe.kit.bundle.lock import Lock
 from mcpframe.kit.bundle.memory import DECODER
+from mcpframe.kit.bundle.optional_native import is_foreign, pure_wheel
 from mcpframe.kit.bundle.patches import SCRIPT, Patched, patch_script
 from mcpframe.kit.bundle.runtime import ABI, PLATFORM, PYTHON_VERSION, VERSION, Runtime
 from mcpframe.kit.bundle.scripts import loader_script
@@ -278,11 +279,11 @@ def _lazy(
         needed = [package for package in lock.closure([root]) if package.name not in there]
         for package in needed:
             # micropip reads the file's name, so the hash for caching is in the name of its folder.
-            path = f"{project.name}/packages/{package.sha256[:16]}/{package.filename}"
-            assets[package.name] = asset(path, wheels[package.name].read_bytes())
-        lazy[root] = [
-            {"url": relative_url(assets[package.name], project.name), "sha256": package.sha256} for package in needed
-        ]
+            wheel = wheels[package.name]
+            name, data = pure_wheel(wheel) if is_foreign(wheel.name) else (wheel.name, wheel.read_bytes())
+            assets[package.name] = asset(f"{project.name}/packages/{package.sha256[:16]}/{name}", data)
+        found = [assets[package.name] for package in needed]
+        lazy[root] = [{"url": relative_url(item, project.name), "sha256": item.sha256} for item in found]
     return [assets[key] for key in sorted(assets)], lazy
 
 

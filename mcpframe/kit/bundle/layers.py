@@ -17,6 +17,7 @@ from mcpframe.kit.bundle.archive import Files, pack, unpack
 from mcpframe.kit.bundle.compile import Run, cache_key, cached, compile_libraries, compile_server, compiling
 from mcpframe.kit.bundle.deferred_modules import INDEX, index_of, split, startup_modules
 from mcpframe.kit.bundle.lock import Lock
+from mcpframe.kit.bundle.optional_native import without_native
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER
 from mcpframe.kit.bundle.runtime import PYTHON_VERSION, Runtime
 from mcpframe.kit.bundle.trim import RULES, native_libraries, trim_wheel
@@ -234,7 +235,7 @@ def compiled_wheels(wheels: Mapping[str, Path], runtime: Runtime) -> Library:
 
 def _compile_into(paths: Mapping[str, Path], wheels: Mapping[str, Path], runtime: Runtime) -> None:
     """Compile several wheels in one run of Pyodide, as its start takes longer than most wheels."""
-    trimmed = {name: trim_wheel(unpack(wheel)) for name, wheel in wheels.items()}
+    trimmed = {name: trim_wheel(without_native(wheel)) for name, wheel in wheels.items()}
     files = {name: kept for name, (kept, _) in trimmed.items()}
     compiled = compile_libraries(files, runtime, shown=SITE_PACKAGES, stdlib=_stdlib_zip(runtime))
     for name, (_, licences) in trimmed.items():

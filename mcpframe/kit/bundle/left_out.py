@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
 
+from mcpframe.kit.bundle.lock import SERVER
+
 
 @dataclass(frozen=True)
 class LeftOut:
@@ -76,6 +78,13 @@ LEFT_OUT = (
 )
 
 
+OF_NO_USE = {
+    "httptools": "reads HTTP from the sockets of a server",
+    "uvloop": "is an event loop on sockets, and a page has its own",
+}
+"""The packages that are left out whichever package requires them, and why."""
+
+
 def is_left_out(name: str, of: str, also: Iterable[str] = ()) -> bool:
     """Return whether a package is left out for one that requires it.
 
@@ -84,7 +93,11 @@ def is_left_out(name: str, of: str, also: Iterable[str] = ()) -> bool:
         of: The package that requires it, normalized.
         also: Packages that the author leaves out, whatever requires them.
     """
-    return (name, of) in _PAIRS or name in {canonicalize_name(item) for item in also}
+    return (
+        (name, of) in _PAIRS
+        or (name in OF_NO_USE and of != SERVER)
+        or name in {canonicalize_name(item) for item in also}
+    )
 
 
 def modules_of(packages: Iterable[str]) -> dict[str, str]:

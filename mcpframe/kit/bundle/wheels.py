@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
@@ -16,6 +16,7 @@ from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch, To
 from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.lock import Locked
+from mcpframe.kit.bundle.optional_native import is_foreign
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.runtime import ABI, PYTHON_VERSION
 
@@ -29,6 +30,16 @@ _TAGS = (
     *("--abi", "abi3"),
     *("--abi", "none"),
 )
+_ELSEWHERE = (
+    *_TAGS[:1],
+    *(
+        item
+        for platform in ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
+        for item in ("--platform", f"{platform}_x86_64")
+    ),
+    *_TAGS[_TAGS.index("--python-version") :],
+)
+"""As `_TAGS`, for wheels of another platform whose native part is removed."""
 _NO_WHEEL = re.compile(
     r"Could not find a version that satisfies the requirement ([A-Za-z0-9._-]+)==\S+ \(from versions: ([^)]*)\)"
 )
@@ -72,9 +83,14 @@ def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[s
         if package.source == "pyodide":
             pyodide.fetch(package.filename, package.sha256, found[package.name])
     pinned = [package for package in missing if package.source == "index"]
+    pins = {package.name: (package.version, (package.sha256,)) for package in pinned}
+    foreign = {package.name for package in pinned if is_foreign(package.filename)}
     if pinned:
         try:
-            download({package.name: (package.version, (package.sha256,)) for package in pinned})
+            if pins.keys() - foreign:
+                download({name: pin for name, pin in pins.items() if name not in foreign})
+            if foreign:
+                download({name: pins[name] for name in foreign}, foreign=foreign)
         except NoWheel as error:
             raise BuildError(
                 f"The package index has no wheel of {error.name} in the locked version; run the build with --upgrade."
@@ -92,13 +108,16 @@ def _is_good(path: Path, sha256: str) -> bool:
     return path.is_file() and sha256_of(path) == sha256
 
 
-def download(pins: Mapping[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, str, str]]:
+def download(
+    pins: Mapping[str, tuple[str, tuple[str, ...]]], *, foreign: Collection[str] = ()
+) -> dict[str, tuple[str, str, str]]:
     """Fetch wheels for Pyodide into the cache, with pip and from the package index that it is configured for.
 
     pip is not asked again for a version whose files on the index are the same as before, if the cache has its wheel.
 
     Args:
         pins: The version of each package, and the allowed hashes.
+        foreign: The packages that are fetched for another platform; see `optional_native`.
 
     Returns:
         The version of each package, the wheel's file name and its SHA-256.
@@ -109,28 +128,37 @@ def download(pins: Mapping[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple
         DownloadError: The package index cannot be reached.
         ToolFailed: pip failed for another reason.
     """
-    found = {name: known for name, pin in pins.items() if (known := _chosen_before(name, *pin))}
-    missing = {name: pin for name, pin in pins.items() if name not in found}
+    found: dict[str, tuple[str, str, str]] = {}
     absent: list[NoWheel] = []
-    while missing:
-        try:
-            fetched = _download(missing)
-        except NoWheel as error:
-            if error.name not in missing:
-                raise
-            absent.append(error)
-            del missing[error.name]  # pip keeps none of the others: fetch them now, for the next attempt
-            continue
-        for name, chosen in fetched.items():
-            write_file(_choice(name, *pins[name]), json.dumps(chosen).encode())
-            found[name] = chosen
-        break
+    for tags, names in ((_TAGS, pins.keys() - set(foreign)), (_ELSEWHERE, pins.keys() & set(foreign))):
+        missing = {}
+        for name in names:
+            known = _chosen_before(name, *pins[name], tags)
+            if known is None:
+                missing[name] = pins[name]
+            else:
+                found[name] = known
+        while missing:
+            try:
+                fetched = _download(missing, tags)
+            except NoWheel as error:
+                if error.name not in missing:
+                    raise
+                absent.append(error)
+                del missing[error.name]  # pip keeps none of the others: fetch them now, for the next attempt
+                continue
+            for name, chosen in fetched.items():
+                write_file(_choice(name, *pins[name], tags), json.dumps(chosen).encode())
+                found[name] = chosen
+            break
     if absent:
         raise absent[0]
     return found
 
 
-def _download(pins: Mapping[str, tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, str, str]]:
+def _download(
+    pins: Mapping[str, tuple[str, tuple[str, ...]]], tags: tuple[str, ...]
+) -> dict[str, tuple[str, str, str]]:
     store = cache_dir() / "wheels"
     with writing(store):
         store.mkdir(parents=True, exist_ok=True)
@@ -143,7 +171,7 @@ def _download(pins: Mapping[str, tuple[str, tuple[str, ...]]]) -> dict[str, tupl
             wanted.write_text("\n".join(lines))
             into = folder / "wheels"
             command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
-            command += ["--no-deps", "--require-hashes", *_TAGS, "--dest", str(into), "--requirement", str(wanted)]
+            command += ["--no-deps", "--require-hashes", *tags, "--dest", str(into), "--requirement", str(wanted)]
             try:
                 run_tool(command, "pip", timeout=900)
             except ToolFailed as error:
@@ -151,18 +179,20 @@ def _download(pins: Mapping[str, tuple[str, tuple[str, ...]]]) -> dict[str, tupl
             return dict(_keep(wheel, store) for wheel in sorted(into.iterdir()))
 
 
-def _chosen_before(name: str, version: str, hashes: tuple[str, ...]) -> tuple[str, str, str] | None:
+def _chosen_before(
+    name: str, version: str, hashes: tuple[str, ...], tags: tuple[str, ...]
+) -> tuple[str, str, str] | None:
     """Return what pip chose among these files before, if it is in the cache."""
     try:
-        found, filename, digest = json.loads(_choice(name, version, hashes).read_text("utf-8"))
+        found, filename, digest = json.loads(_choice(name, version, hashes, tags).read_text("utf-8"))
         wheel = cache_dir() / "wheels" / digest / filename
         return (found, filename, digest) if digest in hashes and _is_good(wheel, digest) else None
     except (OSError, ValueError, TypeError):
         return None
 
 
-def _choice(name: str, version: str, hashes: tuple[str, ...]) -> Path:
-    key = hashlib.sha256(json.dumps([_TAGS, name, version, sorted(hashes)]).encode()).hexdigest()
+def _choice(name: str, version: str, hashes: tuple[str, ...], tags: tuple[str, ...]) -> Path:
+    key = hashlib.sha256(json.dumps([tags, name, version, sorted(hashes)]).encode()).hexdigest()
     return cache_dir() / "wheel-choices" / f"{key}.json"
 
 

@@ -185,6 +185,14 @@ def test_the_error_names_the_chain_of_who_wants_it_and_how_to_leave_it_out(resol
     assert set(versions(resolving(index, roots=["a"], leave_out=("PSUtil",)))) == {"a", "frames"}
 
 
+def test_what_only_sockets_use_is_left_out_whoever_requires_it(resolving: Resolving) -> None:
+    via = {"a": "-r server.in", "uvloop": "a", "httptools": "a, b", "b": "a"}
+    index = Index({name: ["1"] for name in via}, via, {"a": ["1"], "b": ["1"], "uvloop": ["1"]})
+    assert set(versions(resolving(index, roots=["a"]))) == {"a", "b"}
+    index.via = {**via, "uvloop": "-r server.in"}
+    assert set(versions(resolving(index, roots=["a", "uvloop"]))) == {"a", "b", "uvloop"}
+
+
 def test_what_a_package_left_out_wants_is_left_out_too(resolving: Resolving) -> None:
     via = {"a": "-r server.in", "b": "a", "c": "b"}
     index = Index({name: ["1"] for name in via}, via, {"a": ["1"]})
