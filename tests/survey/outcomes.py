@@ -17,10 +17,11 @@ STAGES = {
     "call": ("Listing the tools", "Calling the tool"),
 }
 """The stages of a trial: the steps that belong to each."""
-NO_WHEEL, MAIN = "no wheel", "main"
-"""Stages that are known by the error, not by the step."""
+NO_WHEEL, MAIN, DOWNLOAD = "no wheel", "main", "download"
+"""Stages that are known by the error, not by the step. The last one is no failure of the package: it was not tried."""
 
 _NO_WHEEL = re.compile(r"has no wheel that runs in Pyodide|needs \S+ of Pyodide's distribution, a shared library")
+_DOWNLOAD = re.compile(r"could not be fetched|cannot be reached")
 _MAIN = re.compile(r"does not start in the page: The program|console script")
 _MOST = 240  # characters
 
@@ -75,6 +76,8 @@ def stage_of(step: str, message: str) -> str:
     """
     if _NO_WHEEL.search(message):
         return NO_WHEEL
+    if _DOWNLOAD.search(message) and not step.startswith(STAGES["call"]):
+        return DOWNLOAD
     stage = next((stage for stage, steps in STAGES.items() if step.startswith(steps)), "resolution")
     return MAIN if stage == "import" and _MAIN.search(message) else stage
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mcpframe.kit.base.errors import ConfigError
-from tests.survey.outcomes import Outcome
+from tests.survey.outcomes import DOWNLOAD, Outcome
 from tests.survey.packages import Package
 
 BEGIN = "<!-- survey: written by python3 build.py survey --markdown -->\n"
@@ -31,12 +31,20 @@ def rows(packages: Sequence[Package], outcomes: Mapping[str, Outcome]) -> list[t
 def summary(packages: Sequence[Package], outcomes: Mapping[str, Outcome]) -> str:
     """Return a sentence with how many packages answer."""
     tried = [package for package in packages if package.name in outcomes]
+    unreached = [package for package in tried if outcomes[package.name].stage == DOWNLOAD]
+    tried = [package for package in tried if package not in unreached]
     fair = [package for package in tried if not package.needs]
     good, fair_good = (sum(not outcomes[each.name].stage for each in some) for some in (tried, fair))
-    return (
+    sentence = (
         f"{good} of {len(tried)} packages answer, and {fair_good} of the {len(fair)} that need no sockets, other "
         "programs or native code without a WebAssembly wheel."
     )
+    if unreached:
+        sentence += (
+            f" {len(unreached)} more could not be built where the survey ran: they need packages of Pyodide's own "
+            "distribution, which was not reachable."
+        )
+    return sentence
 
 
 def as_text(packages: Sequence[Package], outcomes: Mapping[str, Outcome]) -> str:

@@ -35,6 +35,8 @@ def add(a: int, b: int) -> int:
     return a + b
 
 def main() -> None:
+    import uvicorn  # for another transport, as the programs of many servers do
+
     server.run()
 """
 
@@ -67,7 +69,9 @@ def test_a_list_that_is_none(text: str, tmp_path: Path) -> None:
     [
         ("", "there is no such package", "resolution"),
         ("Resolving the requirements", "lupa 2 has no wheel that runs in Pyodide: neither", "no wheel"),
-        ("Fetching wheels", "could not be fetched", "resolution"),
+        ("Fetching wheels", "the wheel is damaged", "resolution"),
+        ("Fetching wheels", "https://… could not be fetched (no network)", "download"),
+        ("Calling the tool", "the page could not be fetched", "call"),
         ("Importing the server in Pyodide", "The server 'a:b' does not start in the page: ImportError", "import"),
         ("Importing the server in Pyodide", "'a:b' does not start in the page: The program 'a' exited", "main"),
         ("Taking a snapshot in a browser", "it crashed", "page"),
@@ -124,6 +128,9 @@ def test_an_outcome_that_cannot_be_read_is_none(tmp_path: Path) -> None:
 def test_the_table_has_what_became_of_each() -> None:
     packages = [GOOD, BAD, UNFAIR, Package("untried", "add")]
     assert summary(packages, OUTCOMES).startswith("1 of 3 packages answer, and 1 of the 2 that need")
+    lost = {**OUTCOMES, "untried": Outcome("untried", "", stage="download", why="could not be fetched")}
+    assert summary(packages, lost).startswith("1 of 3 packages answer, and 1 of the 2 that need")
+    assert "1 more could not be built" in summary(packages, lost)
     text = as_text(packages, OUTCOMES)
     assert "no wheel: a | b" in text
     assert "(needs the program git)" in text

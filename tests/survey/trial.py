@@ -54,6 +54,7 @@ class Trial:
         self._package = package
         self._folder = folder
         self._step = ""
+        self._complaints: list[str] = []
 
     def run(self) -> Outcome:
         """Try the package, and return the outcome, whatever happens."""
@@ -62,7 +63,8 @@ class Trial:
             asyncio.run(self._called(self._built()))
         except Exception as error:  # noqa: BLE001 whatever a package provokes is its outcome
             message = "; ".join(_messages(error))
-            found = {"stage": stage_of(self._step, message), "why": in_one_line(message), "message": message}
+            found = {"stage": stage_of(self._step, message), "why": in_one_line(message)}
+            found["message"] = "\n".join([message, *self._complaints])
             self.outcome = replace(self.outcome, **found)
         self.outcome = replace(self.outcome, seconds=round(time.monotonic() - begun, 1))
         return self.outcome
@@ -95,12 +97,15 @@ class Trial:
         with self.step("Opening the page"), serve_folder(bundle.parent) as served:
             async with _browser(package) as context, host_tab(context, HOST) as tab:
                 outer = OuterFrame(f"{served.origin}/{bundle.name}/", options=Options(handshake_timeout=_PATIENCE))
-                async with Client(outer.connect(PlaywrightPlace(tab.page)), mode="auto") as client:
-                    with self.step("Listing the tools"):
-                        names = [tool["name"] for tool in await list_all(client.list_tools, "tools")]
-                        self.outcome = replace(self.outcome, tools=len(names))
-                    with self.step("Calling the tool"):
-                        await self._call(client, names)
+                try:
+                    async with Client(outer.connect(PlaywrightPlace(tab.page)), mode="auto") as client:
+                        with self.step("Listing the tools"):
+                            names = [tool["name"] for tool in await list_all(client.list_tools, "tools")]
+                            self.outcome = replace(self.outcome, tools=len(names))
+                        with self.step("Calling the tool"):
+                            await self._call(client, names)
+                finally:
+                    self._complaints = tab.complaints
 
     async def _call(self, client: Client, names: list[str]) -> None:
         tool, expects = self._package.tool, self._package.expects
