@@ -43,7 +43,7 @@ async def send(request: Request) -> HttpAnswer:
         options.body = to_js(request.body)
     try:
         async with asyncio.timeout(request.timeout):
-            response = await js.fetch(request.url, options)
+            response = await js.fetch(_address(request), options)
     except TimeoutError:
         controller.abort()
         raise FetchTimedOut(_late(request.url, request.timeout)) from None
@@ -65,7 +65,7 @@ def send_now(request: Request) -> HttpAnswer:
         warn_once(_NO_TIMEOUT)
     sent = js.XMLHttpRequest.new()
     try:
-        sent.open(request.method, request.url, False)
+        sent.open(request.method, _address(request), False)
         sent.overrideMimeType(_BINARY)
         for name, value in request.sent_headers:
             sent.setRequestHeader(name, value)
@@ -73,6 +73,11 @@ def send_now(request: Request) -> HttpAnswer:
     except JsException as error:
         raise _failure(error, request) from None
     return _Received(request, sent)
+
+
+def _address(request: Request) -> str:
+    embedding = getattr(js.location, "ancestorOrigins", None)  # not in older versions of Firefox
+    return policy.upgraded(request.url, [str(js.origin), *(embedding or ())])
 
 
 class _Fetched:
@@ -130,7 +135,7 @@ class _Received:
         lines = [line.partition(": ") for line in str(sent.getAllResponseHeaders()).split("\r\n") if line]
         self.headers = seen_headers(request.method, ((name, value) for name, _, value in lines))
         self.url = str(sent.responseURL) or request.url
-        self.redirected = self.url != str(js.URL.new(request.url).href).partition("#")[0]
+        self.redirected = self.url != str(js.URL.new(_address(request)).href).partition("#")[0]
         self._body = str(sent.responseText).encode("utf-16", "surrogatepass")[2::2]  # after the mark of the byte order
 
     async def read(self, limit: float | None = None) -> bytes:
@@ -153,7 +158,7 @@ def _failure(error: JsException, request: Request) -> Exception:
     element = js.document.querySelector('meta[http-equiv="Content-Security-Policy"]')
     return FetchFailed(
         policy.reason(
-            request.url,
+            _address(request),
             policy=str(element.content) if element else "",
             page=str(js.origin),
             online=js.navigator.onLine is not False,

@@ -67,6 +67,19 @@ def _is_port(allowed: SplitResult, target: SplitResult) -> bool:
     return (target.port or _PORTS.get(target.scheme)) in ports
 
 
+def upgraded(url: str, contexts: Iterable[str]) -> str:
+    """Return the address to send to: the https one where the browser would block http as mixed content.
+
+    Args:
+        url: The address.
+        contexts: The origins of the page and of the pages that embed it.
+    """
+    target = urlsplit(url)
+    if target.scheme != "http" or _is_local(target) or not any(each.startswith("https:") for each in contexts):
+        return url
+    return target._replace(scheme="https", netloc=target.netloc.removesuffix(":80")).geturl()
+
+
 def reason(url: str, *, policy: str, page: str, online: bool) -> str:
     """Return why a request got no answer, as far as that can be seen, and what to do about it.
 
@@ -82,9 +95,6 @@ def reason(url: str, *, policy: str, page: str, online: bool) -> str:
         return blocked(_origin(target), sources or ())
     if not online:
         return f"{_origin(target)} cannot be reached: the browser is offline."
-    host = target.hostname or ""
-    if page.startswith("https:") and target.scheme == "http" and host not in _LOCAL and not host.endswith(".localhost"):
-        return f"{_origin(target)} cannot be reached: a page that came over https may not connect to http://."
     return (
         f"{_origin(target)} gave no answer that the page may see: there is no such server, or it does not allow pages "
         f"of {page} (CORS: its answer needs the header Access-Control-Allow-Origin), or it redirects to a server "
@@ -104,6 +114,11 @@ def blocked(origin: str, sources: Sequence[str]) -> str:
         f"The page's policy does not allow connections to {origin}: list it as csp.connect_src in [tool.mcpframe] of "
         f"pyproject.toml, `csp = {{ connect_src = [{listed}] }}`, and build again."
     )
+
+
+def _is_local(url: SplitResult) -> bool:
+    host = url.hostname or ""
+    return host in _LOCAL or host.endswith(".localhost")
 
 
 def _origin(url: SplitResult) -> str:

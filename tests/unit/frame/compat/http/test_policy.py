@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcpframe.frame.compat.http.policy import connect_sources, is_allowed, reason
+from mcpframe.frame.compat.http.policy import connect_sources, is_allowed, reason, upgraded
 
 PAGE = "https://bundle.example"
 
@@ -66,3 +66,20 @@ def test_the_reason_says_what_to_do(url: str, page: str, online: bool, part: str
     text = reason(url, policy=f"default-src 'none'; connect-src 'self' {known}", page=page, online=online)
     assert part in text
     assert "secret" not in text
+
+
+@pytest.mark.parametrize(
+    ("url", "contexts", "expected"),
+    [
+        ("http://api.example/a?b#c", [PAGE], "https://api.example/a?b#c"),
+        ("http://api.example:80/", [PAGE], "https://api.example/"),
+        ("http://api.example:8080/", [PAGE], "https://api.example:8080/"),
+        ("http://api.example/", ["http://bundle.example", "https://host.example"], "https://api.example/"),
+        ("http://api.example/", ["http://bundle.example", "http://host.example"], "http://api.example/"),
+        ("http://127.0.0.1:8000/", [PAGE], "http://127.0.0.1:8000/"),
+        ("http://api.localhost/", [PAGE], "http://api.localhost/"),
+        ("https://api.example/", [PAGE], "https://api.example/"),
+    ],
+)
+def test_an_address_that_would_be_mixed_content_is_upgraded(url: str, contexts: list[str], expected: str) -> None:
+    assert upgraded(url, contexts) == expected
