@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from mcpframe.kit.base.cache import write_file
@@ -23,7 +23,12 @@ NO_WHEEL, MAIN, DOWNLOAD = "no wheel", "main", "download"
 _NO_WHEEL = re.compile(r"has no wheel that runs in Pyodide|needs \S+ of Pyodide's distribution, a shared library")
 _DOWNLOAD = re.compile(r"could not be fetched|cannot be reached")
 _MAIN = re.compile(r"does not start in the page: The program|console script")
-_MOST = 240  # characters
+_SHORTER = (
+    (re.compile(r"^\S*/([\w.]+)-([\w.]+)-[^/\s]*\.whl could not be fetched.*"), r"\1 \2 of Pyodide's distribution"),
+    (re.compile(r"^(\S+ \S+ has no wheel that runs in Pyodide):.*"), r"\1"),
+    (re.compile(r"^The \w+ '[^']*' does not start in the page: "), ""),
+)
+_MOST = 180  # characters
 
 
 @dataclass(frozen=True)
@@ -39,8 +44,7 @@ class Outcome:
         first_visit: The bytes of a first visit of its page, with gzip.
         seconds: How long resolving, building and calling took.
         stage: The stage that failed; empty if its tool answered.
-        why: The reason, in one line.
-        message: The whole message.
+        message: The whole error message.
     """
 
     name: str
@@ -51,8 +55,12 @@ class Outcome:
     first_visit: int | None = None
     seconds: float = 0.0
     stage: str = ""
-    why: str = ""
     message: str = ""
+
+    @property
+    def why(self) -> str:
+        """The reason, in one line."""
+        return in_one_line(self.message) if self.stage else ""
 
     def keep(self, folder: Path) -> None:
         """Write it into a folder."""
@@ -62,8 +70,9 @@ class Outcome:
 def read_outcome(folder: Path, name: str) -> Outcome | None:
     """Return what was kept of a package; None if nothing that can be read."""
     try:
-        return Outcome(**json.loads((folder / f"{name}.json").read_text("utf-8")))
-    except (OSError, ValueError, TypeError):
+        kept = json.loads((folder / f"{name}.json").read_text("utf-8"))
+        return Outcome(**{each.name: kept[each.name] for each in fields(Outcome)})
+    except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
@@ -83,9 +92,11 @@ def stage_of(step: str, message: str) -> str:
 
 
 def in_one_line(message: str) -> str:
-    """Return the first line of a message that says something, cut at a sentence or word if it is long."""
+    """Return the first line of a message that says something: the essential part of it, cut at a word."""
     line = next((line.strip() for line in message.splitlines() if line.strip()), "no reason was given")
     line = visible(line)
+    for pattern, shorter in _SHORTER:
+        line = pattern.sub(shorter, line)
     if len(line) <= _MOST:
         return line
     cut = line[:_MOST]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import ConfigError, ToolFailed, ToolTimeout
 from mcpframe.kit.base.programs import run_tool
-from tests.survey.outcomes import Outcome, in_one_line, read_outcome, stage_of
+from tests.survey.outcomes import Outcome, read_outcome, stage_of
 from tests.survey.packages import Package
 
 DEADLINE = 600.0
@@ -71,7 +70,7 @@ def in_process(listed: Path, *, deadline: float = DEADLINE) -> Attempt:
         place.mkdir(parents=True)
         (folder / f"{package.name}.json").unlink(missing_ok=True)
         command = [sys.executable, "-m", "tests.survey.trial", str(listed.absolute()), package.name, str(place)]
-        message = f"It ended without an outcome ({package.name})."
+        message = "it ended without an outcome"
         try:
             run_tool(command, package.name, cwd=checkout_dir(), timeout=deadline)
         except ToolTimeout:
@@ -83,7 +82,7 @@ def in_process(listed: Path, *, deadline: float = DEADLINE) -> Attempt:
         if found is not None:
             return found
         step = (place / "step").read_text() if (place / "step").is_file() else ""
-        lost = Outcome(package.name, package.digest, seconds=deadline, stage=stage_of(step, message))
-        return replace(lost, why=in_one_line(f"{step}: {message}"), message=message)
+        message = f"{step}: {message}".removeprefix(": ")
+        return Outcome(package.name, package.digest, seconds=deadline, stage=stage_of(step, message), message=message)
 
     return attempt

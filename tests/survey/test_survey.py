@@ -21,8 +21,8 @@ BAD = Package("bad-server==1.0", "add")
 UNFAIR = Package("git-server==1.0", "log", needs="the program git")
 OUTCOMES = {
     "good-server": Outcome("good-server", GOOD.digest, "1.0", "mcp 1.30.0", 2, 8_400_000, 12.34),
-    "bad-server": Outcome("bad-server", BAD.digest, stage="no wheel", why="a | b"),
-    "git-server": Outcome("git-server", UNFAIR.digest, stage="main", why="no processes"),
+    "bad-server": Outcome("bad-server", BAD.digest, stage="no wheel", message="a | b"),
+    "git-server": Outcome("git-server", UNFAIR.digest, stage="main", message="no processes"),
 }
 
 SERVER = """
@@ -87,6 +87,13 @@ def test_a_reason_is_one_line() -> None:
     assert in_one_line("\n  The first.\nThe second.") == "The first."
     assert in_one_line("") == "no reason was given"
     assert len(in_one_line("word " * 1000)) < 300
+    assert in_one_line("The server 'a:b' does not start in the page: It exits.") == "It exits."
+    fetched = "https://host.example/full/lxml-6.1.3-cp314-any.whl could not be fetched (no network): check it"
+    assert in_one_line(fetched) == "lxml 6.1.3 of Pyodide's distribution"
+    missing = (
+        "docopt 0.6.2 has no wheel that runs in Pyodide: neither pure Python nor WebAssembly. Somebody requires it"
+    )
+    assert in_one_line(missing) == "docopt 0.6.2 has no wheel that runs in Pyodide"
 
 
 class Attempts:
@@ -128,7 +135,7 @@ def test_an_outcome_that_cannot_be_read_is_none(tmp_path: Path) -> None:
 def test_the_table_has_what_became_of_each() -> None:
     packages = [GOOD, BAD, UNFAIR, Package("untried", "add")]
     assert summary(packages, OUTCOMES).startswith("1 of 3 packages answer, and 1 of the 2 that need")
-    lost = {**OUTCOMES, "untried": Outcome("untried", "", stage="download", why="could not be fetched")}
+    lost = {**OUTCOMES, "untried": Outcome("untried", "", stage="download", message="could not be fetched")}
     assert summary(packages, lost).startswith("1 of 3 packages answer, and 1 of the 2 that need")
     assert "1 more could not be built" in summary(packages, lost)
     text = as_text(packages, OUTCOMES)

@@ -35,7 +35,7 @@ from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle import build
 from mcpframe.kit.project.packaged import package_project
 from mcpframe.kit.web.serve import serve_folder
-from tests.survey.outcomes import Outcome, in_one_line, stage_of
+from tests.survey.outcomes import Outcome, stage_of
 from tests.survey.packages import Package, read_packages
 
 HOST = "https://host.example"
@@ -63,9 +63,8 @@ class Trial:
             asyncio.run(self._called(self._built()))
         except Exception as error:  # noqa: BLE001 whatever a package provokes is its outcome
             message = "; ".join(_messages(error))
-            found = {"stage": stage_of(self._step, message), "why": in_one_line(message)}
-            found["message"] = "\n".join([message, *self._complaints])
-            self.outcome = replace(self.outcome, **found)
+            told = "\n".join([message, *self._complaints])
+            self.outcome = replace(self.outcome, stage=stage_of(self._step, message), message=told)
         self.outcome = replace(self.outcome, seconds=round(time.monotonic() - begun, 1))
         return self.outcome
 
