@@ -31,6 +31,8 @@ from mcpframe.frame.core.errors import EntryError, ProgramError
 from mcpframe.frame.lines import LineFiles, PlainMessages
 
 _MOST_SHOWN = 1000  # characters
+_CONTAINING = {1: "mcpframe.frame.compat.mcp1", 2: "mcpframe.frame.compat.mcp2_program"}
+"""What contains the failures of handlers, by the SDK's major version."""
 
 
 class ConsoleScript:
@@ -61,6 +63,7 @@ def load_entry(entry: str) -> ConsoleScript:
     _replace_loops()  # the author's modules may take them by name
     if in_pyodide():
         import_module("mcpframe.frame.browser.stack")  # with the snapshot
+        import_module(_CONTAINING[major()])
         absent.answer_imports()
     main = entries.find(entry, lambda _: "the package's console script names it")
     if not callable(main):
@@ -90,8 +93,7 @@ async def serve(
         experimental: Experimental capabilities to tell the client of.
         on_problem: Called with a sentence, and with what the program raised.
     """
-    if major() == 1:
-        import_module("mcpframe.frame.compat.mcp1").contain()
+    import_module(_CONTAINING[major()]).contain()
 
     async def program(files: LineFiles) -> None:
         with stdio_of(files):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page
 
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle import build
@@ -15,6 +17,7 @@ from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import resolve
 from mcpframe.kit.bundle.runtime import ensure_runtime
 from mcpframe.kit.project.packaged import package_project
+from tests.bundle.served_pages import Serving, call
 from tests.support.wheels import use_index, write_source, write_wheel
 
 NATIVE = "cp314-cp314-manylinux_2_28_x86_64"
@@ -51,7 +54,7 @@ def test_a_parent_goes_back_to_a_version_that_does_without_a_native_package(inde
     write_wheel(index, "mcpframe-tests-native", {}, tag=NATIVE)
     write_source(index, "mcpframe-tests-native")
     write_wheel(index, "mcpframe-tests-parent", {}, version="1.4")
-    code = {"parent.py": "def use():\n    import mcpframe_tests_native\n"}
+    code = {"parent.py": "import mcpframe_tests_native\n"}
     write_wheel(index, "mcpframe-tests-parent", code, version="1.5", requires=["mcpframe-tests-native"])
     lock = resolved("mcpframe-tests-parent")
     assert versions(lock)["mcpframe-tests-parent"] == "1.4"
@@ -61,7 +64,7 @@ def test_a_parent_goes_back_to_a_version_that_does_without_a_native_package(inde
         resolved("mcpframe-tests-parent>=1.5")
     assert "mcpframe-tests-parent requires it" in str(caught.value)
     assert caught.value.chain == ("mcpframe-tests-parent", "mcpframe-tests-native")
-    assert caught.value.places == ("parent.py, line 2 (in a function or within try)",)
+    assert caught.value.places == ("parent.py, line 1 (when the module is imported)",)
     left = resolved("mcpframe-tests-parent", leave_out=("mcpframe-tests-native",))
     assert (versions(left)["mcpframe-tests-parent"], left.notes) == ("1.5", ())
 
@@ -131,6 +134,7 @@ def test_a_server_that_fails_as_only_one_of_mcp_1_does_is_built_with_mcp_1(index
 
 def test_what_the_author_leaves_out_may_be_imported_at_module_level(index: Path, tmp_path: Path) -> None:
     write_wheel(index, "mcpframe-tests-native", {}, tag=NATIVE)
+    write_source(index, "mcpframe-tests-native")
     files = {
         "needing_server.py": (
             "import mcpframe_tests_native as native\nimport uvicorn\n"
@@ -150,3 +154,27 @@ def test_what_the_author_leaves_out_may_be_imported_at_module_level(index: Path,
         file.write('leave_out = ["mcpframe-tests-native"]\n')
     result = build(project, tmp_path / "out", snapshot=False)
     assert [tool["name"] for tool in result.tools or ()] == ["version"]
+
+
+def test_a_native_package_that_only_a_tool_imports_is_left_out(
+    index: Path, tmp_path: Path, page: Page, host: str, serving: Serving
+) -> None:
+    write_wheel(index, "mcpframe-tests-native", {}, tag=NATIVE)
+    write_source(index, "mcpframe-tests-native")
+    code = (
+        "from mcp.server import MCPServer\n"
+        "server = MCPServer('lazy')\n"
+        "@server.tool()\n"
+        "def version() -> str:\n"
+        "    import mcpframe_tests_native\n"
+        "    return mcpframe_tests_native.version()\n"
+        "main = server.run\n"
+    )
+    requires = ["mcp>=2", "mcpframe-tests-native"]
+    files, scripts = {"lazy_server.py": code}, {"lazy": "lazy_server:main"}
+    write_wheel(index, "mcpframe-tests-lazy", files, requires=requires, scripts=scripts)
+    project = package_project("mcpframe-tests-lazy", tmp_path / "project", allowed_origins=["*"])
+    result = build(project, tmp_path / "out", snapshot=False)
+    assert result.notes[0].startswith("mcpframe-tests-native 1.0 is left out")
+    answer = json.loads(call(page, host, f"{serving(tmp_path / 'out')}/mcpframe-tests-lazy/", "version"))
+    assert "mcpframe_tests_native.version is not available in this page" in answer["content"][0]["text"]

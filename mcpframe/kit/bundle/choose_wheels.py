@@ -5,7 +5,8 @@ their wheels. For a package without a wheel these are tried, in this order, each
 
 1. for some packages (`optional_native`), the version without its native part, if Pyodide's own cannot be reached;
 2. the newest earlier version with a wheel on the index, or in Pyodide's own distribution if that has a later one;
-3. a version that something else leads to: no version of the package at all, so that uv goes back to earlier versions of
+3. no package, if those that require it import it only in functions or within `try`;
+4. a version that something else leads to: no version of the package at all, so that uv goes back to earlier versions of
    the packages that require it. They stay within their major version.
 """
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -23,7 +24,7 @@ from mcpframe.kit.base.errors import BuildError, KitError
 from mcpframe.kit.bundle.archive import unpack
 from mcpframe.kit.bundle.imports import Import, imports_named, places_of
 from mcpframe.kit.bundle.left_out import modules_of
-from mcpframe.kit.bundle.lock import Locked, requirer
+from mcpframe.kit.bundle.lock import SERVER, Locked, requirer
 from mcpframe.kit.bundle.optional_native import OPTIONAL_NATIVE_NAMES
 from mcpframe.kit.bundle.pins import Conflict, Pin, ancestors, chain_of, compile_pins, reachable, requirers
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackage, PyodidePackages
@@ -85,11 +86,28 @@ class _Candidate:
         constraint: The constraint on the package.
         own: Pyodide's package, if it is that one.
         foreign: Whether it is a wheel for another platform, without its native part.
+        left_out: Whether the bundle is without the package.
     """
 
     constraint: str
     own: PyodidePackage | None = None
     foreign: bool = False
+    left_out: bool = False
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The result of a choice.
+
+    Attributes:
+        packages: The wheels.
+        notes: What was chosen instead of the newest version, and why.
+        left_out: The packages that are left out, as they have no wheel and nothing needs them to be imported.
+    """
+
+    packages: tuple[Locked, ...]
+    notes: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
 def gone_back(
@@ -132,7 +150,7 @@ def gone_back(
 
 def choose_wheels(
     wanted: Wanted, pins: dict[str, Pin], pyodide: PyodidePackages, preferred: Mapping[str, str]
-) -> tuple[tuple[Locked, ...], tuple[str, ...]]:
+) -> Chosen:
     """Choose and fetch the wheels.
 
     Args:
@@ -140,9 +158,6 @@ def choose_wheels(
         pins: The versions that uv chooses without further constraints.
         pyodide: Pyodide's own packages.
         preferred: Versions that are taken if they fit.
-
-    Returns:
-        The wheels, and notes about what was chosen instead of the newest version.
 
     Raises:
         BuildError: A package has no wheel that runs in Pyodide.
@@ -162,10 +177,11 @@ class _Search:
         self._constraints: dict[str, str] = {}
         self._from_pyodide: dict[str, PyodidePackage] = {}
         self._foreign: set[str] = set()
+        self._left_out: dict[str, str] = {}  # with what their notes say
         self._candidates: dict[str, Iterator[_Candidate]] = {}
         self._missing: dict[str, Pin] = {}
 
-    def run(self) -> tuple[tuple[Locked, ...], tuple[str, ...]]:
+    def run(self) -> Chosen:
         pins = self._first
         for _ in range(_MAX_ROUNDS):
             needed = self._wanted.reachable(pins)
@@ -179,7 +195,8 @@ class _Search:
             except NoWheel as missing:
                 pins = self._without(missing, needed)
                 continue
-            return tuple(self._locked(name, pin, found) for name, pin in sorted(needed.items())), self._notes(needed)
+            packages = tuple(self._locked(name, pin, found) for name, pin in sorted(needed.items()))
+            return Chosen(packages, self._notes(needed), tuple(sorted(self._left_out)))
         raise BuildError(
             f"No set of wheels for Pyodide was found in {_MAX_ROUNDS} attempts "
             f"(tried several versions of {', '.join(sorted(self._constraints))}): pin versions in the requirements."
@@ -200,6 +217,11 @@ class _Search:
         candidates = self._candidates.setdefault(name, self._candidates_for(missing, needed[name]))
         conflict: Conflict | None = None
         for candidate in candidates:
+            if candidate.left_out:
+                if not self._can_be_left_out(name, needed):
+                    continue
+                self._wanted = replace(self._wanted, left_out=(*self._wanted.left_out, name))
+                return self._wanted.compile(self._constraints, self._preferred)
             constraints = {**self._constraints, name: candidate.constraint}
             try:
                 pins = self._wanted.compile(constraints, self._preferred)
@@ -234,7 +256,22 @@ class _Search:
             yield _Candidate(f"{name}=={version}")
         if own and not offered:
             yield _Candidate(f"{name}=={own.version}", own)
+        yield _Candidate("", left_out=True)
         yield _Candidate(f"{name}<0")
+
+    def _can_be_left_out(self, name: str, needed: Mapping[str, Pin]) -> bool:
+        """Return whether the packages that require one import it only in functions or within `try`."""
+        pin = needed[name]
+        if SERVER in pin.required_by:
+            return False
+        imports = _imports_of(name, pin, needed)
+        if not imports or not all(item.optional for item in imports):
+            return False
+        self._left_out[name] = (
+            f"{name} {pin.version} is left out, as it has no wheel that runs in Pyodide: {requirers(pin)} requires it, "
+            f"but imports it only {places_of(imports)[0]}"
+        )
+        return True
 
     def _can_be_fetched(self, own: PyodidePackage) -> bool:
         target = wheel_path(Locked(own.name, own.version, own.filename, own.sha256, "pyodide", ()))
@@ -277,7 +314,7 @@ class _Search:
                 pins[needed] = Pin(own.version, (own.sha256,), (name,))
 
     def _notes(self, needed: Mapping[str, Pin]) -> tuple[str, ...]:
-        notes = []
+        notes = [note for _, note in sorted(self._left_out.items())]
         for name, pin in sorted(self._missing.items()):
             own = self._from_pyodide.get(name)
             if name in self._foreign & needed.keys():

@@ -35,6 +35,7 @@ _FOR_MCP_1 = frozenset({"compat/earlier_pydantic.py", "compat/mcp1.py"})
 _FOR_FASTMCP = frozenset({"compat/fastmcp_package.py"})
 _FOR_WRAPPED = frozenset({"wrapped.py"})
 _FOR_PROGRAMS = frozenset({"console.py"})
+_FOR_PROGRAMS_OF_MCP_2 = frozenset({"compat/mcp2_program.py"})
 _FOR_HTTP = frozenset(
     {"browser/fetching.py"} | {f"compat/http/{path.name}" for path in (_PACKAGE / "frame/compat/http").glob("*.py")}
 )
@@ -72,6 +73,7 @@ def own_files(
         _FOR_MCP_1: sdk == 1,
         _FOR_FASTMCP: fastmcp,
         _FOR_PROGRAMS: program,
+        _FOR_PROGRAMS_OF_MCP_2: program and sdk > 1,
         _FOR_WRAPPED: wraps,
         _FOR_HTTP: http,
         _FOR_PROCESSES: world,

@@ -58,11 +58,13 @@ class Lock:
         inputs: The hash of its inputs (`inputs_hash`).
         packages: Every wheel, sorted by name.
         notes: What was chosen instead of the newest versions, and why, each in a sentence.
+        left_out: The packages that are left out as they have no wheel, and nothing needs them to be imported.
     """
 
     inputs: str
     packages: tuple[Locked, ...]
     notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def sdk(self) -> int:
@@ -114,7 +116,10 @@ def read_lock(path: Path) -> Lock | None:
                 "update mcpframe, or delete the file to resolve anew."
             )
         notes = tuple(str(note)[:_LONGEST_NOTE] for note in data.get("notes", [])[:_MOST_NOTES])
-        return Lock(str(data["inputs"]), tuple(_locked(entry) for entry in data["packages"]), notes)
+        left_out = tuple(data.get("left_out", []))
+        if not all(isinstance(name, str) and _NAME.fullmatch(name) for name in left_out):
+            raise ValueError(f"left_out {left_out!r}")
+        return Lock(str(data["inputs"]), tuple(_locked(entry) for entry in data["packages"]), notes, left_out)
     except (KeyError, TypeError, ValueError) as error:
         raise BuildError(f"{path} is not a lock of mcpframe ({error!r}); delete it to resolve anew.") from error
 
@@ -147,6 +152,8 @@ def write_lock(path: Path, lock: Lock) -> None:
     data: dict[str, Any] = {"about": _NOTE, "format": _FORMAT, "inputs": lock.inputs}
     if lock.notes:
         data["notes"] = lock.notes
+    if lock.left_out:
+        data["left_out"] = lock.left_out
     data["packages"] = packages
     with locked(path):
         clear_leftovers(path)

@@ -225,7 +225,7 @@ def _own_files(project: Project, lock: Lock, author: Mapping[str, bytes], *, htt
     number = version("mcpframe")
     kinds = {"program": project.is_program, "fastmcp": lock.has_fastmcp, "wraps": may_wrap(author), "http": http}
     kinds["world"] = project.world
-    left_out = modules_of(project.config.leave_out)
+    left_out = modules_of((*project.config.leave_out, *lock.left_out))
     return own_files(number, sdk=lock.sdk, left_out=left_out, **kinds)
 
 

@@ -99,35 +99,34 @@ class _Resolution:
 
     def _lock(self, pins: dict[str, Pin], newest: Mapping[str, Pin] | None) -> Lock:
         before = gone_back(self.wanted, pins, newest or {}, self.preferred)
-        packages, notes = choose_wheels(self.wanted, pins, self.pyodide, self.preferred)
-        lock = Lock(self.inputs, packages, (*before, *notes))
-        undeclared = _undeclared(lock)
+        chosen = choose_wheels(self.wanted, pins, self.pyodide, self.preferred)
+        undeclared = _undeclared(chosen.packages)
         if undeclared:
             more = replace(self.wanted, undeclared=undeclared)
-            packages, notes = choose_wheels(more, pins, self.pyodide, self.preferred)
-        return Lock(self.inputs, packages, (*before, *notes))
+            chosen = choose_wheels(more, pins, self.pyodide, self.preferred)
+        return Lock(self.inputs, chosen.packages, (*before, *chosen.notes), chosen.left_out)
 
 
 def _sdk_is_earlier(pins: Mapping[str, Pin]) -> bool:
     return "mcp" in pins and Version(pins["mcp"].version) < Version("2")
 
 
-def _users(lock: Lock, *sdks: str) -> dict[str, Locked]:
+def _users(packages: tuple[Locked, ...], *sdks: str) -> dict[str, Locked]:
     """Return the packages that require one of these, by name."""
-    users = {who for package in lock.packages if package.name in sdks for who in package.required_by}
-    return {package.name: package for package in lock.packages if requirer(package.name) in users}
+    users = {who for package in packages if package.name in sdks for who in package.required_by}
+    return {package.name: package for package in packages if requirer(package.name) in users}
 
 
 def _code_for_earlier(lock: Lock) -> str | None:
     """Return the evidence that a package which requires the SDK is written for mcp 1.x, although it allows 2.x."""
-    wheels = (unpack(wheel_path(package)) for _, package in sorted(_users(lock, "mcp").items()))
+    wheels = (unpack(wheel_path(package)) for _, package in sorted(_users(lock.packages, "mcp").items()))
     return next((found for wheel in wheels if (found := written_for_earlier(wheel))), None)
 
 
-def _undeclared(lock: Lock) -> dict[str, str]:
+def _undeclared(packages: tuple[Locked, ...]) -> dict[str, str]:
     """Return what servers import of the SDK's requirements that it is served without, though they do not require it."""
-    there = {package.name for package in lock.packages}
-    users = _users(lock, "mcp", "fastmcp", "fastmcp-slim")
+    there = {package.name for package in packages}
+    users = _users(packages, "mcp", "fastmcp", "fastmcp-slim")
     found: dict[str, str] = {}
     for name in sorted(users.keys() - {who for entry in LEFT_OUT for who in entry.of}):
         wheel = unpack(wheel_path(users[name]))

@@ -105,6 +105,7 @@ def resolving(monkeypatch: pytest.MonkeyPatch) -> Resolving:
         monkeypatch.setattr(choose_wheels, "compile_pins", index.compile)
         monkeypatch.setattr(choose_wheels, "download", index.download)
         monkeypatch.setattr(module, "unpack", files)
+        monkeypatch.setattr(choose_wheels, "unpack", files)
         found = Pyodide(*pyodide)
         return resolve(roots, found, inputs="i", previous=previous, leave_out=leave_out)  # type: ignore[arg-type]
 
@@ -206,6 +207,20 @@ def test_parents_go_back_to_where_a_package_without_a_wheel_is_not_required(reso
     lock = resolving(index, roots=["a"])
     assert versions(lock) == {"a": "1.4"}
     assert lock.notes == ("a 1.4 instead of 1.5, which leads to psutil 7, which has no wheel that runs in Pyodide",)
+
+
+def test_a_package_that_is_only_imported_where_it_is_used_is_left_out(resolving: Resolving) -> None:
+    index = Index({"a": ["1.5"], "psutil": ["7"]}, {"a": "-r server.in", "psutil": "a"}, {"a": ["1.5"], "psutil": []})
+    lock = resolving(index, roots=["a"], code={"a": "def memory():\n    import psutil"})
+    assert (versions(lock), lock.left_out) == ({"a": "1.5"}, ("psutil",))
+    [note] = lock.notes
+    assert note.startswith("psutil 7 is left out, as it has no wheel that runs in Pyodide: a requires it")
+    assert "a.py, line 2" in note
+    with pytest.raises(BuildError, match=r"imported in a\.py, line 1 \(when the module is imported\)"):
+        resolving(index, roots=["a"], code={"a": "import psutil"})
+    index.via = {"a": "-r server.in", "psutil": "a, -r server.in"}
+    with pytest.raises(BuildError, match="psutil 7 has no wheel"):
+        resolving(index, roots=["a", "psutil"], code={"a": "def memory():\n    import psutil"})
 
 
 def test_parents_stay_within_their_major_version(resolving: Resolving) -> None:
