@@ -30,6 +30,9 @@ from mcpframe.kit.bundle.pins import Conflict, Pin, ancestors, chain_of, compile
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackage, PyodidePackages
 from mcpframe.kit.bundle.wheels import NoWheel, download, wheel_path
 
+ZONES = "tzdata"
+"""The package with the database of time zones."""
+
 _MAX_ROUNDS = 30
 _MOST_VERSIONS = 5
 """How many versions of one package are tried."""
@@ -62,16 +65,23 @@ class Wanted:
         sdk: The requirement of the official SDK.
         left_out: The packages that the author leaves out.
         undeclared: Packages that another one, the value, requires without saying so.
+        zones_for: The package that needs the database of time zones, which a page does not have.
     """
 
     roots: tuple[str, ...]
     sdk: str
     left_out: tuple[str, ...] = ()
     undeclared: Mapping[str, str] | None = None
+    zones_for: str | None = None
 
     def compile(self, constraints: Mapping[str, str], preferred: Mapping[str, str]) -> dict[str, Pin]:
         """Return the versions that fit under constraints. As `compile_pins`."""
-        return compile_pins(self.roots, constraints, preferred, sdk=self.sdk, excluded=self.left_out)
+        roots = self.roots if self.zones_for is None else (*self.roots, ZONES)
+        pins = compile_pins(roots, constraints, preferred, sdk=self.sdk, excluded=self.left_out)
+        if self.zones_for is not None:
+            who = {requirer(self.zones_for), *pins[ZONES].required_by} - {SERVER}
+            pins[ZONES] = replace(pins[ZONES], required_by=tuple(sorted(who)))
+        return pins
 
     def reachable(self, pins: Mapping[str, Pin]) -> dict[str, Pin]:
         """Return those of the packages that a bundle needs."""

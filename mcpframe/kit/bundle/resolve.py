@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from packaging.version import Version
 
 from mcpframe.kit.bundle.archive import unpack
-from mcpframe.kit.bundle.choose_wheels import Wanted, choose_wheels, gone_back
+from mcpframe.kit.bundle.choose_wheels import ZONES, Wanted, choose_wheels, gone_back
 from mcpframe.kit.bundle.imports import imports_named
 from mcpframe.kit.bundle.left_out import LEFT_OUT
 from mcpframe.kit.bundle.lock import OWN, SERVER, Lock, Locked, requirer
@@ -26,6 +26,8 @@ BASE = (SDK,)
 
 _OF_THE_SDK = {"httpx": "httpx", "httpx2": "httpx2", "httpx_sse": "httpx-sse", "starlette": "starlette", "jwt": "pyjwt"}
 """Modules of the SDK's own requirements that servers import without requiring them, and their packages."""
+
+_SDKS = ("mcp", "fastmcp", "fastmcp-slim")
 
 __all__ = ["BASE", "INSTALLER", "resolve"]
 
@@ -100,9 +102,10 @@ class _Resolution:
     def _lock(self, pins: dict[str, Pin], newest: Mapping[str, Pin] | None) -> Lock:
         before = gone_back(self.wanted, pins, newest or {}, self.preferred)
         chosen = choose_wheels(self.wanted, pins, self.pyodide, self.preferred)
-        undeclared = _undeclared(chosen.packages)
-        if undeclared:
-            more = replace(self.wanted, undeclared=undeclared)
+        undeclared, zones_for = _undeclared(chosen.packages), _uses_zones(chosen.packages)
+        if undeclared or zones_for:
+            more = replace(self.wanted, undeclared=undeclared, zones_for=zones_for)
+            pins = more.compile({}, self.preferred) if zones_for else pins
             chosen = choose_wheels(more, pins, self.pyodide, self.preferred)
         return Lock(self.inputs, chosen.packages, (*before, *chosen.notes), chosen.left_out)
 
@@ -126,7 +129,7 @@ def _code_for_earlier(lock: Lock) -> str | None:
 def _undeclared(packages: tuple[Locked, ...]) -> dict[str, str]:
     """Return what servers import of the SDK's requirements that it is served without, though they do not require it."""
     there = {package.name for package in packages}
-    users = _users(packages, "mcp", "fastmcp", "fastmcp-slim")
+    users = _users(packages, *_SDKS)
     found: dict[str, str] = {}
     for name in sorted(users.keys() - {who for entry in LEFT_OUT for who in entry.of}):
         wheel = unpack(wheel_path(users[name]))
@@ -134,3 +137,12 @@ def _undeclared(packages: tuple[Locked, ...]) -> dict[str, str]:
             if package not in there and imports_named(module, wheel):
                 found.setdefault(package, name)
     return found
+
+
+def _uses_zones(packages: tuple[Locked, ...]) -> str | None:
+    """Return a package that imports zoneinfo, if there are servers of others among the packages and no database yet."""
+    if not _users(packages, *_SDKS) or any(package.name == ZONES for package in packages):
+        return None
+    base = {package.name for package in Lock("", packages).closure(["mcp", *INSTALLER])}
+    others = (package for package in packages if package.name not in base)
+    return next((item.name for item in others if imports_named("zoneinfo", unpack(wheel_path(item)))), None)

@@ -329,6 +329,24 @@ def test_so_is_what_a_server_of_fastmcp_takes(resolving: Resolving) -> None:
     assert set(versions(resolving(index, roots=["a"]))) == {"a", "fastmcp", "mcp"}
 
 
+def test_whose_packages_use_time_zones_has_their_database(resolving: Resolving) -> None:
+    via = {"mcp": "-r mcpframe.in, a", "a": "-r server.in", "tzdata": "-r server.in", "b": "a"}
+    index = Index({name: ["3"] for name in via}, via, {name: ["3"] for name in via})
+    whole = index.compile
+
+    def compiled(roots: tuple[str, ...], *arguments: Any, **options: Any) -> dict[str, Any]:
+        found = whole(roots, *arguments, **options)
+        return {name: pin for name, pin in found.items() if name != "tzdata" or "tzdata" in roots}
+
+    index.compile = compiled  # type: ignore[method-assign]
+    code = {"b": "def now(zone):\n    from zoneinfo import ZoneInfo"}
+    lock = resolving(index, roots=["a"], code=code)
+    assert [package.required_by for package in lock.packages if package.name == "tzdata"] == [("b",)]
+    assert "tzdata" not in versions(resolving(index, roots=["a"]))
+    index.via = {**via, "mcp": "-r mcpframe.in"}
+    assert "tzdata" not in versions(resolving(index, roots=["a"], code=code))
+
+
 def test_requirements_that_contradict_each_other_are_an_error_with_either(resolving: Resolving) -> None:
     index = Index({"mcp": ["2.3"], "a": ["1"]}, VIA, WHEELS)
     index.conflict = SDK
