@@ -7,7 +7,7 @@ import pytest
 from tests.support.other_sdks import run_inside
 
 
-@pytest.mark.parametrize("suite", ["test_mcp1.py", "test_author.py"])
+@pytest.mark.parametrize("suite", ["test_mcp1.py", "test_author.py", "test_dialects.py"])
 def test_with_mcp_1(suite: str) -> None:
     run_inside("mcp1", suite)
 
