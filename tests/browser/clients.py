@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Any, Literal
+from unittest import mock
 from urllib.parse import urlsplit
 
 import anyio
@@ -23,6 +24,7 @@ from mcp.client.context import ClientRequestContext
 from mcp.client.subscriptions import PromptsListChanged, ResourcesListChanged, ToolsListChanged
 from mcp.shared.exceptions import MCPDeprecationWarning
 from mcp_types import LoggingLevel
+from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from playwright.async_api import Page
 from pydantic import BaseModel
 
@@ -34,7 +36,8 @@ from mcpframe.frame.session import transport
 from mcpframe.kit.browser.playwright_window import PlaywrightWindow
 from tests.browser.outers import PATIENCE
 
-Era = Literal["legacy", "modern"]
+Era = Literal["legacy", "modern", "auto"]
+"""The handshake, a revision without one, or whichever the server has."""
 JSON = dict[str, Any]
 
 BOOT_PATIENCE = 90.0
@@ -51,8 +54,21 @@ class McpClient(ABC):
         self.version = ""
 
     @abstractmethod
-    async def open(self, url: str) -> None:
-        """Frame the page at `url` and connect to the server in it."""
+    async def open(self, url: str, revision: str = LATEST_HANDSHAKE_VERSION) -> None:
+        """Frame the page at `url` and connect to the server in it.
+
+        Args:
+            url: The page.
+            revision: What the client asks for in a handshake.
+        """
+
+    @abstractmethod
+    async def close(self) -> None:
+        """End the session; the client may be opened again."""
+
+    @abstractmethod
+    async def capabilities(self) -> JSON:
+        """Return the server's capabilities."""
 
     @abstractmethod
     async def request(self, method: str, params: Mapping[str, Any] | None = None) -> JSON:
@@ -86,10 +102,17 @@ class McpClient(ABC):
 class TypeScriptClient(McpClient):
     """The client of `@modelcontextprotocol/client`, in the host page."""
 
-    async def open(self, url: str) -> None:
+    async def open(self, url: str, revision: str = LATEST_HANDSHAKE_VERSION) -> None:
         await self.page.wait_for_function("() => window.mcp")
         with anyio.fail_after(BOOT_PATIENCE):
-            self.version = await self.page.evaluate("([url, era]) => mcp.connect(url, era)", [url, self.era])
+            self.version = await self.page.evaluate("given => mcp.connect(...given)", [url, self.era, revision])
+
+    async def close(self) -> None:
+        await self._evaluate("mcp.client.close()")
+
+    async def capabilities(self) -> JSON:
+        result: JSON = await self._evaluate("mcp.client.getServerCapabilities()")
+        return result
 
     async def _evaluate(self, script: str, argument: Any = None) -> Any:
         with anyio.fail_after(PATIENCE):
@@ -150,11 +173,12 @@ class PythonClient(McpClient):
         self._answers: dict[str, JSON] = {}
         self._log_meta: Any = None
 
-    async def open(self, url: str) -> None:
+    async def open(self, url: str, revision: str = LATEST_HANDSHAKE_VERSION) -> None:
+        self._session = await self._stack.enter_async_context(AsyncExitStack())
         parts = urlsplit(url)
         allowed = parse_allowed_origins([f"{parts.scheme}://{parts.netloc}"])
         connection = Connection([Candidate(OUTER_TRANSPORT, allowed, HostOffer(session_id=str(uuid.uuid4())))])
-        window = await self._stack.enter_async_context(PlaywrightWindow(self.page, url))
+        window = await self._session.enter_async_context(PlaywrightWindow(self.page, url))
         self.client = Client(
             transport(connection, window),
             elicitation_callback=self._on_elicitation,
@@ -162,15 +186,22 @@ class PythonClient(McpClient):
             sampling_callback=self._on_sampling,
             logging_callback=self._on_log,
             message_handler=self._on_message,
-            mode="2026-07-28" if self.era == "modern" else "legacy",
+            mode="2026-07-28" if self.era == "modern" else self.era,
         )
         async with asyncio.timeout(BOOT_PATIENCE):  # anyio's scopes would have to end before the client does
-            await self._stack.enter_async_context(self.client)
+            with mock.patch("mcp.client.session.LATEST_HANDSHAKE_VERSION", revision):
+                await self._session.enter_async_context(self.client)
         self.version = self.client.protocol_version
         if self.era == "modern":
-            tasks = await self._stack.enter_async_context(anyio.create_task_group())
+            tasks = await self._session.enter_async_context(anyio.create_task_group())
             await tasks.start(self._listen)
-            self._stack.callback(tasks.cancel_scope.cancel)
+            self._session.callback(tasks.cancel_scope.cancel)
+
+    async def close(self) -> None:
+        await self._session.aclose()
+
+    async def capabilities(self) -> JSON:
+        return _json(self.client.server_capabilities)
 
     def _note(self, kind: str, value: Any) -> None:
         self._notes.append((kind, value))

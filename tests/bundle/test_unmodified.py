@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
 
-from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.lock import read_lock
 from mcpframe.kit.project.packaged import package_project
 from tests.bundle.served_pages import Serving, call
-from tests.support.wheels import use_index, write_wheel
+from tests.support.wheels import use_index, write_unmodified
 
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package index with the servers of templates/unmodified."""
     folder = tmp_path / "index"
-    for file in (templates_dir() / "unmodified").glob("*/pyproject.toml"):
-        project = tomllib.loads(file.read_text())["project"]
-        contents = [path for ending in ("py", "json") for path in file.parent.glob(f"*/*.{ending}")]
-        files = {path.relative_to(file.parent).as_posix(): path.read_text() for path in contents}
-        about = {"version": project["version"], "requires": project["dependencies"], "scripts": project["scripts"]}
-        write_wheel(folder, project["name"], files, **about)
+    write_unmodified(folder)
     use_index(folder, monkeypatch)
     return folder
 

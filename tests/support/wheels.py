@@ -7,11 +7,14 @@ import hashlib
 import io
 import os
 import tarfile
+import tomllib
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
+
+from mcpframe.kit.base.data import templates_dir
 
 _TIME = (2020, 1, 1, 0, 0, 0)
 
@@ -75,6 +78,16 @@ def write_source(folder: Path, name: str, *, version: str = "1.0", requires: Ite
 
 def _digest(text: str) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+
+
+def write_unmodified(folder: Path) -> None:
+    """Write the wheels of the servers of templates/unmodified."""
+    for file in (templates_dir() / "unmodified").glob("*/pyproject.toml"):
+        project = tomllib.loads(file.read_text())["project"]
+        contents = [path for ending in ("py", "json") for path in file.parent.glob(f"*/*.{ending}")]
+        files = {path.relative_to(file.parent).as_posix(): path.read_text() for path in contents}
+        about = {"version": project["version"], "requires": project["dependencies"], "scripts": project["scripts"]}
+        write_wheel(folder, project["name"], files, **about)
 
 
 def use_index(folder: Path, patch: pytest.MonkeyPatch) -> None:

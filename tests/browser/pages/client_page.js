@@ -1,5 +1,5 @@
 /** The official TypeScript client over `FrameTransport`, for a test to drive. */
-import { Client, LOG_LEVEL_META_KEY } from "./mcp-client.js";
+import { Client, LOG_LEVEL_META_KEY, SUPPORTED_PROTOCOL_VERSIONS } from "./mcp-client.js";
 import { FrameTransport } from "./host.js";
 
 const notes = [];
@@ -9,7 +9,7 @@ const note = (kind, value) => {
   wake();
 };
 
-const modes = { legacy: "legacy", modern: { pin: "2026-07-28" } };
+const modes = { legacy: "legacy", modern: { pin: "2026-07-28" }, auto: "auto" };
 const answers = {};
 const asks = (method) => (request) => {
   note("asked", { method, params: request.params });
@@ -17,7 +17,7 @@ const asks = (method) => (request) => {
 };
 
 window.mcp = {
-  async connect(url, era) {
+  async connect(url, era, revision) {
     const iframe = document.body.appendChild(document.createElement("iframe"));
     this.logLevel = null;
     this.era = era;
@@ -30,6 +30,7 @@ window.mcp = {
       {
         capabilities: { elicitation: { form: {} }, roots: {}, sampling: {} },
         versionNegotiation: { mode: modes[era] },
+        supportedProtocolVersions: [...new Set([revision, ...SUPPORTED_PROTOCOL_VERSIONS])],
         listChanged,
       },
     );
@@ -48,7 +49,7 @@ window.mcp = {
   },
 
   async setLogLevel(level) {
-    if (this.era === "legacy") await this.client.setLoggingLevel(level);
+    if (this.era !== "modern") await this.client.setLoggingLevel(level);
     else this.logLevel = level;
   },
 

@@ -1,5 +1,5 @@
 /**
- * The client of the TypeScript SDK 1.x over a transport that has a `sessionId`: it never sends `initialize`. Tests bundle
+ * The client of the TypeScript SDK 1.x. Over a transport that has a `sessionId` it never sends `initialize`. Tests bundle
  * it. As a host page it frames a server; in a frame (`resumed.html?client`) it uses the server around it.
  */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -15,10 +15,10 @@ async function connected(transport) {
 }
 
 window.resumed = {
-  async use(url, name, args) {
+  async use(url, name, args, resumes = true) {
     const iframe = document.body.appendChild(document.createElement("iframe"));
     const transport = new FrameTransport({ iframe, url, timeout: { handshake: 90_000 } });
-    transport.sessionId = transport.frameSessionId;
+    transport.sessionId = resumes ? transport.frameSessionId : undefined;
     const client = await connected(transport);
     const { tools } = await client.listTools();
     const { content } = await client.callTool({ name, arguments: args });
