@@ -343,7 +343,9 @@ async def test_two_peers_at_once_have_a_session_each(rig: Rig) -> None:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(ids, first, ONE)
                 tasks.start_soon(ids, second, TWO)
-            assert sorted(author.arrived) == sorted(author.lived) == [ONE, TWO]
+            assert sorted(author.arrived) == [ONE, TWO]
+            # The package fastmcp enters a server's lifespan once, for all that it serves at the same time.
+            assert sorted(author.lived) == ([ONE] if rig.kind == "fastmcp" else [ONE, TWO])
             assert sorted(author.shown) == [(ONE, True), (TWO, True)]
             assert await rig.records.get(ONE, "id") == f'"{ONE}"'
             assert await rig.records.get(TWO, "id") == f'"{TWO}"'

@@ -13,5 +13,6 @@ def test_with_mcp_1(suite: str) -> None:
 
 
 @pytest.mark.parametrize("sdk", ["fastmcp2", "fastmcp3", "fastmcp4"])
-def test_with_the_package_fastmcp(sdk: str) -> None:
-    run_inside(sdk, "test_fastmcp.py")
+@pytest.mark.parametrize("suite", ["test_fastmcp.py", "test_author.py", "test_dialects.py"])
+def test_with_the_package_fastmcp(sdk: str, suite: str) -> None:
+    run_inside(sdk, suite)
