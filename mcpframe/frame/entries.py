@@ -14,6 +14,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from mcpframe.frame.compat import sdk
 from mcpframe.frame.core.errors import EntryError
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ def set_environment(
     os.environ.update(env)
     if args or program:
         sys.argv[:] = [program or next(iter(sys.argv), ""), *args]
+    sdk.load_fastmcp()
 
 
 def load_server(entry: str, is_server: Callable[[object], bool], kinds: str) -> Any:

@@ -161,7 +161,7 @@ async function take(job, { startPython, features }) {
   pyodide.runPython(job.program, { filename: "/mcpframe/prepare_snapshot.py" });
   const asked = pyodide.globals.get("asked");
   const before = listing(FS);
-  await pyodide.runPythonAsync("await prepare()");
+  await pyodide.runPythonAsync(`await prepare(${JSON.stringify(job.entry ? job.settings : "{}")})`);
   if (job.entry) {
     watch.asked = asked;
     pyodide.runPython(`load(${arguments_(job)})`);

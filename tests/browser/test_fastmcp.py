@@ -170,3 +170,21 @@ async def test_earlier_versions(
 
 def text_of(result: dict[str, Any]) -> str:
     return str(result["content"][0]["text"])
+
+
+async def test_a_server_whose_import_is_not_in_the_snapshot(
+    client: PythonClient, origins: Origins, tmp_path: Path
+) -> None:
+    project = write_project(tmp_path / "project", "3.4.10", "server:mcp")
+    drawing = "import random\nimport fastmcp\n\ndrawn = random.random()\nlevel = fastmcp.settings.log_level\n"
+    listing = "\n\n@mcp.tool\ndef told() -> str:\n    return level\n"
+    (project / "server.py").write_text(drawing + SMALL + listing)
+    with (project / "pyproject.toml").open("a") as file:
+        file.write('[tool.mcpframe.env]\nFASTMCP_LOG_LEVEL = "ERROR"\n')
+    built = build(project, tmp_path / "out", allowed_origins=[origins.host])
+    if os.environ.get("MCPFRAME_SNAPSHOT") != "0":
+        assert built.manifest["start"].startswith("starts from a snapshot of the SDK; the server is imported")
+    with serve_folder(tmp_path / "out") as served:
+        await client.open(f"http://bundle.localhost:{served.port}/{built.url_path}")
+        assert text_of(await client.call("talk", text="this")) == "this"
+        assert text_of(await client.call("told")) == "ERROR"

@@ -59,7 +59,7 @@ _HINTS: Final = {
 _MODULES: Final = {1: ("mcp.types", "mcp.server.fastmcp"), 2: ("mcp_types", "mcp.server.mcpserver")}
 """What is imported of each major version."""
 
-_prepared = False
+_prepared: PlaceholderFinder | None = None
 
 
 def in_pyodide() -> bool:
@@ -77,8 +77,11 @@ def major() -> int:
 
 @cache  # as `major`
 def has_fastmcp() -> bool:
-    """Return whether the package fastmcp is there: 2.x and 3.x for mcp 1.x, 4.x for mcp 2.x. Nothing is imported."""
-    return find_spec("fastmcp") is not None
+    """Return whether the package fastmcp is there: 2.x and 3.x for mcp 1.x, 4.x for mcp 2.x. Nothing is imported.
+
+    In a page it may come after the SDK, with the server, but what it needs does not: that is in bundles with it alone.
+    """
+    return find_spec("mcpframe.frame.compat.fastmcp_package" if in_pyodide() else "fastmcp") is not None
 
 
 def is_of_fastmcp(server: object) -> bool:
@@ -95,7 +98,7 @@ def prepare() -> None:
         ImportError: A package the SDK cannot do without is not in the page.
     """
     global _prepared
-    if _prepared or not in_pyodide():
+    if _prepared is not None or not in_pyodide():
         return
     version = major()
     hints, users, modules = _HINTS, {"mcp"}, list(_MODULES[version])
@@ -104,7 +107,6 @@ def prepare() -> None:
 
         fastmcp_package.set_environment()
         hints, users = hints | fastmcp_package.HINTS, users | fastmcp_package.USERS
-        modules.append(fastmcp_package.MODULE)
     if find_spec("mcpframe.frame.compat.http"):  # in bundles with HTTP libraries
         import_module("mcpframe.frame.compat.http.hooks").install()
     finder = PlaceholderFinder(hints, users)
@@ -113,12 +115,25 @@ def prepare() -> None:
     with _models_built_on_use(), _pydantic_of(version):
         for module in modules:
             import_module(module)
-    if has_fastmcp():
-        fastmcp_package.fit()
     finder.withdraw()
     if version == 2:
         _hand_out_handles()
-    _prepared = True
+    _prepared = finder
+
+
+def load_fastmcp() -> None:
+    """Import the package fastmcp, if it is there, and fit it to a page. Does nothing on CPython or when repeated.
+
+    Call it after `prepare`, and after what its settings are read from is set.
+    """
+    if _prepared is None or not has_fastmcp() or "fastmcp.server.server" in sys.modules or find_spec("fastmcp") is None:
+        return
+    from mcpframe.frame.compat import fastmcp_package
+
+    with _models_built_on_use(), _pydantic_of(major()):
+        import_module(fastmcp_package.MODULE)
+    fastmcp_package.fit()
+    _prepared.withdraw()
 
 
 def _pydantic_of(version: int) -> AbstractContextManager[None]:

@@ -97,11 +97,17 @@ _getitem = type(os.environ).__getitem__.__code__
 _seed = random.Random.seed.__code__
 
 
-async def prepare() -> None:
-    """Import what serving needs, and serve a small server as boot does, to hosts of both protocol eras."""
+async def prepare(settings: str) -> None:
+    """Import what serving needs, and serve a small server as boot does, to hosts of both protocol eras.
+
+    Args:
+        settings: Those of `load`, where the author's module will be imported; its environment variables are set.
+    """
     from mcpframe.frame.compat import sdk
 
     sdk.prepare()
+    os.environ.update(json.loads(settings).get("env", {}))
+    sdk.load_fastmcp()
     import anyio._backends._asyncio  # noqa: F401  anyio imports it when it is first used
 
     import mcpframe.frame.author

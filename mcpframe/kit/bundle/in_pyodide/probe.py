@@ -14,6 +14,7 @@ async def main() -> list[str]:
     from mcpframe.frame.compat import sdk
 
     sdk.prepare()
+    sdk.load_fastmcp()
     if sdk.major() == 1:
         await _ask_a_server_of_mcp_1()
         return sorted(sys.modules)
