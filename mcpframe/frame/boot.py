@@ -11,7 +11,7 @@ import json
 import logging
 import traceback
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -31,7 +31,7 @@ from mcpframe.frame.peer_session import Framed, PeerSession, unwrapped
 if TYPE_CHECKING:
     from mcpframe.frame.author import FrameSession, Phase, UiFunction
     from mcpframe.frame.server import ServerObject
-    from mcpframe.frame.session import Session
+    from mcpframe.frame.session import Messages, Session
     from mcpframe.frame.setup_phase import SetupResult
     from mcpframe.frame.storage import Storage
     from mcpframe.frame.ui import Page
@@ -89,6 +89,7 @@ class BootConfig:
         program: the name of the console script whose function the entry names; empty for a server object.
         world: whether the author's code was written for a process: see `mcpframe.frame.world`.
         at_home: whether the home folder is the current one.
+        persist: files and folders that are kept for each session: see `persist`.
     """
 
     entry: str
@@ -105,6 +106,7 @@ class BootConfig:
     program: str = ""
     world: bool = False
     at_home: bool = False
+    persist: list[str] = field(default_factory=list)
 
     @classmethod
     def read(cls, text: str) -> BootConfig:
@@ -194,6 +196,8 @@ async def _run(config: BootConfig, loader: Loader) -> None:
     servers = server_module(config.program)
     loader.progress("Starting the server" if config.kind == "server" else "Starting")
     try:
+        if config.world:
+            import_module("mcpframe.frame.world").begin()
         entries.set_environment(**config.environment)
         is_server = config.kind == "server"
         target: Any = await servers.open_entry(config.entry) if is_server else entries.load_main(config.entry)
@@ -245,7 +249,11 @@ async def _serve(
     servers = server_module(config.program, target)
     connection = Connection(inner_candidates(TRANSPORT, allowed), options=config.connection_options)
     hooks: dict[str, Any] = {"on_event": _Reporter(loader), "take_inbox": host.take_inbox}
-    async with open_session(connection, host, **hooks, messages=servers.messages()) as session:
+    messages = servers.messages()
+    async with (
+        open_session(connection, host, **hooks, messages=messages) as session,
+        _files_of(session, messages, config, loader) as streams,
+    ):
         with _running_for(target, session, "transport", config, loader):
             tasks: list[asyncio.Task[None]] = []
             if isinstance(target, Framed) and target.ui_function:
@@ -254,7 +262,7 @@ async def _serve(
                 experimental = {BOOT_CAPABILITY: json.loads(loader.timing())}
                 await servers.serve(
                     target,
-                    *session.streams,
+                    *streams,
                     experimental=experimental,
                     on_problem=lambda title, error: loader.problem(title, _traceback_of(error)),
                 )
@@ -263,6 +271,17 @@ async def _serve(
                 await _end(tasks)
     if closed.error:
         raise closed.error
+
+
+def _files_of(
+    session: Session, messages: Messages, config: BootConfig, loader: Loader
+) -> AbstractAsyncContextManager[tuple[Any, Any]]:
+    """Return a context manager that keeps the files of a session, and has its streams."""
+    if not config.persist:
+        return nullcontext(session.streams)
+    from mcpframe.frame.page_files import keeping_files
+
+    return keeping_files(config.persist, session, messages, loader.problem)
 
 
 async def _set_up(

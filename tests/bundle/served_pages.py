@@ -22,7 +22,7 @@ const params = new URLSearchParams(location.search);
 const frame = document.createElement("iframe");
 frame.title = "server";
 if (params.has("sandbox")) frame.setAttribute("sandbox", params.get("sandbox"));
-const session = "11111111-2222-3333-4444-555555555555";
+const session = params.get("session") ?? "11111111-2222-3333-4444-555555555555";
 let target;
 let handshakes = 0;
 const say = (payload) => frame.contentWindow.postMessage({ type: "MCP_MESSAGE", payload }, target);
@@ -95,9 +95,17 @@ def copied(rich: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(rich, tmp_path / "copy"))
 
 
-def call(page: Page, host: str, frame: str, tool: str, arguments: str = "{}", sandbox: str | None = None) -> str:
+def call(
+    page: Page,
+    host: str,
+    frame: str,
+    tool: str,
+    arguments: str = "{}",
+    sandbox: str | None = None,
+    session: str | None = None,
+) -> str:
     """Let a host page call a tool of the framed page; the answer as JSON."""
-    query = f"?frame={frame}&tool={tool}&arguments={arguments}"
+    query = f"?frame={frame}&tool={tool}&arguments={arguments}" + (f"&session={session}" if session else "")
     page.goto(host + query + (f"&sandbox={sandbox}" if sandbox else ""))
     expect(page).to_have_title(re.compile(r"^\{"), timeout=PATIENCE)
     return page.title()

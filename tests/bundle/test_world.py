@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from mcpframe.kit.bundle import build
 from mcpframe.kit.project.packaged import package_project
@@ -74,7 +74,31 @@ def files() -> str:
     return json.dumps([(home / "note.txt").read_text(), os.path.expanduser("~") == str(home), os.getcwd()])
 
 
+@mcp.tool()
+def count() -> str:
+    """How often this was called in the session, and what was there when main ran."""
+    file = Path.home() / ".around" / "deep" / "count.txt"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    number = int(file.read_text()) + 1 if file.exists() else 1
+    file.write_text(str(number))
+    (Path.home() / "forgotten.txt").write_text("gone with the page")
+    return json.dumps([number, *at_start])
+
+
+@mcp.tool()
+def place() -> str:
+    """Where and when the visitor is."""
+    from datetime import datetime, timezone
+
+    july = datetime(2026, 7, 1, 12, tzinfo=timezone.utc).astimezone()
+    return json.dumps([os.environ["TZ"], os.environ["LANG"], july.hour, time.localtime(july.timestamp()).tm_hour])
+
+
+at_start = []
+
+
 def main():
+    at_start[:] = [(Path.home() / ".around" / "deep" / "count.txt").exists(), Path("forgotten.txt").exists()]
     threading.Thread(target=tick, daemon=True).start()
     mcp.run()
 '''
@@ -96,11 +120,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script = {"around": "around_server.server:main"}
     write_wheel(folder, NAME, files, requires=["mcp<2"], scripts=script, version="1.2.3")
     use_index(folder, monkeypatch)
-    return package_project(NAME, tmp_path / "project", allowed_origins=["*"])
+    return package_project(NAME, tmp_path / "project", allowed_origins=["*"], persist=["~/.around"])
 
 
-def called(page: Page, host: str, frame: str, tool: str) -> object:
-    [content] = json.loads(call(page, host, frame, tool))["content"]
+def called(page: Page, host: str, frame: str, tool: str, session: str | None = None) -> object:
+    [content] = json.loads(call(page, host, frame, tool, session=session))["content"]
     return json.loads(content["text"])
 
 
@@ -109,9 +133,27 @@ def test_a_program_finds_threads_files_and_its_package(
 ) -> None:
     result = build(project, tmp_path / "out")
     assert result.manifest["start"] == "starts from a snapshot with the server imported"
-    frame = f"{serving(tmp_path / 'out')}/{NAME}/"
+    # Of the host's site: in private profiles, such as Playwright's, frames of other sites have no storage.
+    frame = f"{serving(tmp_path / 'out', 'host')}/{NAME}/"
     assert called(page, host, frame, "threads") == [True, [0, 2, 4]]
     assert called(page, host, frame, "files") == ["kept", True, "/home/pyodide"]
     assert called(page, host, frame, "package") == [
         *("1.2.3", NAME, [], "1", ["readme", "text", "a: 1", "<p>"], "{}"),
     ]
+    assert called(page, host, frame, "count") == [1, False, False]
+    assert called(page, host, frame, "count") == [2, True, False]  # in a page that was loaded anew
+    assert called(page, host, frame, "count", "another-session") == [1, False, False]
+    assert called(page, host, frame, "count") == [3, True, False]
+
+
+@pytest.mark.parametrize("snapshot", [True, False])
+def test_time_zone_and_language_are_the_visitors(
+    project: Path, tmp_path: Path, browser: Browser, host: str, serving: Serving, snapshot: bool
+) -> None:
+    build(project, tmp_path / "out", snapshot=snapshot)
+    frame = f"{serving(tmp_path / 'out')}/{NAME}/"
+    context = browser.new_context(timezone_id="America/New_York", locale="de-AT")
+    try:
+        assert called(context.new_page(), host, frame, "place") == ["America/New_York", "de_AT.UTF-8", 8, 8]
+    finally:
+        context.close()

@@ -5,6 +5,9 @@ Only bundles of other people's servers have this folder, and those whose author'
 
 from __future__ import annotations
 
+import os
+from importlib import import_module
+
 from mcpframe.frame.compat.sdk import in_pyodide
 from mcpframe.frame.world import executors, threads, unavailable
 
@@ -18,6 +21,15 @@ def prepare() -> None:
         threads.replace()
         executors.replace()
         unavailable.replace()
+
+
+def begin() -> None:
+    """Set what is the visitor's: the name of the time zone, unless `env` names another. Does nothing on CPython.
+
+    Local time itself and the language in `LANG` are the visitor's already; libraries such as tzlocal ask for the name.
+    """
+    if in_pyodide() and (zone := import_module("mcpframe.frame.browser.visitor").time_zone()):
+        os.environ.setdefault("TZ", zone)
 
 
 def only_look() -> None:

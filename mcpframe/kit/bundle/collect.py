@@ -39,7 +39,10 @@ _FOR_PROGRAMS_OF_MCP_2 = frozenset({"compat/mcp2_program.py"})
 _FOR_HTTP = frozenset(
     {"browser/fetching.py"} | {f"compat/http/{path.name}" for path in (_PACKAGE / "frame/compat/http").glob("*.py")}
 )
-_FOR_PROCESSES = frozenset(f"world/{path.name}" for path in (_PACKAGE / "frame/world").glob("*.py"))
+_FOR_PROCESSES = frozenset(
+    {"browser/visitor.py"} | {f"world/{path.name}" for path in (_PACKAGE / "frame/world").glob("*.py")}
+)
+_FOR_KEPT_FILES = frozenset({"browser/leaving.py", "page_files.py", "persist.py"})
 _FOR_WAITING = frozenset({"browser/stack.py"})
 
 
@@ -52,6 +55,7 @@ def own_files(
     wraps: bool = False,
     http: bool = False,
     world: bool = False,
+    persists: bool = False,
     left_out: Mapping[str, str] | None = None,
 ) -> dict[str, bytes]:
     """Return mcpframe's files for the page, by path in site-packages, with the metadata that installers need.
@@ -64,6 +68,7 @@ def own_files(
         wraps: Whether the author's code may call `mcpframe.wrap`.
         http: Whether an HTTP library is in the bundle.
         world: Whether the server was written for a process.
+        persists: Whether it has files that are kept.
         left_out: The modules that the author leaves out, and their packages.
     """
     frame = _PACKAGE / "frame"
@@ -77,6 +82,7 @@ def own_files(
         _FOR_WRAPPED: wraps,
         _FOR_HTTP: http,
         _FOR_PROCESSES: world,
+        _FOR_KEPT_FILES: persists,
         _FOR_WAITING: program or http or world,
     }
     unused = frozenset().union(*(files for files, is_used in used.items() if not is_used))

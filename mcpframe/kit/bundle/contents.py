@@ -117,6 +117,7 @@ def assemble(
         "lazy": lazy,
         "assets": {"base": f"{folder}/", "files": sorted(author_assets)},
         **{key: value for key, value in project.settings.items() if value},
+        **({"persist": list(config.persist)} if config.persist else {}),
         "version": f"mcpframe {version('mcpframe')}",
         "files": {
             "pyodide": link(scripts.pyodide, name),

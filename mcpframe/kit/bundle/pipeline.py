@@ -224,7 +224,7 @@ def _as_before(manifest: Mapping[str, Any]) -> Inspected:
 def _own_files(project: Project, lock: Lock, author: Mapping[str, bytes], *, http: bool) -> dict[str, bytes]:
     number = version("mcpframe")
     kinds = {"program": project.is_program, "fastmcp": lock.has_fastmcp, "wraps": may_wrap(author), "http": http}
-    kinds["world"] = project.world
+    kinds |= {"world": project.world, "persists": bool(project.config.persist)}
     left_out = modules_of((*project.config.leave_out, *lock.left_out))
     return own_files(number, sdk=lock.sdk, left_out=left_out, **kinds)
 

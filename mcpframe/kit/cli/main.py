@@ -110,6 +110,14 @@ def build(
             help="With --package: an environment variable, which becomes public with the bundle; may be repeated.",
         ),
     ] = None,
+    persist: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH",
+            help="With --package: a file or folder that is kept in the browser for each session, such as "
+            "'~/.myserver'; may be repeated.",
+        ),
+    ] = None,
     explain: Annotated[
         bool,
         typer.Option(
@@ -123,11 +131,12 @@ def build(
     from mcpframe.kit.bundle import build as build_bundle  # a slow import
 
     if package is not None:
-        path = packages.make_project(package, None if path == Path() else path, args, env or [], allow_origin or [])
+        folder = None if path == Path() else path
+        path = packages.make_project(package, folder, args, env or [], allow_origin or [], persist or [])
         allow_origin = None
-    elif args is not None or env:
+    elif args is not None or env or persist:
         raise typer.BadParameter(
-            "only with --package; a project has args and env in [tool.mcpframe].", param_hint="--args"
+            "only with --package; a project has args, env and persist in [tool.mcpframe].", param_hint="--args"
         )
 
     with packages.explaining(path) if explain else nullcontext():

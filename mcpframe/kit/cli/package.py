@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 
 def make_project(
-    package: str, folder: Path | None, args: str | None, env: Sequence[str], origins: Sequence[str]
+    package: str,
+    folder: Path | None,
+    args: str | None,
+    env: Sequence[str],
+    origins: Sequence[str],
+    persist: Sequence[str] = (),
 ) -> Path:
     """Make the project of a package, from what is given on the command line, and return its folder."""
     from mcpframe.kit.project.packaged import package_project
@@ -39,7 +44,7 @@ def make_project(
         words = shlex.split(args or "")
     except ValueError as error:
         raise typer.BadParameter(f"{args!r} cannot be split into words: {error}.", param_hint="--args") from None
-    return package_project(package, folder, args=words, env=variables, allowed_origins=origins)
+    return package_project(package, folder, args=words, env=variables, allowed_origins=origins, persist=persist)
 
 
 def read_outlook(package: str, folder: Path) -> Outlook | None:

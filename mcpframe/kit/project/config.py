@@ -6,6 +6,7 @@ Every key is checked; an error names the file, the key and what is allowed there
 from __future__ import annotations
 
 import difflib
+import posixpath
 import re
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -17,6 +18,7 @@ from mcpframe.frame.core.roles import MAX_NESTING
 from mcpframe.kit.base.errors import ConfigError
 
 _ENTRY = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\(\))?\Z")
+_NOT_KEPT = frozenset({"", "dev", "lib", "mcpframe", "proc", "usr"})
 _VARIABLE = re.compile(r"[^=\0]+\Z")
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\Z")
 _NPM_NAME = re.compile(r"(@[a-z0-9._~-]+/)?[a-z0-9_~-][a-z0-9._~-]*\Z")
@@ -36,6 +38,18 @@ def _entry(value: str) -> str:
 def _variable(value: str) -> str:
     if not _VARIABLE.match(value):
         raise ValueError("must be the name of an environment variable")
+    return value
+
+
+def _kept(value: str) -> str:
+    path = posixpath.normpath(value)
+    is_below = path == "~" or path.startswith(("~/", "/"))
+    top = path.split("/")[1] if path.startswith("/") else "home"
+    if not is_below or ".." in value.split("/") or "\0" in value or top in _NOT_KEPT:
+        raise ValueError(
+            "must be a file or folder of the page, absolute or below '~', such as '~/.myserver'; Python's own folders "
+            f"({', '.join(f'/{name}' for name in sorted(filter(None, _NOT_KEPT)))}) are not kept"
+        )
     return value
 
 
@@ -204,6 +218,7 @@ class McpframeConfig(_Section):
         import_timeout: Seconds that importing the server may take during the build.
         script: Which of a package's console scripts the entry stands for, if it has several.
         args: The server's `sys.argv`, after the program's name.
+        persist: Files and folders that are kept in the browser for each session, absolute or below `~`.
         env: Environment variables of the server. They are in the bundle, which is public: put secrets into a setup.
     """
 
@@ -227,6 +242,7 @@ class McpframeConfig(_Section):
     import_timeout: Seconds = 120.0
     script: str | None = None
     args: list[Value] = []
+    persist: list[Annotated[str, AfterValidator(_kept)]] = []
     env: dict[Annotated[str, AfterValidator(_variable)], Value] = {}
 
 

@@ -26,7 +26,7 @@ dependencies = [{package}]
 # The package's console script. An object of it is named as "module:object", a function as "module:factory()".
 entry = {name}
 args = {args}
-# The pages that may embed the server: exact origins (scheme, host and port as the browser reports them).
+{persist}# The pages that may embed the server: exact origins (scheme, host and port as the browser reports them).
 allowed_origins = {origins}
 """
 _ENV = "\n# Public: these are part of the bundle.\n[tool.mcpframe.env]\n"
@@ -39,6 +39,7 @@ def package_project(
     args: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
     allowed_origins: Sequence[str] = (),
+    persist: Sequence[str] = (),
 ) -> Path:
     """Make the project of a package. A project that was made before for the same package stays as it is.
 
@@ -47,6 +48,7 @@ def package_project(
         folder: Where to; by default a folder of the package's name in the current one.
         args: The arguments of its program.
         env: Its environment variables.
+        persist: Files and folders that are kept in the browser for each session.
         allowed_origins: The origins of the pages that may embed it.
 
     Returns:
@@ -65,7 +67,7 @@ def package_project(
         there = find_project(folder)
         if canonicalize_name(there.entry) != name and not any(_is(item, name) for item in there.requirements):
             raise ScaffoldError(f"{folder} has a project of something else: name another folder.")
-        if args or env or allowed_origins or str(requirement) not in there.requirements:
+        if args or env or persist or allowed_origins or str(requirement) not in there.requirements:
             raise ScaffoldError(f"{folder} is there already: edit its pyproject.toml, and run mcpframe build {folder}.")
         return folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -74,6 +76,7 @@ def package_project(
         package=json.dumps(str(requirement)),
         name=json.dumps(name),
         args=json.dumps(list(args)),
+        persist=f"persist = {json.dumps(list(persist))}\n" if persist else "",
         origins=json.dumps(list(allowed_origins or _ORIGINS)),
     ).replace(f'--package "{requirement}"`', f"--package {requirement}`")
     if env:

@@ -22,7 +22,7 @@ from typing import Any
 SERVER = "/mcpframe/server/"
 OURS = f"/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages/mcpframe/"
 LOCALE = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MESSAGES", "TZ"})
-FOR_SOME = ("mcpframe.frame.world", "mcpframe.frame.world.limits")
+FOR_SOME = tuple(f"mcpframe.frame.{name}" for name in ("world", "world.limits", "browser.visitor", "page_files"))
 """Modules that not every bundle has."""
 SETTINGS = (
     "/mcp/server/fastmcp/server.py",

@@ -235,5 +235,11 @@ def test_an_asset_that_is_a_link_to_something_private_is_an_error(inside: Path) 
 def test_what_code_written_for_a_process_needs_is_carried_with_it_alone() -> None:
     only = set(own_files("1.2.3", world=True)) - set(own_files("1.2.3"))
     modules = {path.removeprefix("mcpframe/frame/") for path in only}
-    assert {"world/__init__.py", "world/threads.py", "browser/stack.py"} <= modules
-    assert not [name for name in modules if not name.startswith("world/") and name != "browser/stack.py"]
+    others = {name for name in modules if not name.startswith("world/")}
+    assert {"world/__init__.py", "world/threads.py"} <= modules
+    assert others == {"browser/stack.py", "browser/visitor.py"}
+
+
+def test_what_kept_files_need_is_carried_with_them_alone() -> None:
+    only = set(own_files("1.2.3", persists=True)) - set(own_files("1.2.3"))
+    assert only == {f"mcpframe/frame/{name}" for name in ("browser/leaving.py", "page_files.py", "persist.py")}

@@ -31,6 +31,11 @@ def test_by_default_it_is_in_a_folder_of_the_packages_name(tmp_path: Path, monke
     assert find_project(tmp_path / "my-weather").config.allowed_origins == ["http://localhost:8000"]
 
 
+def test_files_to_keep_are_written_down(tmp_path: Path) -> None:
+    folder = package_project("weather", tmp_path / "w", persist=["~/.weather"])
+    assert find_project(folder).config.persist == ["~/.weather"]
+
+
 def test_what_was_edited_stays(tmp_path: Path) -> None:
     file = package_project("weather", tmp_path / "w") / "pyproject.toml"
     edited = file.read_text().replace("args = []", 'args = ["--edited"]')

@@ -1,0 +1,10 @@
+"""What the browser knows of its user's surroundings."""
+
+from __future__ import annotations
+
+import js
+
+
+def time_zone() -> str:
+    """Return the name of the time zone, as the IANA database has it; empty where the browser does not tell."""
+    return str(js.Intl.DateTimeFormat().resolvedOptions().timeZone or "")
