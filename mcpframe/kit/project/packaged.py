@@ -11,6 +11,7 @@ from packaging.utils import canonicalize_name
 
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import ScaffoldError
+from mcpframe.kit.project.config import read_config
 from mcpframe.kit.project.project import find_project
 
 _ORIGINS = ("http://localhost:8000",)
@@ -60,6 +61,7 @@ def package_project(
         WriteError: The file system refuses.
     """
     requirement = _requirement(package)
+    read_config({"persist": list(persist)}, "what is given to persist")
     name = canonicalize_name(requirement.name)
     folder = folder or Path(name)
     file = folder / "pyproject.toml"

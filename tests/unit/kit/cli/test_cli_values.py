@@ -65,6 +65,7 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("build", "--package"): ([], ["a b", "../up", "a==", LONG, ""]),
     ("build", "--args"): (["--package", "thing"], ["'open"]),
     ("build", "--env"): (["--package", "thing"], ["NAME", "=1", ""]),
+    ("build", "--persist"): (["--package", "thing"], ["notes.txt", "/", "~/../x", ""]),
     ("serve", "folder"): ([], ["nothing", LONG, "file.txt"]),
     ("serve", "--port"): (["empty"], PORTS),
     ("inspect", "target"): (["--no-open"], [*PATHS, *ADDRESSES]),
