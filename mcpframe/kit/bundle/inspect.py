@@ -186,7 +186,7 @@ def compile_and_inspect(
             ) from error
     found = _checked(outcome.result, entry, kind)
     if found.error is not None:
-        message = f"The {kind} {entry!r} does not start in the page: {_failure(found, code, origin)}"
+        message = f"The {kind} {entry!r} does not start in the page: {_failure(found, code, entry, origin)}"
         raise ServerFails(visible(message), f"{found.error}\n{found.traceback or ''}")
     return layers, Inspected(
         name=found.name,
@@ -201,16 +201,12 @@ def compile_and_inspect(
     )
 
 
-def _failure(found: _Reported, code: Mapping[str, bytes], origin: Path) -> str:
-    """Return why a server does not start, as sentences; with the traceback unless they say all of it."""
-    error = explain([item.as_raised() for item in found.raised], code)
-    said = (error.what or found.error or "").rstrip(".")
-    sentences = f"{said} ({error.place})." if error.place and "\n" not in said else f"{said}."
-    if error.place and "\n" in said:
-        sentences += f" The place in its code: {error.place}."
-    sentences = " ".join(filter(None, [sentences, error.todo]))
+def _failure(found: _Reported, code: Mapping[str, bytes], entry: str, origin: Path) -> str:
+    """Return why a server does not start, as sentences; with the traceback if it is none of the known reasons."""
+    error = explain([item.as_raised() for item in found.raised], code, entry)
     shown = (found.traceback or "").replace(f"{SERVER_PATH}/", f"{origin}/").rstrip()
-    return f"{sentences}\n{shown}" if shown and not (error.what and error.place) else sentences
+    sentences = error.sentences(found.error or "")
+    return f"{sentences}\n{shown}" if shown and not error.what else sentences
 
 
 def _notes(found: _Reported, code: Mapping[str, bytes]) -> tuple[str, ...]:

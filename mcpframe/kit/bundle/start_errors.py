@@ -7,6 +7,7 @@ raised. Each rule below knows one kind of it. Whatever no rule knows is shown as
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,9 +53,11 @@ class Code:
 
     Attributes:
         files: The files, by path in the folder that they are imported from.
+        near: The file that is concerned, or an empty text.
     """
 
     files: Mapping[str, bytes]
+    near: str = ""
 
     def place(self, frames: Sequence[Frame]) -> str:
         """Return the innermost file and line that is in this code, or an empty text."""
@@ -77,9 +80,12 @@ class Code:
     @property
     def to_serve(self) -> str:
         """How it can be made to serve MCP in a page, in sentences."""
-        if choice := stdio_choice(self.files):
+        if choice := stdio_choice(self.files, self.near):
             return choice.advice
-        if objects := server_objects(self.files):
+        objects = server_objects(self.files)
+        module = self.near.removesuffix(".py").replace("/", ".")
+        objects.sort(key=lambda name: not name.startswith(f"{module}:"))
+        if objects:
             return (
                 f"Name its server object in place of the program: entry = {objects[0]!r} in {SETTINGS}"
                 + (f" (or {', '.join(objects[1:_MOST_OBJECTS])})" if objects[1:] else "")
@@ -96,32 +102,58 @@ class StartError:
         what: What its code does, as a sentence without its end; empty if the exception's own message says it.
         todo: What to do, in sentences.
         place: The file and line in the server's code, or an empty text.
+        said: What the program has written to standard error.
     """
 
     what: str
     todo: str
     place: str
+    said: str = ""
+
+    def sentences(self, message: str) -> str:
+        """Return all of it.
+
+        Args:
+            message: The exception's own message, for `what` if that is empty.
+        """
+        text = (self.what or message).rstrip().rstrip(".")
+        if self.place and self.what:
+            text = f"{text} ({self.place})."
+        else:
+            text += f". Raised in {self.place}." if self.place else "."
+        if self.said:
+            return f"{text} It said:\n{self.said}\n{self.todo}"
+        return f"{text} {self.todo}".rstrip()
 
 
-def explain(chain: Sequence[Raised], files: Mapping[str, bytes]) -> StartError:
+def explain(chain: Sequence[Raised], files: Mapping[str, bytes], entry: str) -> StartError:
     """Return why a server does not start.
 
     Args:
         chain: What was raised, and what it was raised from.
         files: The server's code, by path in the folder that it is imported from.
+        entry: `module:object`.
     """
-    code = Code(files)
-    place = next(filter(None, (code.place(raised.frames) for raised in chain)), "")
+    place = next(filter(None, (Code(files).place(raised.frames) for raised in chain)), "")
+    entered = entry.partition(":")[0].replace(".", "/")
+    near = place.rpartition(", line")[0] or (
+        f"{entered}/__init__.py" if f"{entered}.py" not in files else f"{entered}.py"
+    )
+    code = Code(files, near)
     for raised in chain:
         for rule in _RULES:
             if found := rule(raised, code):
-                return StartError(*found, place)
+                return StartError(found[0], found[1], place, *found[2:])
     return StartError("", _named_variable(chain, code), place)
 
 
-_Found = tuple[str, str] | None
+_Found = tuple[str, str] | tuple[str, str, str] | None
 
 _PUBLIC = "What is there is public, as the bundle is: ask for a secret in a setup instead."
+_ARGUMENTS = "Its arguments are tool.mcpframe.args, its environment variables tool.mcpframe.env."
+_SETTINGS_OF_PROGRAMS = (
+    f"If an argument or a variable helps, set it: args = [...] in {SETTINGS}, or a variable in [tool.mcpframe.env]."
+)
 
 
 def _set(names: Sequence[str]) -> str:
@@ -198,9 +230,16 @@ def _native(raised: Raised, code: Code) -> _Found:
         return None
     match = re.search(r"(?:No module named|cannot import name) '([\w.]+)'", raised.text)
     last = match[1].rpartition(".")[2] if match else ""
-    compiled = [path for path in code.files if re.search(rf"(^|/){re.escape(last)}\.[^/]*(so|pyd|dylib)$", path)]
-    if not last or not compiled:
-        return None
+    compiled = [
+        path for path in code.files if last and re.search(rf"(^|/){re.escape(last)}\.[^/]*(so|pyd|dylib)$", path)
+    ]
+    if not compiled:
+        if not last.startswith("_") or "No module named" not in raised.text or last in sys.stdlib_module_names:
+            return None
+        return (
+            f"it imports {match[1] if match else last}, which no requirement has: by its name it is a native module",
+            "Ask for a version of the package that is Python alone, or has a wheel for Pyodide.",
+        )
     return (
         f"it imports the native module {compiled[0]}, which is compiled for another platform than Pyodide",
         "Ask for a version of the package that is Python alone, or has a wheel for Pyodide.",
@@ -222,7 +261,7 @@ def _socket(raised: Raised, code: Code) -> _Found:
         return None
     return (
         "it opens a network connection when it starts, and a page has none but HTTP requests",
-        f"If an argument or a variable turns that off, set it: args = [...] in {SETTINGS}, or [tool.mcpframe.env].",
+        _SETTINGS_OF_PROGRAMS,
     )
 
 
@@ -230,15 +269,15 @@ def _process(raised: Raised, code: Code) -> _Found:
     if "support processes" not in raised.text and "OS process APIs" not in raised.text:
         return None
     return (
-        "it starts another program when it starts, and a page has no processes",
-        f"If an argument or a variable turns that off, set it: args = [...] in {SETTINGS}, or [tool.mcpframe.env].",
+        "it runs another program when it starts, and a page has no processes",
+        _SETTINGS_OF_PROGRAMS,
     )
 
 
 def _thread(raised: Raised, code: Code) -> _Found:
     if "start new thread" not in raised.text:
         return None
-    return "it starts a thread, and a page has one thread only", code.to_serve
+    return "it starts a thread, and a page has one thread only", _SETTINGS_OF_PROGRAMS
 
 
 def _signature(raised: Raised, code: Code) -> _Found:
@@ -253,28 +292,24 @@ def _signature(raised: Raised, code: Code) -> _Found:
 def _exit(raised: Raised, code: Code) -> _Found:
     if "SystemExit" not in raised.kinds:
         return None
-    said = f" with {raised.text}" if raised.text else ""
+    said = f", saying {raised.text.rstrip('.')!r}" if raised.text and not raised.text.isdigit() else ""
     return (
         f"it exits when it is imported{said}",
-        f"If it needs arguments or variables, set them: args = [...] in {SETTINGS}, or [tool.mcpframe.env].",
+        _SETTINGS_OF_PROGRAMS,
     )
 
 
 def _exited_program(raised: Raised, code: Code) -> _Found:
     if "ProgramError" not in raised.kinds or "before it served" not in raised.text:
         return None
-    named = _variables_in(raised.text, code)
-    usage = re.search(r"(?im)^usage:|^error: ", raised.text)
-    advice = [
-        *([f"Write its arguments as args = [...] in {SETTINGS}, or build with --args."] if usage else []),
+    what, _, said = raised.text.removesuffix(_ARGUMENTS).partition(" It said:\n")
+    named = _variables_in(said, code)
+    is_usage = re.search(r"(?im)^usage:", said)
+    todo = [
+        *([f"Write its arguments as args = [...] in {SETTINGS}, or build with --args."] if is_usage else []),
         *([_set(named)] if named else []),
-    ]
-    if not advice:
-        return None
-    text = raised.text.removesuffix(
-        "Its arguments are tool.mcpframe.args, its environment variables tool.mcpframe.env."
-    )
-    return text.strip().removesuffix("."), " ".join(advice)
+    ] or [_SETTINGS_OF_PROGRAMS]
+    return what, " ".join(todo), said.strip()
 
 
 def _variables_in(text: str, code: Code) -> list[str]:

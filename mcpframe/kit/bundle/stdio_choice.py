@@ -40,17 +40,18 @@ class StdioChoice:
         return f"Its code can serve standard input and output: write {self.setting} in {self.table} ({self.place})."
 
 
-def stdio_choice(files: Mapping[str, bytes]) -> StdioChoice | None:
+def stdio_choice(files: Mapping[str, bytes], near: str = "") -> StdioChoice | None:
     """Return what makes a program serve standard input and output; None if that cannot be seen.
 
     Args:
         files: The Python files of its package, by path in site-packages.
+        near: The file of the program's function: what is in it goes first.
     """
     found = [
-        choice
+        ((path != near, rank), choice)
         for path, data in sorted(files.items())
         if path.endswith(".py") and _STDIO.encode() in data and (tree := syntax_tree(data))
-        for choice in _choices(tree, path)
+        for rank, choice in _choices(tree, path)
     ]
     return min(found, key=lambda item: item[0])[1] if found else None
 

@@ -135,6 +135,8 @@ async def asked(servers: Any, target: Any, patience: float) -> dict[str, Any]:
     try:
         asking_for = asyncio.create_task(ask(0, "initialize", _HELLO))
         await asyncio.wait([asking_for], timeout=patience)
+        if not asking_for.done() and ends and ends[0] is not None:
+            raise ends[0]
         if not asking_for.done():
             places = [place for task in asyncio.all_tasks() for place in waits_at(task) if task is not asking_for]
             asking_for.cancel()
