@@ -125,7 +125,7 @@ def compile_and_inspect(
         kind: `"server"` or `"page"`.
         settings: The environment of the author's code; see `Project.settings`.
         code: The server's code, by path in the folder that it is imported from, for errors.
-        timeout: The time limit of the import, in seconds; a console script has half of it until it serves.
+        timeout: The time limit of the import, in seconds; a console script has half of it again until it serves.
         evaluates: Whether the page may run JavaScript from text.
 
     Raises:
@@ -141,7 +141,7 @@ def compile_and_inspect(
             archives.append(Mounted(file, layer.to, layer.libraries))
         start = partial(
             run_in_pyodide,
-            timeouts={"inspect": timeout},
+            timeouts={"inspect": timeout * 1.5 if settings.get("program") else timeout},
             evaluates=evaluates,
             runtime=runtime,
             archives=archives,

@@ -205,7 +205,7 @@ def _variable(raised: Raised, code: Code) -> _Found:
     if function != "__getitem__" or not re.search(r"\bos\b", path):
         return None
     name = raised.text.strip("'\"")
-    return f"it needs the environment variable {name}, which is not set", _set([name])
+    return f"it needs the environment variable {name}, which is not set: KeyError: {name!r}", _set([name])
 
 
 def _settings(raised: Raised, code: Code) -> _Found:
