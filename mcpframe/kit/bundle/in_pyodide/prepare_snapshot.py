@@ -14,6 +14,7 @@ import os
 import random
 import sys
 import time
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from types import FrameType
@@ -122,8 +123,9 @@ async def prepare(settings: str) -> None:
     import mcpframe.frame.ui  # noqa: F401
 
     for name in FOR_SOME:
-        if find_spec(name):
-            import_module(name)
+        with suppress(ModuleNotFoundError):  # its package, where the bundle has neither
+            if find_spec(name):
+                import_module(name)
     if sdk.major() == 1:
         await _serve(_server_of_mcp_1(), HANDSHAKE_ERA)
         return
