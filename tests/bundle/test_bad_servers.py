@@ -102,7 +102,7 @@ def project_of(script: str, tmp_path: Path, lock: Path, table: str = "") -> Path
         ("listens", 2, "opens a network connection"),
         ("runs", 1, "runs another program"),
         ("library", 1, "loads the native library libfoo.so.1"),
-        ("threads", 1, "starts a thread"),
+        ("threads", 1, "returned without serving MCP.*it starts a thread"),
         ("returns", None, "returned without serving MCP"),
         ("group", 1, "RuntimeError: the database is missing"),
         ("lists", None, "answers tools/list with an error: no tools today"),

@@ -175,7 +175,11 @@ def _served_over_http(raised: Raised, code: Code) -> _Found:
 def _never_served(raised: Raised, code: Code) -> _Found:
     if "ProgramError" not in raised.kinds or "without serving MCP" not in raised.text:
         return None
-    return "its program returned without serving MCP on its standard input and output", code.to_serve
+    what = "its program returned without serving MCP on its standard input and output"
+    threads = next((limit.place for limit in look_at(code.files).limits if limit.kind == "threads"), "")
+    if threads:
+        what += f"; it starts a thread ({threads}), which cannot serve: a page has one thread"
+    return what, code.to_serve
 
 
 def _runs_for_ever(raised: Raised, code: Code) -> _Found:
@@ -266,7 +270,7 @@ def _socket(raised: Raised, code: Code) -> _Found:
 
 
 def _process(raised: Raised, code: Code) -> _Found:
-    if "support processes" not in raised.text and "OS process APIs" not in raised.text:
+    if not re.search("support processes|has no processes", raised.text) and "OS process APIs" not in raised.text:
         return None
     return (
         "it runs another program when it starts, and a page has no processes",
