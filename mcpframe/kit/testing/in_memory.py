@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from mcpframe.frame.peer_session import Framed, unwrapped
 from mcpframe.frame.server import equip, open_entry
 from mcpframe.frame.setup_phase import SetupResult, Visibility
 from mcpframe.kit.base.errors import SetupNotDone
+from mcpframe.kit.bundle.lock import read_lock
+from mcpframe.kit.bundle.sdk_choice import fails_as_earlier
 from mcpframe.kit.project.project import Project, find_project
 from mcpframe.kit.testing.framed import FramedOptions
 
@@ -27,7 +30,8 @@ async def import_server(project: Project) -> Any:
     """Import a project's server into this process, with its folder on the import path and its environment variables.
 
     Raises:
-        EntryError: The project's entry names no server, or it is a console script.
+        EntryError: The project's entry names no server, or it is a console script, or a server of another SDK than this
+            process has.
     """
     if project.is_program:
         raise EntryError(
@@ -37,7 +41,27 @@ async def import_server(project: Project) -> Any:
     if str(project.source) not in sys.path:
         sys.path.insert(0, str(project.source))
     set_environment(**project.settings)
-    return await open_entry(project.entry)
+    try:
+        return await open_entry(project.entry)
+    except Exception as error:
+        sdk = _other_sdk(project, error)
+        if sdk is None:
+            raise
+        raise EntryError(
+            f"The server of {project.file} is one of {sdk}, and this process has mcp {version('mcp')}, which cannot "
+            "serve it: use framed_client for this test, which calls the server in its page, with the SDK of the bundle."
+        ) from error
+
+
+def _other_sdk(project: Project, error: Exception) -> str | None:
+    """Return the SDK that a server is written for, which fails in this process; None if its SDK is not the reason."""
+    lock = read_lock(project.lock_path)
+    causes = [error, *([error.__cause__] if error.__cause__ else [])]
+    if (lock and lock.sdk == 1) or any(fails_as_earlier(f"{type(cause).__name__}: {cause}") for cause in causes):
+        return "mcp 1.x"
+    absent = any(isinstance(cause, ModuleNotFoundError) and cause.name == "fastmcp" for cause in causes)
+    of_fastmcp = absent or (isinstance(error, EntryError) and "is of type FastMCP;" in str(error))
+    return "the package fastmcp" if of_fastmcp else None
 
 
 @asynccontextmanager
