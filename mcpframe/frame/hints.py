@@ -131,8 +131,8 @@ _NO_THREADS = (
 _NO_TERMINAL = "A page has no terminal: use what is there without one."
 _NO_WINDOWS = "Python in a page has no windows of its own: draw with session.page, from a @server.ui function."
 _NO_SOCKETS = (
-    "A page has no sockets: use `await pyodide.http.pyfetch(url)`, or requests or urllib3, which fetch in a page; and "
-    f"list the server's origin in csp.connect_src in {SETTINGS}."
+    "A page has no sockets: use `await pyodide.http.pyfetch(url)`, or httpx, requests, urllib3, urllib.request or "
+    f"aiohttp, which fetch in a page; and list the server's origin in csp.connect_src in {SETTINGS}."
 )
 _ABSENT = {
     "mcp_types": "It is part of mcp 2.x, as is all that uses it, such as FrameServer; this bundle has mcp 1.x, as its "

@@ -37,7 +37,11 @@ _MEANING: Mapping[Kind, str] = {
     "threads": "threads of its own",
     "files": "files of the computer (it has a file system of its own, in memory)",
 }
-_URL = re.compile(r"(https?|wss?)://([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(:\d+)?(?=[/?#'\"\s{]|$)")
+_URL = re.compile(
+    r"\s*(https?|wss?)://(?:(?:\{[^{}]*\}|%s)(?=\.))?"
+    r"(\.?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(:\d+)?(?=[/?#'\"\s{%]|$)"
+)
+"""A text that is an address. Its first label may be filled in. Addresses in prose are not contacted."""
 _NO_HOSTS = re.compile(
     r"(^|\.)(example\.(com|org|net)|w3\.org|json-schema\.org|example|test|invalid|localhost)$|^[\d.]+$"
 )
@@ -70,7 +74,7 @@ class Outlook:
 
     Attributes:
         limits: What will not work, the first place of each kind.
-        hosts: The origins that are in its texts, for `connect_src`.
+        hosts: The origins of the addresses among its texts, for `connect_src`.
         variables: The environment variables that it reads.
     """
 
@@ -104,12 +108,11 @@ def _used(files: Mapping[str, bytes], hosts: set[str], variables: set[str]) -> I
         tree = syntax_tree(data) if path.endswith(".py") else None
         documentation = _documentation(tree) if tree else set()
         for node in ast.walk(tree) if tree else ():
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
-                hosts |= {
-                    f"{scheme}://{host.lower()}{port}"
-                    for scheme, host, port in _URL.findall(node.value)
-                    if _is_host(host)
-                }
+            if isinstance(node, ast.JoinedStr):
+                hosts |= _hosts_in("".join(_part(value) for value in node.values))
+                documentation |= {id(value) for value in node.values}  # these parts are no texts of their own
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+                hosts |= _hosts_in(node.value)
             elif isinstance(node, ast.Subscript) and _dotted(node.value) in ("os.environ", "environ"):
                 variables |= _text(node.slice)
             elif isinstance(node, ast.Call):
@@ -119,6 +122,19 @@ def _used(files: Mapping[str, bytes], hosts: set[str], variables: set[str]) -> I
                 method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
                 if kind := _CALLS.get(name) or _METHODS.get(method):
                     yield Limit(kind, name or f"….{method}", f"{path}, line {node.lineno}")
+
+
+def _part(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else "{}"
+
+
+def _hosts_in(text: str) -> set[str]:
+    """The origin of an address, as a source of a policy; `*.` stands for a label that is filled in."""
+    match = _URL.match(text)
+    if match is None or not _is_host(match[2].lstrip(".")):
+        return set()
+    host = match[2].lower()
+    return {f"{match[1]}://{'*' if host.startswith('.') else ''}{host}{match[3] or ''}"}
 
 
 def _is_host(host: str) -> bool:

@@ -31,5 +31,10 @@ def has_http_library(lock: Lock, wheels: Mapping[str, Path], author: Mapping[str
     return _imports_one(author) or any(_imports_one(unpack(wheels[name])) for name in names)
 
 
+def uses_http(files: Mapping[str, bytes]) -> bool:
+    """Return whether Python files import an HTTP library."""
+    return _imports_one(files) or any(imports_named(module, files) for module in (*PACKAGES, "requests"))
+
+
 def _imports_one(files: Mapping[str, bytes]) -> bool:
     return any(imports_named(module, files) for module in MODULES)

@@ -118,6 +118,10 @@ def build(
             "'~/.myserver'; may be repeated.",
         ),
     ] = None,
+    connect_src: Annotated[
+        list[str] | None,
+        typer.Option(metavar="HOST", help="With --package: a host that it may send requests to; may be repeated."),
+    ] = None,
     explain: Annotated[
         bool,
         typer.Option(
@@ -132,11 +136,20 @@ def build(
 
     if package is not None:
         folder = None if path == Path() else path
-        path = packages.make_project(package, folder, args, env or [], allow_origin or [], persist or [])
+        path = packages.make_project(
+            package,
+            folder,
+            args,
+            env or [],
+            origins=allow_origin or [],
+            hosts=connect_src or [],
+            persist=persist or [],
+        )
         allow_origin = None
-    elif args is not None or env or persist:
+    elif args is not None or env or persist or connect_src:
         raise typer.BadParameter(
-            "only with --package; a project has args, env and persist in [tool.mcpframe].", param_hint="--args"
+            "only with --package; a project has args, env, persist and csp.connect_src in [tool.mcpframe].",
+            param_hint="--args",
         )
 
     with packages.explaining(path) if explain else nullcontext():

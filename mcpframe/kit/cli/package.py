@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,9 @@ def make_project(
     folder: Path | None,
     args: str | None,
     env: Sequence[str],
+    *,
     origins: Sequence[str],
+    hosts: Sequence[str],
     persist: Sequence[str] = (),
 ) -> Path:
     """Make the project of a package, from what is given on the command line, and return its folder."""
@@ -44,36 +47,79 @@ def make_project(
         words = shlex.split(args or "")
     except ValueError as error:
         raise typer.BadParameter(f"{args!r} cannot be split into words: {error}.", param_hint="--args") from None
-    return package_project(package, folder, args=words, env=variables, allowed_origins=origins, persist=persist)
+    from pydantic import ValidationError
+
+    from mcpframe.kit.project.config import CspConfig
+
+    sources = [
+        item if "://" in item or item.endswith(":") or item in ("", "*") else f"https://{item}" for item in hosts
+    ]
+    try:
+        CspConfig(connect_src=sources)
+    except ValidationError:
+        raise typer.BadParameter(
+            f"{', '.join(map(repr, hosts))}: write hosts or origins, such as api.example or http://localhost:8000.",
+            param_hint="--connect-src",
+        ) from None
+    return package_project(
+        package,
+        folder,
+        args=words,
+        env=variables,
+        allowed_origins=origins,
+        persist=persist,
+        connect_src=sources,
+    )
 
 
 def read_outlook(package: str, folder: Path) -> Outlook | None:
-    """Look at the code of the package that a project was made for; None if it has no wheel."""
+    """Look at the code of the package that a project was made for; None if it has no wheel.
+
+    Of what it requires, the hosts are of interest where it makes requests, as the client of a service does.
+    """
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
     from mcpframe.kit.bundle.archive import unpack
     from mcpframe.kit.bundle.code_limits import look_at
+    from mcpframe.kit.bundle.http_libraries import PACKAGES, uses_http
     from mcpframe.kit.bundle.lock import read_lock
     from mcpframe.kit.bundle.wheels import wheel_path
     from mcpframe.kit.project.project import find_project
 
     name = canonicalize_name(Requirement(package).name)
     lock = read_lock(find_project(folder).lock_path)
-    found = [item for item in lock.packages if item.name == name] if lock else []
-    return look_at(unpack(wheel_path(found[0]))) if found else None
+    near = [item for item in lock.packages if name in (item.name, *item.required_by)] if lock else []
+    files = {item.name: unpack(wheel_path(item)) for item in near}
+    if name not in files:
+        return None
+    outlook = look_at(files.pop(name))
+    asking = [wheel for package, wheel in files.items() if package not in PACKAGES and uses_http(wheel)]
+    hosts = {host for wheel in asking for host in look_at(wheel).hosts}
+    return replace(outlook, hosts=tuple(sorted({*outlook.hosts, *hosts})))
 
 
 def print_outlook(outlook: Outlook, folder: Path) -> None:
-    """Print what a package will not be able to do, and what it may need."""
+    """Print what a package will not be able to do, and what it may need.
+
+    Args:
+        outlook: What was seen in its code.
+        folder: Its project.
+    """
+    from mcpframe.kit.project.project import find_project
+
     for limit in outlook.limits:
         _out.print(f"  not there    {escape(limit.meaning)}: {escape(limit.name)} in {escape(limit.place)}")
     if outlook.variables:
         _out.print(f"  it reads     {escape(', '.join(outlook.variables))} (--env, or tool.mcpframe.env)")
-    if outlook.hosts:
+    allowed = find_project(folder).config.csp.connect_src
+    if missing := [host for host in outlook.hosts if host not in allowed]:
+        listed = ", ".join(f'"{host}"' for host in [*allowed, *missing])
         _out.print(
-            f"  hosts        {escape(', '.join(outlook.hosts))} (those it may reach: tool.mcpframe.csp.connect_src)"
+            f"  hosts        {escape(', '.join(missing))}: its page may not reach them yet; those that it has to, in "
+            "tool.mcpframe (or --connect-src):"
         )
+        _out.print(f"               {escape(f'csp = {{ connect_src = [{listed}] }}')}", soft_wrap=True)
     file = escape(str(folder / "pyproject.toml"))
     _out.print(f"  its project  {file}: edit it, and run mcpframe build {escape(str(folder))}")
 

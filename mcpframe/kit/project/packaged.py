@@ -30,6 +30,7 @@ args = {args}
 {persist}# The pages that may embed the server: exact origins (scheme, host and port as the browser reports them).
 allowed_origins = {origins}
 """
+_CSP = "# The origins that the server may send requests to.\ncsp = {{ connect_src = {sources} }}\n"
 _ENV = "\n# Public: these are part of the bundle.\n[tool.mcpframe.env]\n"
 
 
@@ -41,6 +42,7 @@ def package_project(
     env: Mapping[str, str] | None = None,
     allowed_origins: Sequence[str] = (),
     persist: Sequence[str] = (),
+    connect_src: Sequence[str] = (),
 ) -> Path:
     """Make the project of a package. A project that was made before for the same package stays as it is.
 
@@ -51,6 +53,7 @@ def package_project(
         env: Its environment variables.
         persist: Files and folders that are kept in the browser for each session.
         allowed_origins: The origins of the pages that may embed it.
+        connect_src: The origins that it may send requests to.
 
     Returns:
         The folder.
@@ -69,7 +72,8 @@ def package_project(
         there = find_project(folder)
         if canonicalize_name(there.entry) != name and not any(_is(item, name) for item in there.requirements):
             raise ScaffoldError(f"{folder} has a project of something else: name another folder.")
-        if args or env or persist or allowed_origins or str(requirement) not in there.requirements:
+        given = args or env or persist or allowed_origins or connect_src
+        if given or str(requirement) not in there.requirements:
             raise ScaffoldError(f"{folder} is there already: edit its pyproject.toml, and run mcpframe build {folder}.")
         return folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -81,6 +85,8 @@ def package_project(
         persist=f"persist = {json.dumps(list(persist))}\n" if persist else "",
         origins=json.dumps(list(allowed_origins or _ORIGINS)),
     ).replace(f'--package "{requirement}"`', f"--package {requirement}`")
+    if connect_src:
+        text += _CSP.format(sources=json.dumps(list(connect_src)))
     if env:
         text += _ENV + "".join(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in env.items())
     folder.mkdir(parents=True, exist_ok=True)

@@ -97,6 +97,8 @@ async def blunder(kind: str, url: str = "") -> Any:
         import urllib.request
 
         return urllib.request.urlopen(url).read()  # noqa: ASYNC210
+    if kind == "connection":
+        return await asyncio.open_connection("elsewhere.localhost", 1)
     if kind == "subprocess":
         import subprocess
 

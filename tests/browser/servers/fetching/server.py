@@ -104,6 +104,12 @@ async def ask(library: str, url: str, method: str = "GET", options: dict[str, An
     return {**found, "text": text, "size": len(body), "sha256": digest, "headers": headers, "imported": late}
 
 
+@server.tool()
+async def ask_all(libraries: list[str], requests: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Make the same requests with several libraries."""
+    return {library: [await ask(library, **request) for request in requests] for library in libraries}
+
+
 @contextlib.asynccontextmanager
 async def _parts_of(library: str, url: str) -> AsyncIterator[Any]:
     """The parts of an answer as they come: an async or a plain iterator."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mcpframe.kit.bundle.code_limits import look_at
 
 CODE = b'''"""Asks https://documentation.example.net/ for the weather."""
@@ -37,6 +39,24 @@ def test_hosts_and_variables() -> None:
     found = look_at({"w/b.py": CODE})
     assert found.hosts == ("https://api.weather.gov", "https://data.weather.gov:8443")
     assert found.variables == ("API_KEY", "LOG_LEVEL", "PROXY")
+
+
+@pytest.mark.parametrize(
+    ("code", "hosts"),
+    [
+        ('BASE = "https://api.example.io/v1"', ("https://api.example.io",)),
+        ('print("See https://docs.weather.gov for more")', ()),
+        ('AGENT = {"User-Agent": "weather/1 (https://github.com/who/weather)"}', ()),
+        ('get(f"https://{lang}.wikipedia.org/w/api.php")', ("https://*.wikipedia.org",)),
+        ('get("https://{}.zendesk.com/api".format(name))', ("https://*.zendesk.com",)),
+        ('get("https://%s.zendesk.com/api" % name)', ("https://*.zendesk.com",)),
+        ('get(f"https://api.weather.gov{path}")', ("https://api.weather.gov",)),
+        ('get(f"https://{host}/api")', ()),
+        ('get(f"{BASE}/api", "wss://live.weather.gov:443/")', ("wss://live.weather.gov:443",)),
+    ],
+)
+def test_addresses_are_hosts_and_prose_is_not(code: str, hosts: tuple[str, ...]) -> None:
+    assert look_at({"w.py": code.encode()}).hosts == hosts
 
 
 def test_files_that_are_no_python_of_ours_are_passed_over() -> None:

@@ -66,6 +66,10 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("build", "--args"): (["--package", "thing"], ["'open"]),
     ("build", "--env"): (["--package", "thing"], ["NAME", "=1", ""]),
     ("build", "--persist"): (["--package", "thing"], ["notes.txt", "/", "~/../x", ""]),
+    ("build", "--connect-src"): (
+        ["--package", "thing"],
+        ["a b", "'unsafe-eval'", "https://a.example; script-src *", ""],
+    ),
     ("serve", "folder"): ([], ["nothing", LONG, "file.txt"]),
     ("serve", "--port"): (["empty"], PORTS),
     ("inspect", "target"): (["--no-open"], [*PATHS, *ADDRESSES]),

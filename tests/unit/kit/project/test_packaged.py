@@ -18,11 +18,13 @@ def test_a_package_becomes_a_project(tmp_path: Path) -> None:
         args=["--city", 'Ulm "West"'],
         env={"LOG_LEVEL": "debug", "A B": "\\"},
         allowed_origins=["https://chat.example"],
+        connect_src=["https://api.example"],
     )
     project = find_project(folder)
     assert (project.name, project.entry, project.requirements) == ("my-weather", "my-weather", ("My_Weather==1.2",))
     assert project.settings == {"args": ["--city", 'Ulm "West"'], "env": {"LOG_LEVEL": "debug", "A B": "\\"}}
     assert project.config.allowed_origins == ["https://chat.example"]
+    assert project.config.csp.connect_src == ["https://api.example"]
 
 
 def test_by_default_it_is_in_a_folder_of_the_packages_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,6 +46,8 @@ def test_what_was_edited_stays(tmp_path: Path) -> None:
     assert file.read_text() == edited
     with pytest.raises(ScaffoldError, match=r"is there already: edit its pyproject\.toml"):
         package_project("weather", tmp_path / "w", args=["--other"])
+    with pytest.raises(ScaffoldError, match="is there already"):
+        package_project("weather", tmp_path / "w", connect_src=["https://api.example"])
     with pytest.raises(ScaffoldError, match="is there already"):
         package_project("weather==2", tmp_path / "w")
     with pytest.raises(ScaffoldError, match="a project of something else"):
