@@ -11,17 +11,12 @@ The module has the interface of `server`, for programs: `open_entry`, `load_entr
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import sys
-from asyncio import base_events
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
-
-import anyio
 
 from mcpframe.frame import entries, lines
 from mcpframe.frame.compat import absent
@@ -29,10 +24,18 @@ from mcpframe.frame.compat.sdk import in_pyodide, major
 from mcpframe.frame.compat.stdio import stdio_of
 from mcpframe.frame.core.errors import EntryError, ProgramError
 from mcpframe.frame.lines import LineFiles, PlainMessages
+from mcpframe.frame.program_input import replace_input
+from mcpframe.frame.program_loops import Loops, current, replace_loops
 
 _MOST_SHOWN = 1000  # characters
 _CONTAINING = {1: "mcpframe.frame.compat.mcp1", 2: "mcpframe.frame.compat.mcp2_program"}
 """What contains the failures of handlers, by the SDK's major version."""
+_MOST_LOOPS = 20
+"""How many event loops a program may run before it serves."""
+_NEVER_SERVED = (
+    "The program returned without serving MCP on its standard input and output: it may need an argument for that "
+    "(tool.mcpframe.args), or serve in another way, such as HTTP, which a page cannot."
+)
 
 
 class ConsoleScript:
@@ -60,8 +63,9 @@ def load_entry(entry: str) -> ConsoleScript:
     Raises:
         EntryError: There is no such module, or it has no such function. Whatever else the module raises is passed on.
     """
-    _replace_loops()  # the author's modules may take them by name
+    replace_loops()  # the author's modules may take them by name
     if in_pyodide():
+        replace_input()
         import_module("mcpframe.frame.browser.stack")  # with the snapshot
         import_module(_CONTAINING[major()])
         absent.answer_imports()
@@ -97,123 +101,64 @@ async def serve(
 
     async def program(files: LineFiles) -> None:
         with stdio_of(files):
-            await run(server.main)
+            await run(server.main, files)
 
     await lines.serve_lines(
         program, read, write, discovers=major() == 2, experimental=experimental, on_problem=on_problem
     )
 
 
-async def run(main: Callable[[], object]) -> None:
+async def run(main: Callable[[], object], files: LineFiles | None = None) -> None:
     """Run a program's function to its end, and what it starts in an event loop.
 
     Args:
         main: The function.
+        files: What it serves, if that is to be noticed: a program that exits or ends before it reads them is an error.
 
     Raises:
-        ProgramError: It ends, or exits, without having started anything. Whatever else it raises is passed on.
+        ProgramError: It ends, or exits, without having served. Whatever else it raises is passed on, with the calls
+            that started its event loop as `mcpframe_places`.
     """
-    _replace_loops()
-    loops = _Loops()
-    token = _loops.set(loops)
+    replace_loops()
+    loops = Loops()
     try:
         with _heard() as heard:
-            result = main()
-    except SystemExit as error:
-        if not loops.has_run and loops.noted is None:
+            for _ in range(_MOST_LOOPS):
+                result = await _run(main, loops)
+                if loops.noted is None or _has_served(loops, files):
+                    break
+                loops.again(result)
+    except BaseException as error:
+        if not hasattr(error, "mcpframe_places"):
+            error.mcpframe_places = loops.places  # type: ignore[attr-defined]
+        if isinstance(error, SystemExit) and not _has_served(loops, files):
             raise ProgramError(_exited(error, heard)) from error
-        result = None
+        raise
+    if not _has_served(loops, files):
+        raise ProgramError(_NEVER_SERVED)
+
+
+async def _run(main: Callable[[], object], loops: Loops) -> Any:
+    """Run the function, and then what it has noted or returned; the result of that."""
+    token = current.set(loops)
+    result = None
+    try:
+        result = main()
     except BaseException:
         if loops.noted is None:  # else it is the unwinding, or what main makes of it
             raise
-        result = None
     finally:
-        _loops.reset(token)
+        current.reset(token)
     if loops.noted is not None:
-        await loops.noted
-    elif inspect.isawaitable(result):
+        return await loops.noted
+    if inspect.isawaitable(result):
+        loops.has_run = True
         await result
-    elif not loops.has_run:
-        raise ProgramError(
-            "The program returned without serving MCP on its standard input and output: it may need an argument for "
-            "that (tool.mcpframe.args), or serve in another way, such as HTTP, which a page cannot."
-        )
+    return None
 
 
-class _Unwound(BaseException):
-    """Ends `main` where it would have waited for an event loop."""
-
-
-class _Loops:
-    """What `main` has started in event loops.
-
-    Attributes:
-        noted: The coroutine that it wanted to be run, where it cannot wait for that.
-        has_run: Whether one was run.
-    """
-
-    def __init__(self) -> None:
-        self.noted: Coroutine[Any, Any, Any] | None = None
-        self.has_run = False
-
-    def run(self, awaitable: Any) -> Any:
-        """Run a coroutine, or note it and unwind `main`."""
-        if self.noted is not None:  # main has caught the first one, or cleans up
-            if inspect.iscoroutine(awaitable):
-                awaitable.close()
-            raise _Unwound
-        coroutine = awaitable if inspect.iscoroutine(awaitable) else _awaiting(awaitable)
-        stack = import_module("mcpframe.frame.browser.stack") if in_pyodide() else None
-        if stack is not None and stack.can_wait():
-            self.has_run = True
-            return stack.wait_for(coroutine)
-        self.noted = coroutine
-        raise _Unwound
-
-
-_loops: ContextVar[_Loops | None] = ContextVar("mcpframe_loops", default=None)
-"""Those of the program whose `main` is running in this context."""
-_replaced: set[object] = set()
-
-
-def _replace_loops() -> None:
-    """Replace what starts an event loop: while `main` runs, `_Loops` does it; otherwise it is what it was."""
-    eventloop: Any = import_module("anyio._core._eventloop")
-    original = asyncio.run
-    if original in _replaced:
-        return
-
-    def asyncio_run(main: Any, **options: Any) -> Any:
-        loops = _loops.get()
-        return original(main, **options) if loops is None else loops.run(main)
-
-    anyio_original = eventloop.run
-
-    def anyio_run(func: Any, *args: Any, **options: Any) -> Any:
-        loops = _loops.get()
-        return anyio_original(func, *args, **options) if loops is None else loops.run(func(*args))
-
-    asyncio.run = asyncio.runners.run = asyncio_run
-    anyio.run = eventloop.run = anyio_run  # type: ignore[assignment]
-    for owner, name in (asyncio.Runner, "run"), *((kind, "run_until_complete") for kind in _loop_types()):
-        setattr(owner, name, _dispatching(getattr(owner, name)))
-    _replaced.add(asyncio_run)
-
-
-def _dispatching(method: Callable[..., Any]) -> Callable[..., Any]:
-    def run(owner: object, awaitable: Any, **options: Any) -> Any:
-        loops = _loops.get()
-        return method(owner, awaitable, **options) if loops is None else loops.run(awaitable)
-
-    return run
-
-
-def _loop_types() -> list[type]:
-    return list(dict.fromkeys((base_events.BaseEventLoop, type(asyncio.get_running_loop()))))
-
-
-async def _awaiting(awaitable: Any) -> Any:
-    return await awaitable
+def _has_served(loops: Loops, files: LineFiles | None) -> bool:
+    return files.stdin.is_read if files else loops.has_run or loops.noted is not None
 
 
 class _Listening:

@@ -58,9 +58,14 @@ class PlainMessages:
 
 
 class LineReader:
-    """Standard input as an SDK reads it: an async file of lines. It ends when the session does."""
+    """Standard input as an SDK reads it: an async file of lines. It ends when the session does.
+
+    Attributes:
+        is_read: whether anybody has begun to read it.
+    """
 
     def __init__(self) -> None:
+        self.is_read = False
         self._lines: asyncio.Queue[str] = asyncio.Queue()
 
     def put(self, line: str) -> None:
@@ -82,6 +87,7 @@ class LineReader:
 
     async def readline(self) -> str:
         """Return the next line with its newline, or an empty text at the end."""
+        self.is_read = True
         line = await self._lines.get()
         if not line:
             self.end()  # for whoever reads on

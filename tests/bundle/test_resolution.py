@@ -103,6 +103,15 @@ def test_a_package_may_be_named_server(index: Path) -> None:
     assert (found["server"], found["mcpframe-tests-helper"]) == (("server",), ("server (package)",))
 
 
+@pytest.mark.parametrize(("pinned", "sdk"), [("1.9.4", 1), ("2.0.0", 2)])
+def test_a_package_that_pins_an_early_sdk_gets_a_later_one(index: Path, pinned: str, sdk: int) -> None:
+    write_wheel(index, "mcpframe-tests-pinning", {}, version="1.1", requires=[f"mcp=={pinned}"])
+    write_wheel(index, "mcpframe-tests-pinning", {}, version="1.0", requires=["mcp"])
+    lock = resolved("mcpframe-tests-pinning")
+    assert (versions(lock)["mcpframe-tests-pinning"], lock.sdk) == ("1.1", sdk)
+    assert lock.notes[0].startswith(f"mcp {versions(lock)['mcp']} instead of {pinned}, which mcpframe-tests-pinning")
+
+
 def test_a_second_resolution_does_not_ask_pip_again(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_wheel(index, "mcpframe-tests-again", {})
     first = resolved("mcpframe-tests-again")

@@ -22,15 +22,29 @@ async def list_all(ask: Any, kind: str, *, patience: float = LIST_TIMEOUT) -> li
         patience: Seconds for all pages together.
 
     Raises:
-        CallError: The list does not end, or did not arrive in time.
+        CallError: The server answers with an error or something invalid, the list does not end, or did not arrive in
+            time.
     """
     name = kind.replace("_", " ")
 
     def expired() -> CallError:
         return CallError(f"The server has not listed its {name} within {patience:g} s: check what its code waits for.")
 
-    async with within(patience, expired):
-        return await _all_pages(ask, kind, name)
+    from mcp.shared.exceptions import MCPError
+    from pydantic import ValidationError
+
+    try:
+        async with within(patience, expired):
+            return await _all_pages(ask, kind, name)
+    except MCPError as error:
+        reason = str(error).rstrip(".")
+        raise CallError(f"The server answers with an error where its {name} are listed: {reason}.") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise CallError(
+            f"The server's list of {name} is not one of MCP ({place}: {first['msg']}): its SDK or code has a fault."
+        ) from error
 
 
 async def _all_pages(ask: Any, kind: str, name: str) -> list[dict[str, Any]]:

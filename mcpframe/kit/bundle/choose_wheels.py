@@ -65,6 +65,7 @@ class Wanted:
         sdk: The requirement of the official SDK.
         left_out: The packages that the author leaves out.
         undeclared: Packages that another one, the value, requires without saying so.
+        overrides_sdk: Whether `sdk` takes the place of what packages require of it, as that is too early a version.
         zones_for: The package that needs the database of time zones, which a page does not have.
     """
 
@@ -72,12 +73,14 @@ class Wanted:
     sdk: str
     left_out: tuple[str, ...] = ()
     undeclared: Mapping[str, str] | None = None
+    overrides_sdk: bool = False
     zones_for: str | None = None
 
     def compile(self, constraints: Mapping[str, str], preferred: Mapping[str, str]) -> dict[str, Pin]:
         """Return the versions that fit under constraints. As `compile_pins`."""
         roots = self.roots if self.zones_for is None else (*self.roots, ZONES)
-        pins = compile_pins(roots, constraints, preferred, sdk=self.sdk, excluded=self.left_out)
+        overrides = (self.sdk,) if self.overrides_sdk else ()
+        pins = compile_pins(roots, constraints, preferred, sdk=self.sdk, excluded=self.left_out, overrides=overrides)
         if self.zones_for is not None:
             who = {requirer(self.zones_for), *pins[ZONES].required_by} - {SERVER}
             pins[ZONES] = replace(pins[ZONES], required_by=tuple(sorted(who)))

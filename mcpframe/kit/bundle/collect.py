@@ -34,7 +34,7 @@ _FOR_OBJECTS_OF_OTHERS = frozenset({"other_server.py"})
 _FOR_MCP_1 = frozenset({"compat/earlier_pydantic.py", "compat/mcp1.py"})
 _FOR_FASTMCP = frozenset({"compat/fastmcp_package.py"})
 _FOR_WRAPPED = frozenset({"wrapped.py"})
-_FOR_PROGRAMS = frozenset({"console.py"})
+_FOR_PROGRAMS = frozenset({"console.py", "program_input.py", "program_loops.py"})
 _FOR_PROGRAMS_OF_MCP_2 = frozenset({"compat/mcp2_program.py"})
 _FOR_HTTP = frozenset(
     {"browser/fetching.py"} | {f"compat/http/{path.name}" for path in (_PACKAGE / "frame/compat/http").glob("*.py")}

@@ -50,6 +50,20 @@ def with_entry(project: Project, wheels: Mapping[str, Path], author: Mapping[str
     return project
 
 
+def entry_code(project: Project, wheels: Mapping[str, Path], author: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the code of the server: the author's files, or those of the package that the entry is in.
+
+    Args:
+        project: The project, as `with_entry` returns it.
+        wheels: The files of its wheels, by package.
+        author: Its own files.
+    """
+    top = project.entry.partition(":")[0].partition(".")[0]
+    if _has(author, top):
+        return dict(author)
+    return next((files for wheel in wheels.values() if _has(files := unpack(wheel), top)), {})
+
+
 def _with_program(project: Project, wheels: Mapping[str, Path]) -> Project:
     name = canonicalize_name(project.entry)
     if name not in wheels:

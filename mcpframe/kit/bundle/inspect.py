@@ -18,10 +18,12 @@ from mcpframe.kit.bundle.archive import pack
 from mcpframe.kit.bundle.layers import SERVER_PATH, SITE_PACKAGES, Layer, Layers, compiled
 from mcpframe.kit.bundle.pyodide_job import Mounted, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
 from mcpframe.kit.bundle.runtime import Runtime
+from mcpframe.kit.bundle.start_errors import Code, Raised, explain
 
 _MOST = 10_000
 _MOST_LEVELS = 100  # the default limit of a message
 _MOST_SHOWN = 2000  # characters
+_MOST_QUOTED = 100  # characters
 
 
 def _is_tool(tool: dict[str, Any]) -> dict[str, Any]:
@@ -85,6 +87,7 @@ class Inspected:
         tools: The tools as `tools/list` returns them; None if the server lists them only within a session.
         modules: The names of all modules that are imported together with the server.
         setup: The requirements of its setup; None if they are not known.
+        notes: Warnings about what it does, in sentences.
     """
 
     name: str
@@ -95,6 +98,7 @@ class Inspected:
     tools: tuple[dict[str, Any], ...] | None = None
     modules: tuple[str, ...] = ()
     setup: InspectedSetup | None = None
+    notes: tuple[str, ...] = ()
 
 
 def compile_and_inspect(
@@ -105,6 +109,7 @@ def compile_and_inspect(
     origin: Path,
     kind: str,
     settings: Mapping[str, Any],
+    code: Mapping[str, bytes],
     timeout: float = 120.0,
     evaluates: bool = False,
 ) -> tuple[Layers, Inspected]:
@@ -119,7 +124,8 @@ def compile_and_inspect(
         origin: The folder of the author's files on this machine, for tracebacks.
         kind: `"server"` or `"page"`.
         settings: The environment of the author's code; see `Project.settings`.
-        timeout: The time limit of the import, in seconds.
+        code: The server's code, by path in the folder that it is imported from, for errors.
+        timeout: The time limit of the import, in seconds; a console script has half of it again until it serves.
         evaluates: Whether the page may run JavaScript from text.
 
     Raises:
@@ -135,7 +141,7 @@ def compile_and_inspect(
             archives.append(Mounted(file, layer.to, layer.libraries))
         start = partial(
             run_in_pyodide,
-            timeouts={"inspect": timeout},
+            timeouts={"inspect": timeout * 1.5 if settings.get("program") else timeout},
             evaluates=evaluates,
             runtime=runtime,
             archives=archives,
@@ -146,6 +152,7 @@ def compile_and_inspect(
                 "MCPFRAME_KIND": kind,
                 "MCPFRAME_SETTINGS": json.dumps(settings),
                 "MCPFRAME_PATHS": ":".join(layers.paths),
+                "MCPFRAME_PATIENCE": str(timeout / 2),
             },
         )
         inspected: list[Outcome] = []
@@ -179,14 +186,8 @@ def compile_and_inspect(
             ) from error
     found = _checked(outcome.result, entry, kind)
     if found.error is not None:
-        shown = (found.traceback or "").replace(f"{SERVER_PATH}/", f"{origin}/").rstrip()
-        raise ServerFails(
-            visible(
-                f"The {kind} {entry!r} does not start in the page: {found.error.rstrip('.')}."
-                + (f"\n{shown}" if shown else "")
-            ),
-            f"{found.error}\n{shown}",
-        )
+        message = f"The {kind} {entry!r} does not start in the page: {_failure(found, code, entry, origin)}"
+        raise ServerFails(visible(message), f"{found.error}\n{found.traceback or ''}")
     return layers, Inspected(
         name=found.name,
         title=found.title,
@@ -196,7 +197,29 @@ def compile_and_inspect(
         tools=None if found.tools is None else tuple(found.tools),
         modules=tuple(found.modules),
         setup=None if found.setup is None else found.setup.as_inspected(),
+        notes=_notes(found, code),
     )
+
+
+def _failure(found: _Reported, code: Mapping[str, bytes], entry: str, origin: Path) -> str:
+    """Return why a server does not start, as sentences; with the traceback if it is none of the known reasons."""
+    error = explain([item.as_raised() for item in found.raised], code, entry)
+    shown = (found.traceback or "").replace(f"{SERVER_PATH}/", f"{origin}/").rstrip()
+    sentences = error.sentences(found.error or "")
+    return f"{sentences}\n{shown}" if shown and not error.what else sentences
+
+
+def _notes(found: _Reported, code: Mapping[str, bytes]) -> tuple[str, ...]:
+    if found.printed is None:
+        return ()
+    place = Code(code).place([(path, line, name) for path, line, name in found.printed.frames])
+    text = found.printed.text.partition("\n")[0][:_MOST_QUOTED]
+    where = f" ({place})" if place else ""
+    note = (
+        f"The program prints to its standard output{where}: {visible(text)!r}. In a page that is the console and the "
+        "client's log; it does not disturb MCP."
+    )
+    return (note,)
 
 
 class _Permission(BaseModel):
@@ -219,6 +242,28 @@ class _Setup(BaseModel):
         return InspectedSetup(self.visible, tuple(permissions))
 
 
+_Frame = Annotated[tuple[_Text, int, _Text], Field(strict=False)]  # JSON has lists only
+_Frames = Annotated[list[_Frame], Field(max_length=_MOST)]
+
+
+class _Raised(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    kinds: Annotated[list[_Text], Field(max_length=_MOST)]
+    text: _Text
+    frames: _Frames
+
+    def as_raised(self) -> Raised:
+        return Raised(tuple(self.kinds), self.text, tuple(self.frames))
+
+
+class _Printed(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    text: _Text
+    frames: _Frames
+
+
 class _Reported(BaseModel):
     """The result of `in_pyodide/inspect.py`, or whatever the author's modules have put in its place."""
 
@@ -226,6 +271,8 @@ class _Reported(BaseModel):
 
     error: _Text | None = None
     traceback: _Text | None = None
+    raised: Annotated[list[_Raised], Field(max_length=_MOST)] = []
+    printed: _Printed | None = None
     name: _Text = ""
     title: _Text | None = None
     version: _Text | None = None

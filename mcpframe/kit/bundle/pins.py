@@ -65,6 +65,7 @@ def compile_pins(
     *,
     sdk: str | None,
     excluded: Iterable[str] = (),
+    overrides: Iterable[str] = (),
     platform: str = PYODIDE,
 ) -> dict[str, Pin]:
     """Choose a version of each package, by normalized name.
@@ -75,6 +76,7 @@ def compile_pins(
         preferred: Versions that are taken if they fit.
         sdk: The requirement of the official SDK; None for the author's requirements alone.
         excluded: Packages that nothing requires, whatever their metadata says.
+        overrides: Requirements that take the place of everybody's requirements of the same packages.
         platform: The platform that they are for, as uv names it.
 
     Raises:
@@ -86,6 +88,7 @@ def compile_pins(
         f"{OWN}.in": (sdk, *INSTALLER) if sdk else (),
         "constraints.txt": constraints.values(),
         "excludes.txt": (excluded := tuple(excluded)),
+        "overrides.txt": overrides,
         # uv keeps the versions in an existing output file.
         "pins.txt": [f"{name}=={version}" for name, version in preferred.items()],
     }
@@ -93,6 +96,7 @@ def compile_pins(
         for name, lines in files.items():
             (folder / name).write_text("".join(f"{line}\n" for line in lines))
         command = [find_uv_bin(), "pip", "compile", f"{SERVER}.in", f"{OWN}.in", "--constraints", "constraints.txt"]
+        command += ["--overrides", "overrides.txt"]
         command += ["--excludes", "excludes.txt"] if excluded else []
         command += ["--python-platform", platform, "--python-version", PYTHON_VERSION.rpartition(".")[0]]
         command += ["--generate-hashes", "--no-header", "--annotation-style", "line", "--quiet", "--no-config"]

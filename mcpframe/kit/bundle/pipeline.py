@@ -19,7 +19,7 @@ from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.archive import source_date
 from mcpframe.kit.bundle.collect import author_files, may_wrap, own_files, page_files
 from mcpframe.kit.bundle.compile import cache_key
-from mcpframe.kit.bundle.console_scripts import with_entry
+from mcpframe.kit.bundle.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.contents import assemble
 from mcpframe.kit.bundle.http_libraries import has_http_library
 from mcpframe.kit.bundle.inspect import Inspected, ServerFails, compile_and_inspect
@@ -163,6 +163,7 @@ def _build_with(lock: Lock, task: _Task) -> BuildResult:
                     origin=project.source,
                     kind=project.config.kind,
                     settings=project.settings,
+                    code=entry_code(project, wheels, author),
                     timeout=project.config.import_timeout,
                     evaluates=project.config.csp.unsafe_eval,
                 )
@@ -178,6 +179,8 @@ def _build_with(lock: Lock, task: _Task) -> BuildResult:
             if taken.snapshot is not None:
                 assets, manifest = assemble(*parts, snapshot=taken.snapshot)
         # Without a final outcome the bundle does not count as current, so that the next build tries again.
+        if inspected.notes:
+            manifest["notes"] = list(inspected.notes)
         manifest |= {"start": taken.told, "inputs": key if taken.final else ""}
         with progress(f"Writing {out / project.name}"):
             write_bundle(out, project.name, assets, manifest)
@@ -294,7 +297,7 @@ def _has_bytes(schema: object) -> bool:
 
 
 def _warnings(project: Project, manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    found = list(manifest["patches"]["notes"])
+    found = [*manifest["patches"]["notes"], *manifest.get("notes", ())]
     if ANY in manifest["allowed_origins"]:
         found.append('allowed_origins has "*": any page on the web may embed the server and call its tools.')
     if project.config.options.allow_opaque:

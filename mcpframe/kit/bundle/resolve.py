@@ -18,7 +18,7 @@ from mcpframe.kit.bundle.left_out import LEFT_OUT
 from mcpframe.kit.bundle.lock import OWN, SERVER, Lock, Locked, requirer
 from mcpframe.kit.bundle.pins import INSTALLER, LINUX, Conflict, Pin, compile_pins
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
-from mcpframe.kit.bundle.sdk_choice import EARLIER_SDK, SDK, written_for_earlier
+from mcpframe.kit.bundle.sdk_choice import EARLIER_SDK, FIRST, FIRST_EARLIER, SDK, written_for_earlier
 from mcpframe.kit.bundle.wheels import wheel_path
 
 BASE = (SDK,)
@@ -81,23 +81,43 @@ class _Resolution:
         try:
             pins = self.wanted.compile({}, self.preferred)
         except Conflict:
-            if self.wanted.roots and _sdk_is_earlier(newest := self._newest()):
+            newest = self._newest() if self.wanted.roots else {}
+            if _sdk_is_earlier(newest):
                 return self.run_earlier(newest)
+            if _is_before(newest, FIRST):
+                return self._lock_overriding(newest)
             raise
         if "mcp" not in pins or not set(pins["mcp"].required_by) - {OWN, SERVER}:
             return self._lock(pins, None)
         newest = self._newest()
+        if _is_before(newest, FIRST) and not _sdk_is_earlier(newest):
+            return self._lock_overriding(newest)
         return self.run_earlier(newest) if _sdk_is_earlier(newest) else self._lock(pins, newest)
 
     def run_earlier(self, newest: Mapping[str, Pin] | None = None) -> Lock:
         """Return the lock with mcp 1.x."""
         earlier = replace(self, wanted=replace(self.wanted, sdk=EARLIER_SDK))
+        if newest and _is_before(newest, FIRST_EARLIER):
+            return earlier._lock_overriding(newest)
         return earlier._lock(earlier.wanted.compile({}, self.preferred), newest)
+
+    def _lock_overriding(self, newest: Mapping[str, Pin]) -> Lock:
+        """Return the lock with a later version of the SDK than the requirements allow."""
+        wanted = replace(self.wanted, overrides_sdk=True)
+        pins = wanted.compile({}, self.preferred)
+        lock = replace(self, wanted=wanted)._lock(pins, None)
+        who = " and ".join(newest["mcp"].required_by)
+        note = (
+            f"mcp {pins['mcp'].version} instead of {newest['mcp'].version}, which {who} requires: earlier ones do not "
+            "work in a page"
+        )
+        return replace(lock, notes=(note, *lock.notes))
 
     def _newest(self) -> dict[str, Pin]:
         """Return the versions of the author's requirements that a usual machine gets."""
         wanted = self.wanted
-        return compile_pins(wanted.roots, {}, self.preferred, sdk=None, excluded=wanted.left_out, platform=LINUX)
+        preferred = {name: version for name, version in self.preferred.items() if name != "mcp"}
+        return compile_pins(wanted.roots, {}, preferred, sdk=None, excluded=wanted.left_out, platform=LINUX)
 
     def _lock(self, pins: dict[str, Pin], newest: Mapping[str, Pin] | None) -> Lock:
         before = gone_back(self.wanted, pins, newest or {}, self.preferred)
@@ -112,6 +132,11 @@ class _Resolution:
 
 def _sdk_is_earlier(pins: Mapping[str, Pin]) -> bool:
     return "mcp" in pins and Version(pins["mcp"].version) < Version("2")
+
+
+def _is_before(pins: Mapping[str, Pin], first: str) -> bool:
+    """Return whether packages, and not the author, require a version of the SDK before the first that works."""
+    return "mcp" in pins and SERVER not in pins["mcp"].required_by and Version(pins["mcp"].version) < Version(first)
 
 
 def _users(packages: tuple[Locked, ...], *sdks: str) -> dict[str, Locked]:

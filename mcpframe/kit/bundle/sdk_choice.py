@@ -17,7 +17,9 @@ from packaging.utils import canonicalize_name
 
 from mcpframe.kit.bundle.imports import imports_named, syntax_tree
 
-SDK = "mcp>=2.3,<3"
+FIRST, FIRST_EARLIER = "2.3", "1.24"
+"""The first versions of 2.x and of 1.x that work in a page."""
+SDK = f"mcp>={FIRST},<3"
 """The requirement of the official SDK."""
 EARLIER_SDK = "mcp>=1.2,<2"
 """The requirement for a server that is written for 1.x."""

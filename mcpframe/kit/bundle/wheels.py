@@ -81,7 +81,13 @@ def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[s
     missing = [package for package in packages if not _is_good(found[package.name], package.sha256)]
     for package in missing:
         if package.source == "pyodide":
-            pyodide.fetch(package.filename, package.sha256, found[package.name])
+            try:
+                pyodide.fetch(package.filename, package.sha256, found[package.name])
+            except DownloadError as error:
+                raise DownloadError(
+                    f"{error} {' and '.join(package.required_by)} requires {package.name}: if the server works "
+                    f'without it, leave it out (tool.mcpframe.leave_out = ["{package.name}"]).'
+                ) from error
     pinned = [package for package in missing if package.source == "index"]
     pins = {package.name: (package.version, (package.sha256,)) for package in pinned}
     foreign = {package.name for package in pinned if is_foreign(package.filename)}

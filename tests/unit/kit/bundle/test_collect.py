@@ -50,7 +50,7 @@ def test_what_other_sdks_need_is_carried_with_them_alone() -> None:
 def test_what_programs_need_is_carried_with_them_alone() -> None:
     for sdk in (1, 2):
         only = set(own_files("1.2.3", sdk=sdk, program=True)) - set(own_files("1.2.3", sdk=sdk))
-        names = {"console.py", "browser/stack.py"}
+        names = {"console.py", "program_input.py", "program_loops.py", "browser/stack.py"}
         names |= {"compat/mcp2_program.py", *_FOR_LINES} if sdk == 2 else set()
         assert only == {f"mcpframe/frame/{name}" for name in names}
 

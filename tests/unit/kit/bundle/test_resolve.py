@@ -45,6 +45,7 @@ class Index:
         *,
         sdk: str | None,
         excluded: Iterable[str] = (),
+        overrides: Iterable[str] = (),
         platform: str = "",
     ) -> dict[str, Any]:
         given = constraints

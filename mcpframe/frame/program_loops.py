@@ -1,0 +1,188 @@
+"""What a console script starts event loops with, replaced while its function runs, as the page has one loop already.
+
+With stack switching a coroutine runs to its end inside of the function; without, it is noted, the function is unwound
+by an exception, and the coroutine is awaited then. If that one has not served, the function is run again, and is given
+the result: programs prepare in one event loop and serve in the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import sys
+from asyncio import base_events
+from collections.abc import Callable, Coroutine
+from contextvars import ContextVar
+from importlib import import_module
+from types import FrameType
+from typing import Any
+
+import anyio
+
+from mcpframe.frame.compat.sdk import in_pyodide
+
+Place = tuple[str, int, str]
+"""A file, a line and a function's name."""
+
+_MOST_PLACES = 50
+
+
+class Unwound(BaseException):
+    """Ends the function where it would have waited for an event loop."""
+
+
+class Loops:
+    """What a program has started in event loops.
+
+    Attributes:
+        noted: The coroutine that it wanted to be run, if it cannot wait for that.
+        results: Those of the coroutines that were noted before, in the order in which the function starts them.
+        has_run: Whether one was run.
+        places: Where it started the last one: the calls that led there, outermost first.
+    """
+
+    def __init__(self) -> None:
+        self.noted: Coroutine[Any, Any, Any] | None = None
+        self.results: list[Any] = []
+        self.has_run = False
+        self._reused = 0
+        self.places: list[Place] = []
+        self.tasks_before = asyncio.all_tasks()
+
+    def again(self, result: Any) -> None:
+        """Prepare to run the function again, with the result of the coroutine that was noted."""
+        self.results.append(result)
+        self.noted, self._reused = None, 0
+
+    def run(self, awaitable: Any) -> Any:
+        """Run a coroutine, or note it and unwind the function."""
+        if self.noted is not None:  # the function has caught the first one, or cleans up
+            _close(awaitable)
+            raise Unwound
+        if self._reused < len(self.results):
+            self._reused += 1
+            _close(awaitable)
+            return self.results[self._reused - 1]
+        coroutine = awaitable if inspect.iscoroutine(awaitable) else _awaiting(awaitable)
+        self.places = _places()
+        stack = import_module("mcpframe.frame.browser.stack") if in_pyodide() else None
+        if stack is not None and stack.can_wait():
+            self.has_run = True
+            return stack.wait_for(coroutine)
+        self.noted = coroutine
+        raise Unwound
+
+    async def until_stopped(self) -> None:
+        """Return as soon as `loop.stop()` is called, or the tasks that the program has created are done."""
+        stopped = asyncio.Event()
+        _forever.append(stopped)
+        theirs = asyncio.all_tasks() - self.tasks_before - {asyncio.current_task()}
+        waiting = asyncio.ensure_future(stopped.wait())
+        try:
+            while theirs and not stopped.is_set():
+                done, _ = await asyncio.wait([waiting, *theirs], return_when=asyncio.FIRST_COMPLETED)
+                theirs -= done
+                for task in done:
+                    task.result()
+        finally:
+            waiting.cancel()
+            _forever.remove(stopped)
+
+
+current: ContextVar[Loops | None] = ContextVar("mcpframe_loops", default=None)
+"""Those of the program whose function is running in this context."""
+_forever: list[asyncio.Event] = []
+_replaced: set[object] = set()
+
+
+def replace_loops() -> None:
+    """Replace what starts an event loop: while a program's function runs, `Loops` does it."""
+    eventloop: Any = import_module("anyio._core._eventloop")
+    original = asyncio.run
+    if original in _replaced:
+        return
+
+    def asyncio_run(main: Any, **options: Any) -> Any:
+        loops = current.get()
+        return original(main, **options) if loops is None else loops.run(main)
+
+    anyio_original = eventloop.run
+
+    def anyio_run(func: Any, *args: Any, **options: Any) -> Any:
+        loops = current.get()
+        return anyio_original(func, *args, **options) if loops is None else loops.run(func(*args))
+
+    asyncio.run = asyncio.runners.run = asyncio_run
+    anyio.run = eventloop.run = anyio_run  # type: ignore[assignment]
+    for owner, name in (asyncio.Runner, "run"), *((kind, "run_until_complete") for kind in _loop_types()):
+        setattr(owner, name, _dispatching(getattr(owner, name)))
+    for kind in _loop_types():
+        setattr(kind, "run_forever", _running_forever(kind.run_forever))  # noqa: B010
+        setattr(kind, "stop", _stopping(kind.stop))  # noqa: B010
+    if in_pyodide():
+        _keep_the_loop()
+    _replaced.add(asyncio_run)
+
+
+def _dispatching(method: Callable[..., Any]) -> Callable[..., Any]:
+    def run(owner: object, awaitable: Any, **options: Any) -> Any:
+        loops = current.get()
+        return method(owner, awaitable, **options) if loops is None else loops.run(awaitable)
+
+    return run
+
+
+def _running_forever(method: Callable[..., Any]) -> Callable[..., Any]:
+    def run_forever(owner: object) -> Any:
+        loops = current.get()
+        return method(owner) if loops is None else loops.run(loops.until_stopped())
+
+    return run_forever
+
+
+def _stopping(method: Callable[..., Any]) -> Callable[..., Any]:
+    def stop(owner: object) -> None:
+        for stopped in _forever:
+            stopped.set()
+        if not _forever:
+            method(owner)
+
+    return stop
+
+
+def _keep_the_loop() -> None:
+    """Let a program that makes a loop have the page's: a second one would be taken for the one that runs."""
+    original = asyncio.new_event_loop
+
+    def new_event_loop() -> asyncio.AbstractEventLoop:
+        return asyncio._get_running_loop() or original()
+
+    async def shutdown_asyncgens(self: object) -> None:
+        """Nothing: the generators are those of the page, too."""
+
+    asyncio.new_event_loop = asyncio.events.new_event_loop = new_event_loop
+    asyncio.set_event_loop = asyncio.events.set_event_loop = lambda loop: None
+    for kind in _loop_types():
+        kind.shutdown_asyncgens = shutdown_asyncgens
+
+
+def _loop_types() -> list[type[Any]]:
+    return list(dict.fromkeys((base_events.BaseEventLoop, type(asyncio.get_running_loop()))))
+
+
+def _places() -> list[Place]:
+    frame: FrameType | None = sys._getframe(2)
+    places: list[Place] = []
+    while frame is not None and len(places) < _MOST_PLACES:
+        places.append((frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
+        frame = frame.f_back
+    return places[::-1]
+
+
+def _close(awaitable: Any) -> None:
+    if inspect.iscoroutine(awaitable):
+        awaitable.close()
+
+
+async def _awaiting(awaitable: Any) -> Any:
+    return await awaitable
