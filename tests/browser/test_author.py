@@ -5,6 +5,7 @@ storage. Two tests are about those.
 """
 
 import json
+import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -28,17 +29,38 @@ from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles, new_context
 from tests.browser.outers import PATIENCE
 from tests.browser.stored import STORED
+from tests.support.server_kinds import FRAME_SERVER, of_kind
 
 OPTIONS = Options(handshake_timeout=BOOT_PATIENCE)
 
 
+REQUIREMENTS = {"mcp 2.x": [], "mcp 1.x": ["mcp<2"], "fastmcp": ["fastmcp>=4,<5"]}
+of_every_kind = pytest.mark.parametrize("authored", [FRAME_SERVER, *REQUIREMENTS], indirect=True)
+"""For tests that are repeated with wrapped servers of other SDKs."""
+
+
 @pytest.fixture(scope="session")
-def authored(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
-    """The bundle of `servers/authored`, which the host's origin may embed."""
-    folder = tmp_path_factory.mktemp("authored")
-    built = build(SERVERS / "authored", folder, allowed_origins=[origins.host])
+def authored(
+    request: pytest.FixtureRequest, origins: Origins, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Bundle]:
+    """The bundle of `servers/authored`, which the host's origin may embed; its parameter is a kind of server."""
+    folder, project = tmp_path_factory.mktemp("authored"), SERVERS / "authored"
+    kind = getattr(request, "param", FRAME_SERVER)
+    if kind != FRAME_SERVER:
+        project = write_kind(project, tmp_path_factory.mktemp("project") / "authored", kind)
+    built = build(project, folder, allowed_origins=[origins.host])
     with serve_folder(folder) as served:
         yield Bundle(folder, f"http://bundle.host.localhost:{served.port}", built.url_path)
+
+
+def write_kind(project: Path, folder: Path, kind: str) -> Path:
+    """Write the project of a `FrameServer` anew, for a wrapped server of this kind, and return its folder."""
+    shutil.copytree(project, folder)
+    server, configuration = folder / "server.py", folder / "pyproject.toml"
+    server.write_text(of_kind(server.read_text().replace(', version="1.0.0"', ""), kind))
+    requirements = f"dependencies = {json.dumps(REQUIREMENTS[kind])}"
+    configuration.write_text(configuration.read_text().replace("dependencies = []", requirements))
+    return folder
 
 
 class SetUp:
@@ -88,7 +110,7 @@ class Connected:
 async def connected(page: Page, outer: OuterFrame, *, visible: bool | None = None) -> AsyncIterator[Connected]:
     """Open a session with the bundle in the host page."""
     place = PlaywrightPlace(page)
-    async with Client(outer.connect(place, visible=visible), mode="2026-07-28") as client:
+    async with Client(outer.connect(place, visible=visible), mode="auto") as client:
         assert place.window is not None
         yield Connected(outer, client, await place.window.frame())
 
@@ -100,6 +122,7 @@ def outer_for(bundle: Bundle, session_id: str | None = None, **options: Any) -> 
 # Setup
 
 
+@of_every_kind
 async def test_a_person_sets_it_up_and_the_tools_find_what_was_entered(
     host_page: Page, authored: Bundle, tmp_path: Path
 ) -> None:
@@ -173,6 +196,7 @@ async def test_a_setup_that_the_host_gives_up_leaves_a_page_that_can_be_set_up_a
         assert (await under_way.result()).title == "Authored: again"
 
 
+@of_every_kind
 async def test_a_session_asks_for_its_setup_again(host_page: Page, authored: Bundle) -> None:
     heard: list[Any] = []
     outer = outer_for(authored, on_event=heard.append)
@@ -188,6 +212,7 @@ async def test_a_session_asks_for_its_setup_again(host_page: Page, authored: Bun
 # Storage
 
 
+@of_every_kind
 async def test_values_outlive_the_page_and_belong_to_one_session(host_page: Page, authored: Bundle) -> None:
     one, other = outer_for(authored, "one"), outer_for(authored, "one:two")
     async with connected(host_page, one) as session:
@@ -398,7 +423,8 @@ def session(shared: tuple[Connected, Troubles, BrowserContext]) -> Connected:
     return shared[0]
 
 
-async def test_the_page_is_told_when_it_is_shown_and_hidden(session: Connected) -> None:
+@of_every_kind
+async def test_the_page_is_told_when_it_is_shown_and_hidden(authored: Bundle, session: Connected) -> None:
     async def until(seen: list[bool]) -> None:
         with anyio.fail_after(PATIENCE):
             while (await session.call("visible"))["seen"] != seen:
@@ -414,7 +440,8 @@ async def test_the_page_is_told_when_it_is_shown_and_hidden(session: Connected) 
     await until([False, True, False, True])
 
 
-async def test_python_handles_what_happens_in_the_page(session: Connected) -> None:
+@of_every_kind
+async def test_python_handles_what_happens_in_the_page(authored: Bundle, session: Connected) -> None:
     await session.frame.click("#more")
     await session.frame.click("#more")
     await expect(session.frame.locator("#count")).to_have_text("2")
