@@ -29,6 +29,8 @@ from mcp.server.fastmcp import FastMCP
 logging.basicConfig(level=logging.INFO)
 mcp = FastMCP("around")
 ticks = []
+logs = Path.home() / ".logs" / "deep"
+logs.mkdir(parents=True, exist_ok=True)
 
 
 def tick():
@@ -68,6 +70,7 @@ def files() -> str:
 
     home = Path.home()
     (home / "note.txt").write_text("kept")
+    (logs / "log.txt").write_text("in a folder that was made at import")
     Path("here.txt").write_text("here")
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "a").write_text("b")

@@ -10,6 +10,9 @@ import json
 import sys
 from typing import Any
 
+folders: list[str] = []
+"""What the author's module has made while it was imported: memory has no files, so these are made again."""
+
 
 def start_visit(visitor: str) -> None:
     """Set everything that belongs to a visit.
@@ -38,6 +41,8 @@ def start_visit(visitor: str) -> None:
     if uuid := sys.modules.get("uuid"):
         _set_if_there(uuid, "_node", None)
         _set_if_there(uuid, "_last_timestamp", None)
+    for folder in folders:
+        os.makedirs(folder, exist_ok=True)  # noqa: PTH103  pathlib is not needed otherwise
     if tempfile := sys.modules.get("tempfile"):
         _set_if_there(tempfile, "_name_sequence", None)
 

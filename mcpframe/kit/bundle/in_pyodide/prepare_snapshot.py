@@ -257,11 +257,13 @@ def load(entry: str, kind: str, settings: str) -> None:
     """Import the author's module, and note what it uses. Factories and programs are called in each page."""
     global _error, _loaded, _kind
     from mcpframe.frame import boot, entries
+    from mcpframe.frame.compat import after_restore
 
     chosen = json.loads(settings)
     servers = boot.server_module(chosen.get("program", ""))
     _kind = kind
     drawn = random.getstate()
+    there = _folders()
     sys.setprofile(_watch)
     try:
         entries.set_environment(**chosen)
@@ -276,8 +278,19 @@ def load(entry: str, kind: str, settings: str) -> None:
         _error = {"what": f"{type(error).__name__}: {error}"}
     finally:
         sys.setprofile(None)
+    after_restore.folders = sorted(_folders() - there)
     if random.getstate() != drawn:  # native code's calls are not seen by a profile function
         _noted.append({"what": "randomness"})
+
+
+def _folders() -> set[str]:
+    """Return the folders of the file system that a program may write to."""
+    found: set[str] = set()
+    for folder, names, _ in os.walk("/"):
+        if folder == "/":
+            names[:] = [name for name in names if name not in ("dev", "lib", "proc")]
+        found |= {os.path.join(folder, name) for name in names}  # noqa: PTH118
+    return found
 
 
 async def finish() -> str:
