@@ -28,6 +28,7 @@ LINUX = "x86_64-manylinux_2_28"
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _PIN = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==(\S+)")
 _NO_NETWORK = re.compile(r"dns error|error sending request|Failed to fetch|Could not connect|timed out", re.IGNORECASE)
+_NOT_BUILT = re.compile(r"Failed to (?:download and )?build `([^`]+)`")
 
 
 class Conflict(BuildError):
@@ -116,6 +117,12 @@ def _explain(error: ToolFailed) -> BuildError | DownloadError:
             "The package index cannot be reached, so the requirements cannot be resolved: check the network."
         )
     reason = " ".join(error.output.split())
+    if built := _NOT_BUILT.search(reason):
+        return Conflict(
+            f"{built[1]} has no wheel, and its sources say what it requires only when they are built, which fails: "
+            "require another version, a package that has a wheel, or leave it out (tool.mcpframe.leave_out).",
+            reason,
+        )
     _, found, because = reason.partition("Because ")
     reason = f"because {because}" if found else reason
     return Conflict(

@@ -365,6 +365,7 @@ def test_the_versions_of_an_older_lock_are_preferred(resolving: Resolving) -> No
     ("output", "kind", "told"),
     [
         ("error: dns error\n", DownloadError, "check the network"),
+        ("error: Failed to build `old==0.1`\n  cause: its setup.py raises", BuildError, "old==0.1 has no wheel"),
         (
             "error: No solution\n  cause: Because nope was not found in the package registry and you require nope.",
             BuildError,
