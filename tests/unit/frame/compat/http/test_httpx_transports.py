@@ -1,0 +1,128 @@
+"""The transports of httpx over a network: what is sent, what is raised, and what has no effect."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import httpx2
+import pytest
+
+from mcpframe.frame.compat.http import exchange, httpx_transports
+from mcpframe.frame.compat.http.exchange import FetchFailed, FetchTimedOut, HttpAnswer, Request
+
+
+class _Answer:
+    status, reason, redirected = 200, "", True
+    url = "https://final.example/"
+
+    def __init__(self, *parts: bytes | Exception) -> None:
+        self.headers = [("content-type", "text/plain")]
+        self.parts = [*parts]
+        self.is_closed = False
+
+    def read_now(self, limit: float | None = None) -> bytes:
+        part = self.parts.pop(0) if self.parts else b""
+        if isinstance(part, Exception):
+            raise part
+        return part
+
+    async def read(self, limit: float | None = None) -> bytes:
+        return self.read_now(limit)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class _Network:
+    def __init__(self) -> None:
+        self.answer: _Answer | Exception = _Answer(b"one", b"two")
+        self.sent: list[Request] = []
+
+    def send_now(self, request: Request) -> HttpAnswer:
+        request.check()
+        self.sent.append(request)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    async def send(self, request: Request) -> HttpAnswer:
+        return self.send_now(request)
+
+
+@pytest.fixture
+def network() -> _Network:
+    return _Network()
+
+
+@pytest.fixture
+def library(network: _Network) -> Any:
+    """A module of transports that are fitted, in place of httpx2's own."""
+    module: Any = ModuleType("httpx2._transports.default")
+    module.HTTPTransport = type("HTTPTransport", (httpx2.BaseTransport,), {})
+    module.AsyncHTTPTransport = type("AsyncHTTPTransport", (httpx2.AsyncBaseTransport,), {})
+    httpx_transports.fit(module, network)
+    return module
+
+
+@pytest.fixture
+def client(library: Any) -> httpx2.Client:
+    return httpx2.Client(transport=library.HTTPTransport(http2=True, retries=3, limits=None))
+
+
+def test_a_client_sends_and_reads(client: httpx2.Client, network: _Network) -> None:
+    answer = client.post("https://user:secret@api.example/a#part", json={}, headers={"X-A": "ä".encode("latin-1")})
+    assert (answer.text, str(answer.url), answer.reason_phrase) == ("onetwo", "https://final.example/", "OK")
+    [sent] = network.sent
+    assert (sent.url, sent.body, sent.timeout) == ("https://api.example/a", b"{}", 10)
+    headers = dict(sent.sent_headers)
+    assert (headers["x-a"] if "x-a" in headers else headers["X-A"]) == "ä"
+    assert {"authorization", "content-type", "accept"} <= {name.lower() for name in headers}
+    assert not {"host", "user-agent", "connection", "content-length"} & {name.lower() for name in headers}
+
+
+@pytest.mark.parametrize(("timeout", "expected"), [(5, 5), (None, None), (httpx2.Timeout(1, read=30), 30)])
+def test_the_timeout_is_the_one_for_reading(
+    client: httpx2.Client, network: _Network, timeout: Any, expected: float | None
+) -> None:
+    client.get("https://api.example/", timeout=timeout)
+    assert network.sent[0].timeout == expected
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind"),
+    [(FetchFailed("add it to connect_src"), httpx2.ConnectError), (FetchTimedOut("late"), httpx2.ReadTimeout)],
+)
+async def test_failures_are_the_librarys(library: Any, network: _Network, failure: Exception, kind: Any) -> None:
+    network.answer = failure
+    async with httpx2.AsyncClient(transport=library.AsyncHTTPTransport()) as client:
+        with pytest.raises(kind, match=str(failure)) as raised:
+            await client.get("https://api.example/")
+        assert str(raised.value.request.url) == "https://api.example/"
+        network.answer = cut = _Answer(b"part", FetchFailed("cut off"))
+        with pytest.raises(httpx2.ReadError, match="cut off"):
+            await client.get("https://api.example/")
+        assert cut.is_closed
+
+
+@pytest.mark.parametrize(
+    ("method", "url", "part"), [("GET", "https://api.example/", "body"), ("POST", "ftp://api.example/", "http://")]
+)
+def test_what_a_page_cannot_send(client: httpx2.Client, method: str, url: str, part: str) -> None:
+    with pytest.raises(httpx2.UnsupportedProtocol, match=part):
+        client.request(method, url, content=b"data")
+
+
+@pytest.mark.parametrize("options", [{"verify": False}, {"cert": "file.pem"}, {"proxy": "http://proxy.example"}])
+def test_what_has_no_effect_is_warned_of_once(
+    library: Any, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(exchange, "_warned", set())
+    with pytest.warns(RuntimeWarning, match="A page cannot"):
+        library.HTTPTransport(**options)
+    library.AsyncHTTPTransport(**options)
+
+
+def test_a_page_has_no_unix_sockets(library: Any) -> None:
+    with pytest.raises(ValueError, match="uds"):
+        library.HTTPTransport(uds="/run/socket")
