@@ -1,4 +1,4 @@
-"""What the bridge's tests need: bridges of `tests/browser/servers/everything` as programs of their own, and clients."""
+"""What the bridge's tests need: bridges of servers with one of everything as programs of their own, and clients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.bridge.clients import BridgedClient
 from tests.bridge.programs import PATIENCE, environment, over_http
 
 ROOT = Path(__file__).parents[2]
-SERVER = ROOT / "tests" / "browser" / "servers" / "everything"
+SERVERS = ROOT / "tests" / "browser" / "servers"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -33,12 +33,17 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def server() -> str:
     """What is bridged. The first bridge builds it into the cache."""
-    return str(SERVER)
+    return str(SERVERS / "everything")
 
 
 @pytest.fixture(scope="session")
 def bridge_command(server: str) -> list[str]:
     """How a bridge is run."""
+    return command_for(server)
+
+
+def command_for(server: str) -> list[str]:
+    """Return how a bridge of a server is run."""
     return [sys.executable, "-m", "mcpframe", "bridge", server, "--timeout", str(PATIENCE)]
 
 
@@ -49,8 +54,18 @@ def http_bridge(bridge_command: list[str], tmp_path_factory: pytest.TempPathFact
         yield address
 
 
+@pytest.fixture(scope="session")
+def http_bridge_of_mcp_1(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a bridge over HTTP to a server of mcp 1.x."""
+    command = command_for(str(SERVERS / "mcp1-everything"))
+    with over_http(command, tmp_path_factory.mktemp("http-profile")) as address:
+        yield address
+
+
 @pytest.fixture(
-    scope="session", params=["stdio, modern", "stdio, legacy", "http, modern", "http, legacy"], ids=lambda name: name
+    scope="session",
+    params=["stdio, modern", "stdio, legacy", "http, modern", "http, legacy", "http of mcp 1.x, legacy"],
+    ids=lambda name: name,
 )
 async def client(
     request: pytest.FixtureRequest, bridge_command: list[str], tmp_path_factory: pytest.TempPathFactory
@@ -58,8 +73,8 @@ async def client(
     """The official client at a bridge: over each transport, in each era."""
     transport, era = request.param.split(", ")
     async with AsyncExitStack() as stack:
-        if transport == "http":
-            where = request.getfixturevalue("http_bridge")
+        if transport.startswith("http"):
+            where = request.getfixturevalue("http_bridge" if transport == "http" else "http_bridge_of_mcp_1")
         else:
             profile = tmp_path_factory.mktemp("stdio-profile")
             command, *arguments = [*bridge_command, "--profile", str(profile)]

@@ -10,6 +10,7 @@ from mcp.server.fastmcp.utilities.types import Audio
 from pydantic import AnyUrl, BaseModel, Field
 
 mcp = FastMCP("everything", instructions="One of everything.")
+mcp._mcp_server.version = "1.2.3"  # there is no argument for it
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
