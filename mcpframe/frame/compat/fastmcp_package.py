@@ -9,13 +9,19 @@ wheel for a page. 2.14 starts such a worker for every server, 3.x where docket i
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import math
 import os
 import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import Any
+
+import anyio
+
+from mcpframe.frame.lines import reason_of
 
 MODULE = "fastmcp.server.server"
 """The module with its server."""
@@ -49,12 +55,40 @@ def set_environment() -> None:
 
 
 def fit() -> None:
-    """Fit what has been imported: servers start no worker for tasks, and show no banner."""
+    """Fit what has been imported: servers start no worker for tasks, show no banner, and outlive their tools."""
+    contain_tools()
     module: Any = import_module(MODULE)
     if hasattr(module, "log_server_banner"):  # of 2.x, which has no setting for `run`
         module.log_server_banner = _show_nothing
     if hasattr(module.FastMCP, "_docket_lifespan"):
         module.FastMCP._docket_lifespan = _without_docket
+
+
+class ToolStopped(Exception):
+    """What a tool has raised that is no `Exception`, or a group of exceptions, whose own message says nothing."""
+
+
+def contain_tools() -> None:
+    """Let nothing that a tool raises end more than its call: fastmcp answers an `Exception` alone."""
+    tools: Any = import_module("fastmcp.tools")
+    kind = getattr(tools, "FunctionTool", None) or import_module("fastmcp.tools.tool").Tool
+    original = kind.run
+    if hasattr(original, "mcpframe"):
+        return
+
+    async def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return await original(self, *args, **kwargs)
+        except BaseException as error:
+            # Of the client, or of the end of the session.
+            if isinstance(error, asyncio.CancelledError) and anyio.current_effective_deadline() == -math.inf:
+                raise
+            if isinstance(error, Exception) and not isinstance(error, BaseExceptionGroup):
+                raise
+            raise ToolStopped(reason_of(error)) from error
+
+    run.mcpframe = True  # type: ignore[attr-defined]
+    kind.run = run
 
 
 def _show_nothing(*_: Any, **__: Any) -> None:

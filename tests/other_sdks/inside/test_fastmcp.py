@@ -115,3 +115,44 @@ async def test_a_client_without_a_handshake_of_the_newest_revision(client: Plain
 
 def text_of(result: dict[str, Any]) -> str:
     return str(result["content"][0]["text"])
+
+
+FAILING = """
+import sys
+
+import anyio
+from fastmcp import FastMCP
+
+mcp = FastMCP("failing")
+
+
+async def fail() -> None:
+    raise RuntimeError("the inner reason")
+
+
+@mcp.tool()
+async def group() -> str:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(fail)
+    return "not reached"
+
+
+@mcp.tool()
+async def leave() -> str:
+    sys.exit("not today")
+
+
+def main() -> None:
+    mcp.run()
+"""
+
+
+@pytest.mark.parametrize(("entry", "program"), [("authored:mcp", ""), ("authored:main", "failing")])
+async def test_what_a_tool_raises_ends_its_call_alone(serving: Serving, entry: str, program: str) -> None:
+    async with serving(FAILING, entry, program=program) as client:
+        await client.initialize()
+        for tool, reason in (("group", "the inner reason"), ("leave", "SystemExit: not today"), ("group", "inner")):
+            failed = await client.call(tool)
+            assert failed["isError"]
+            assert reason in text_of(failed)
+            assert "TaskGroup" not in text_of(failed)
