@@ -8,12 +8,12 @@ from mcpframe.kit.bundle.imports import imports_of
 from mcpframe.kit.bundle.lock import Lock
 from mcpframe.kit.project.project import Project
 
-_ASKED_FOR = frozenset({"concurrent", "resource", "threading"})
-"""Modules that an author imports who wants it for a server of mcp 2.x, too."""
+_ASKED_FOR = frozenset({"concurrent", "resource"})
+"""Modules whose import by an author means a server of mcp 2.x that needs it, too: without it they fail in a page."""
 
 
 def written_for_a_process(project: Project, lock: Lock, author: Mapping[str, bytes]) -> bool:
-    """Return whether a server was written for a process: a console script, one of another SDK, or with threads.
+    """Return whether a server was written for a process: a program, of another SDK, or with pools of threads.
 
     Args:
         project: The project.

@@ -16,7 +16,7 @@ from mcpframe.kit.project.project import find_project
     ("code", "chosen"),
     [
         ("import asyncio", False),
-        ("import threading", True),
+        ("import threading", False),
         ("def work():\n    from concurrent.futures import ThreadPoolExecutor", True),
         ("import resource", True),
     ],
