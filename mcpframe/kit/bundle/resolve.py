@@ -142,7 +142,7 @@ def _is_before(pins: Mapping[str, Pin], first: str) -> bool:
 def _users(packages: tuple[Locked, ...], *sdks: str) -> dict[str, Locked]:
     """Return the packages that require one of these, by name."""
     users = {who for package in packages if package.name in sdks for who in package.required_by}
-    return {package.name: package for package in packages if requirer(package.name) in users}
+    return {item.name: item for item in packages if requirer(item.name) in users and item.source == "index"}
 
 
 def _code_for_earlier(lock: Lock) -> str | None:
@@ -169,5 +169,6 @@ def _uses_zones(packages: tuple[Locked, ...]) -> str | None:
     if not _users(packages, *_SDKS) or any(package.name == ZONES for package in packages):
         return None
     base = {package.name for package in Lock("", packages).closure(["mcp", *INSTALLER])}
-    others = (package for package in packages if package.name not in base)
+    # Those of Pyodide's distribution are not in the cache yet, and require the database themselves.
+    others = (package for package in packages if package.name not in base and package.source == "index")
     return next((item.name for item in others if imports_named("zoneinfo", unpack(wheel_path(item)))), None)

@@ -348,6 +348,16 @@ def test_whose_packages_use_time_zones_has_their_database(resolving: Resolving) 
     assert "tzdata" not in versions(resolving(index, roots=["a"], code=code))
 
 
+def test_what_comes_from_pyodide_is_not_looked_into(resolving: Resolving, monkeypatch: pytest.MonkeyPatch) -> None:
+    via = {"mcp": "-r mcpframe.in, a", "a": "-r server.in", "numpy": "a"}
+    index = Index({name: ["3"] for name in via}, via, {"mcp": ["3"], "a": ["3"], "numpy": []})
+    own = PyodidePackage("numpy", "2.4.6", "numpy-2.4.6-cp314.whl", HASH, ())
+    looked: list[str] = []
+    monkeypatch.setattr(module, "imports_named", lambda _, files: looked.extend(files) or [])
+    resolving(index, own, roots=["a"])
+    assert set(looked) == {"a.py"}
+
+
 def test_requirements_that_contradict_each_other_are_an_error_with_either(resolving: Resolving) -> None:
     index = Index({"mcp": ["2.3"], "a": ["1"]}, VIA, WHEELS)
     index.conflict = SDK
