@@ -23,7 +23,7 @@ def rows(packages: Sequence[Package], outcomes: Mapping[str, Outcome]) -> list[t
             tools = "" if outcome.tools is None else str(outcome.tools)
             seconds = f"{outcome.seconds:.0f}"
             told = f"{outcome.stage}: {outcome.why}" if outcome.stage else f"`{package.tool}` answers"
-            told += f" (needs {package.needs})" if package.needs else ""
+            told += f" (needs {package.needs})" if package.needs and outcome.stage else ""
             found.append((package.name, outcome.version, outcome.sdk, tools, size, seconds, told))
     return found
 
