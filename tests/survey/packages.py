@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +59,8 @@ class Package:
 
     @property
     def digest(self) -> str:
-        """A hash of everything said about it: an outcome of something else is not its own."""
-        return hashlib.sha256(repr(self).encode()).hexdigest()[:16]
+        """A hash of what is tried: an outcome of something else is not its own."""
+        return hashlib.sha256(repr(replace(self, needs="")).encode()).hexdigest()[:16]
 
 
 def read_packages(path: Path) -> list[Package]:

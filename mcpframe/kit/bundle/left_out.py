@@ -79,6 +79,7 @@ LEFT_OUT = (
 
 
 OF_NO_USE = {
+    "ruff": "is a program that checks code, required by mistake",
     "httptools": "reads HTTP from the sockets of a server",
     "uvloop": "is an event loop on sockets, and a page has its own",
 }
