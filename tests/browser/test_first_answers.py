@@ -1,0 +1,105 @@
+"""A restored page answers its first messages from memory: what it imports then is in the snapshot.
+
+A module that is not has the page fetch all files of the library at once, by synchronous requests.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, Request
+
+from mcpframe.kit.base.data import templates_dir
+from mcpframe.kit.bundle import build
+from mcpframe.kit.project.packaged import package_project
+from mcpframe.kit.project.project import find_project
+from mcpframe.kit.web.serve import serve_folder
+from tests.browser.clients import Era, PythonClient
+from tests.browser.conftest import Origins, Troubles
+from tests.support.wheels import use_index, write_unmodified
+
+FIRST_CALLS: dict[str, tuple[str, dict[str, Any]]] = {
+    "everything": ("test_simple_text", {}),
+    "json-analyzer": ("evaluate_jsonpath", {"path": "$"}),
+    "mermaid-editor": ("get_source", {}),
+    "minimal": ("add", {"a": 1, "b": 2}),
+    "pi-calculator": ("calculate_pi", {"iterations": 1000}),
+    "unmodified-flashcards": ("list_cards", {"deck": "german"}),
+    "unmodified-shopping": ("add_item", {"item": "milk"}),
+    "unmodified-units": ("convert", {"value": 2, "from": "mile"}),
+}
+"""By template: the tool that is called first. One answers that the user has to choose a file first."""
+BEHIND_A_SETUP = {"sqlite-analyst"}
+"""Templates that answer with an error until the user has chosen files."""
+NEWEST = ("minimal", "pi-calculator")
+"""Templates that are also asked without a handshake, in the newest revision."""
+PROGRAMS = pytest.mark.xfail(reason="a program imports something between the restore and its first answer")
+CASES = [
+    *(pytest.param(name, "legacy", marks=PROGRAMS if name.startswith("un") else ()) for name in FIRST_CALLS),
+    *(pytest.param(name, "modern") for name in NEWEST),
+]
+pytestmark = pytest.mark.skipif(os.environ.get("MCPFRAME_SNAPSHOT") == "0", reason="about pages from a snapshot")
+
+
+@pytest.fixture(scope="module")
+def url_of(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """Builds a template at its first use, and returns the address of its bundle."""
+    folder, index = tmp_path_factory.mktemp("bundles"), tmp_path_factory.mktemp("index")
+    write_unmodified(index)
+    paths: dict[str, str] = {}
+
+    def url(name: str) -> str:
+        if name not in paths:
+            project = templates_dir() / name
+            if not project.is_dir():
+                args = ["--unit", "m"] if name == "unmodified-units" else []
+                project = package_project(name, tmp_path_factory.mktemp(name) / "project", args=args)
+            paths[name] = build(project, folder, allowed_origins=[origins.host]).url_path
+        return f"http://neighbour.host.localhost:{served.port}/{paths[name]}"
+
+    with serve_folder(folder) as served, pytest.MonkeyPatch.context() as patch:
+        use_index(index, patch)
+        yield url
+
+
+@pytest.fixture
+async def synchronous(host_page: Page) -> AsyncIterator[list[str]]:
+    """The addresses of the synchronous requests that pages make."""
+    found: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.resource_type == "xhr":
+            found.append(request.url)
+
+    host_page.context.on("request", note)
+    yield found
+    host_page.context.remove_listener("request", note)
+
+
+@pytest.mark.parametrize(("name", "era"), CASES)
+async def test_the_first_answers_need_no_file(
+    host_page: Page, troubles: Troubles, url_of: Callable[[str], str], synchronous: list[str], name: str, era: Era
+) -> None:
+    url = url_of(name)
+    async with AsyncExitStack() as stack:
+        client = PythonClient(host_page, era, stack)
+        await client.open(url)
+        tool, arguments = FIRST_CALLS[name]
+        assert tool in [item["name"] for item in (await client.request("tools/list"))["tools"]]
+        assert (await client.call(tool, **arguments))["content"]
+        assert synchronous == []
+
+
+def test_every_server_of_the_templates_is_here() -> None:
+    files = [*templates_dir().glob("*/pyproject.toml"), *templates_dir().glob("unmodified/*/pyproject.toml")]
+    folders = [file.parent for file in files]
+    servers = {
+        f"unmodified-{folder.name}" if folder.parent.name == "unmodified" else folder.name
+        for folder in folders
+        if folder.parent.name == "unmodified" or find_project(folder).config.kind == "server"
+    }
+    assert servers == FIRST_CALLS.keys() | BEHIND_A_SETUP
