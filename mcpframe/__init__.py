@@ -2,9 +2,10 @@
 
 Public names: `FrameServer`, what its functions take and give (`FrameSession`, `Setup`, `SetupCancelled`, `SetupFailed`,
 `Permission`), and `load` for servers; `wrap`, which returns a server of any SDK with what a `FrameServer` has;
-`OuterFrame` and `POPUP` for hosts; `connect_to_host`, `serve` and `Page` for pages that are no server; and `errors`,
-the module of everything mcpframe raises. They are imported when they are first used, so importing mcpframe costs
-nothing, and works with any version of the SDK.
+`Host`, `HostContext` and what a host tells a view of its tool call (`ToolInput`, `ToolInputPartial`, `ToolResult`,
+`ToolCancelled`); `OuterFrame` and `POPUP` for hosts; `connect_to_host`, `serve` and `Page` for pages that are no
+server; and `errors`, the module of everything mcpframe raises. They are imported when they are first used, so importing
+mcpframe costs nothing, and works with any version of the SDK.
 """
 
 from __future__ import annotations
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     from mcpframe.frame.core import errors
     from mcpframe.frame.core.errors import SetupCancelled as SetupCancelled
     from mcpframe.frame.core.errors import SetupFailed as SetupFailed
+    from mcpframe.frame.host import Host as Host
+    from mcpframe.frame.host_context import HostContext as HostContext
+    from mcpframe.frame.host_context import ToolCancelled as ToolCancelled
+    from mcpframe.frame.host_context import ToolInput as ToolInput
+    from mcpframe.frame.host_context import ToolInputPartial as ToolInputPartial
+    from mcpframe.frame.host_context import ToolResult as ToolResult
     from mcpframe.frame.host_link import connect_to_host as connect_to_host
     from mcpframe.frame.load import load as load
     from mcpframe.frame.outer import OuterFrame as OuterFrame
@@ -32,12 +39,18 @@ __all__ = [
     "POPUP",
     "FrameServer",
     "FrameSession",
+    "Host",
+    "HostContext",
     "OuterFrame",
     "Page",
     "Permission",
     "Setup",
     "SetupCancelled",
     "SetupFailed",
+    "ToolCancelled",
+    "ToolInput",
+    "ToolInputPartial",
+    "ToolResult",
     "connect_to_host",
     "errors",
     "load",
@@ -48,6 +61,8 @@ __all__ = [
 _HOME = {
     "FrameServer": "mcpframe.frame.server:FrameServer",
     "FrameSession": "mcpframe.frame.author:FrameSession",
+    "Host": "mcpframe.frame.host:Host",
+    "HostContext": "mcpframe.frame.host_context:HostContext",
     "OuterFrame": "mcpframe.frame.outer:OuterFrame",
     "POPUP": "mcpframe.frame.places:POPUP",
     "Page": "mcpframe.frame.ui:Page",
@@ -55,6 +70,10 @@ _HOME = {
     "Setup": "mcpframe.frame.author_setup:Setup",
     "SetupCancelled": "mcpframe.frame.core.errors:SetupCancelled",
     "SetupFailed": "mcpframe.frame.core.errors:SetupFailed",
+    "ToolCancelled": "mcpframe.frame.host_context:ToolCancelled",
+    "ToolInput": "mcpframe.frame.host_context:ToolInput",
+    "ToolInputPartial": "mcpframe.frame.host_context:ToolInputPartial",
+    "ToolResult": "mcpframe.frame.host_context:ToolResult",
     "connect_to_host": "mcpframe.frame.host_link:connect_to_host",
     "errors": "mcpframe.frame.core.errors:",
     "load": "mcpframe.frame.load:load",

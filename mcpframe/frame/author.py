@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from mcpframe.frame.core.errors import StateError
 
 if TYPE_CHECKING:
+    from mcpframe.frame.host import Host
     from mcpframe.frame.session import Session
     from mcpframe.frame.setup_phase import SetupReason
     from mcpframe.frame.storage import Storage
@@ -30,16 +31,18 @@ class FrameSession:
         phase: `"setup"`, `"transport"`, or `"local"` outside of a frame.
         storage: the session's values in this browser.
         page: the document of this page.
+        host: what this page can ask of its host.
         closed: set when the session is over.
     """
 
-    def __init__(self, session: Session | None, phase: Phase, storage: Storage, page: Page) -> None:
+    def __init__(self, session: Session | None, phase: Phase, storage: Storage, page: Page, host: Host) -> None:
         """Made by boot, and by `FrameServer.session` outside of a frame."""
         self.id = session.id if session else "local"
         self.origin = session.origin if session else ""
         self.phase = phase
         self.storage = storage
         self.page = page
+        self.host = host
         self.closed = asyncio.Event()
         self._session = session
 
@@ -71,8 +74,9 @@ UiFunction = Callable[[FrameSession], Awaitable[None]]
 
 def local_session() -> FrameSession:
     """Return a session outside of a frame: values in memory, no page, no host."""
+    from mcpframe.frame.host import Host
     from mcpframe.frame.storage import Storage
     from mcpframe.frame.ui import Page
 
     storage = Storage("local")
-    return FrameSession(None, "local", storage, Page(None, storage=storage))
+    return FrameSession(None, "local", storage, Page(None, storage=storage), Host())

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame import entries, load
 from mcpframe.frame.compat import sdk
@@ -23,10 +23,10 @@ from mcpframe.frame.compat.process import outlive_exits
 from mcpframe.frame.core.connection import AllowedOrigins, Connection, Options, parse_allowed_origins
 from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import McpFrameError, SessionError
-from mcpframe.frame.core.events import Closed, Event, InnerWindow, Opened, Refused, SessionBegun
-from mcpframe.frame.core.origins import ANY, OPAQUE
-from mcpframe.frame.dialects.available import inner_candidates, last_words, phase_of
+from mcpframe.frame.core.events import InnerWindow, SessionBegun
+from mcpframe.frame.dialects.available import inner_candidates, phase_of
 from mcpframe.frame.peer_session import Framed, PeerSession, unwrapped
+from mcpframe.frame.reporter import Loader, Reporter, last_words_to_post
 
 if TYPE_CHECKING:
     from mcpframe.frame.author import FrameSession, Phase, UiFunction
@@ -40,34 +40,6 @@ log = logging.getLogger("mcpframe")
 
 BOOT_CAPABILITY = "mcpframe/boot"
 """The experimental capability that tells the host how this page came to be ready: see `Loader.timing`."""
-
-_REPORTED_REFUSALS = 20
-"""How many refused messages of one session are logged; the rest are only counted."""
-
-
-class Loader(Protocol):
-    """What the loader shows to a person. All arguments are texts."""
-
-    def progress(self, text: str) -> None:
-        """Say what is being done."""
-
-    def ready(self, info: str) -> None:
-        """Show where the server stands: JSON with `state` (waiting, setting up, set up, connected) and `origin`."""
-
-    def at_end(self, info: str) -> None:
-        """Keep what to post to the host where this page stops: JSON, a message and its target origin, or null."""
-
-    def timing(self) -> str:
-        """Return how this page came to be ready: JSON with `start`, how Python was started, and `marks`, in ms."""
-
-    def fail(self, title: str, detail: str) -> None:
-        """Show an error that a person can read, and its details such as a traceback."""
-
-    def problem(self, title: str, detail: str) -> None:
-        """Show an error that the server survives."""
-
-    def standalone(self, info: str) -> None:
-        """Show what this page is, as it was opened by itself."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +62,7 @@ class BootConfig:
         world: whether the author's code was written for a process: see `mcpframe.frame.world`.
         at_home: whether the home folder is the current one.
         persist: files and folders that are kept for each session: see `persist`.
+        about: how the page introduces itself to its host: `name`, `version` and `title`.
     """
 
     entry: str
@@ -107,6 +80,7 @@ class BootConfig:
     world: bool = False
     at_home: bool = False
     persist: list[str] = field(default_factory=list)
+    about: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, text: str) -> BootConfig:
@@ -244,17 +218,27 @@ def server_module(program: str = "", target: object = None) -> Any:
 async def _serve(
     target: ServerObject, allowed: AllowedOrigins, host: InnerWindow, config: BootConfig, loader: Loader
 ) -> None:
+    from mcpframe.frame import hosts
+    from mcpframe.frame.host_messages import HostMessages
     from mcpframe.frame.session import open_session
 
     servers = server_module(config.program, target)
-    connection = Connection(inner_candidates(TRANSPORT, allowed), options=config.connection_options)
-    hooks: dict[str, Any] = {"on_event": _Reporter(loader), "take_inbox": host.take_inbox}
+    candidates = inner_candidates(TRANSPORT, allowed, about=config.about)
+    connection = Connection(candidates, options=config.connection_options)
+    others = HostMessages(hosts.host_api)
     messages = servers.messages()
+    hooks: dict[str, Any] = {
+        "on_event": Reporter(loader),
+        "take_inbox": host.take_inbox,
+        "messages": messages,
+        "intercept": others,
+    }
     async with (
-        open_session(connection, host, **hooks, messages=messages) as session,
+        open_session(connection, host, **hooks) as session,
         _files_of(session, messages, config, loader) as streams,
     ):
-        with _running_for(target, session, "transport", config, loader):
+        its_host = others.handler
+        with hosts.fitted(its_host), _running_for(target, session, "transport", config, loader, its_host):
             tasks: list[asyncio.Task[None]] = []
             if isinstance(target, Framed) and target.ui_function:
                 tasks.append(asyncio.create_task(_run_ui(target, target.ui_function, loader)))
@@ -268,6 +252,7 @@ async def _serve(
                 )
                 closed = await session.ended()
             finally:
+                others.close()
                 await _end(tasks)
     if closed.error:
         raise closed.error
@@ -293,7 +278,7 @@ async def _set_up(
     phase = target.setup_phase if isinstance(target, Framed) else None
     asked: dict[str, Any] = {"visible": phase.visible, "permissions": phase.permissions} if phase else {}
     connection = Connection([setup_phase.page_candidate(allowed, **asked)], options=config.connection_options)
-    hooks: dict[str, Any] = {"on_event": _Reporter(loader), "take_inbox": host.take_inbox}
+    hooks: dict[str, Any] = {"on_event": Reporter(loader), "take_inbox": host.take_inbox}
     messages = server_module(config.program, target).messages()
     async with open_session(connection, host, **hooks, messages=messages) as session:
         if phase is None or not isinstance(target, Framed):
@@ -329,7 +314,7 @@ async def _run_page(main: Callable[[Page], Any], config: BootConfig, loader: Loa
     allowed = config.origins(None) if named else None
 
     def note_session(begun: SessionBegun | None) -> None:
-        loader.at_end(_last_words(begun) if begun else "null")
+        loader.at_end(last_words_to_post(begun) if begun else "null")
 
     def setup() -> SetupResult:
         return config.setup_result
@@ -375,20 +360,22 @@ async def _end(tasks: list[asyncio.Task[Any]]) -> None:
 
 
 def _running_for(
-    target: ServerObject, session: Session, phase: Phase, config: BootConfig, loader: Loader
+    target: ServerObject, session: Session, phase: Phase, config: BootConfig, loader: Loader, host: Any = None
 ) -> AbstractContextManager[None]:
     """Return a context manager in whose block `server.session` is the session with this peer."""
     if not isinstance(target, Framed):
         return nullcontext()
-    return target.running_for(PeerSession(lambda: _author_session(session, phase, config, loader)))
+    return target.running_for(PeerSession(lambda: _author_session(session, phase, config, loader, host)))
 
 
-def _author_session(session: Session, phase: Phase, config: BootConfig, loader: Loader) -> FrameSession:
+def _author_session(session: Session, phase: Phase, config: BootConfig, loader: Loader, host: Any) -> FrameSession:
     from mcpframe.frame.author import FrameSession
+    from mcpframe.frame.host import Host
     from mcpframe.frame.page_storage import open_storage
 
-    storage = open_storage(session.id)
-    return FrameSession(session, phase, storage, _author_page(storage, config, loader))
+    storage = open_storage(session.storage_key)
+    its_host = host or Host(session.started.dialect)
+    return FrameSession(session, phase, storage, _author_page(storage, config, loader), its_host)
 
 
 def _author_page(storage: Storage, config: BootConfig, loader: Loader) -> Page:
@@ -397,28 +384,3 @@ def _author_page(storage: Storage, config: BootConfig, loader: Loader) -> Page:
 
     assets = Assets(config.assets.get("base", ""), frozenset(config.assets.get("files", ())))
     return Page(dom.DomBrowser(loader), assets, storage=storage, on_error=loader.problem)
-
-
-def _last_words(event: SessionBegun) -> str:
-    words = last_words(event)
-    return json.dumps(words and [words, ANY if event.origin == OPAQUE else event.origin])
-
-
-class _Reporter:
-    """Tells the page and the log what happens to a connection."""
-
-    def __init__(self, loader: Loader) -> None:
-        self._loader = loader
-        self._refused = 0
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, Refused):
-            self._refused += 1
-            if self._refused <= _REPORTED_REFUSALS:
-                log.warning("Refused a message from %s: %s", event.origin or "this page", event.error)
-        elif isinstance(event, SessionBegun):
-            state = "connected" if isinstance(event, Opened) else "setting up"
-            self._loader.ready(json.dumps({"state": state, "origin": event.origin}))
-            self._loader.at_end(_last_words(event))
-        elif isinstance(event, Closed) and event.error:
-            self._loader.at_end("null")  # the host is gone, or has been told

@@ -97,7 +97,8 @@ async def connect_to_host(
         async with open_session(connection, host, on_event=on_event) as session:
             setup_phase.complete(session, _defaults.setup())
             await asyncio.get_running_loop().create_future()  # until the host removes the page
-    connection = Connection(inner_candidates(TRANSPORT, allowed), options=used)
+    candidates = inner_candidates(TRANSPORT, allowed, initializes=True)
+    connection = Connection(candidates, options=used)
     async with open_session(connection, host, on_event=on_event) as session:
         _defaults.note_session(session.started)
         yield session.streams

@@ -63,6 +63,18 @@ class Messages(Protocol):
         ...
 
 
+class Intercept(Protocol):
+    """Takes messages of the peer that are not for the streams."""
+
+    def begun(self, session: Session, event: SessionBegun) -> None:
+        """Take note that the session has begun; called before any later message is taken."""
+        ...
+
+    def take(self, message: Mapping[str, Any]) -> bool:
+        """Return whether a message was taken, and is not put on the stream."""
+        ...
+
+
 class Session:
     """One connection over one window, until either side ends it. Made by `open_session`.
 
@@ -84,6 +96,7 @@ class Session:
         on_wire: WireHook | None = None,
         take_inbox: TakeInbox = Inbox,
         messages: Messages | None = None,
+        intercept: Intercept | None = None,
     ) -> None:
         """Prepare a session; nothing happens before `start`.
 
@@ -96,6 +109,7 @@ class Session:
                 like that, too.
             take_inbox: called once, as soon as the session listens: returns what came before, which is received first.
             messages: how messages look on the streams; None: as those of the SDK.
+            intercept: gets every message of the peer before it is put on the stream.
         """
         self.connection = connection
         connection.watched = on_wire is not None
@@ -103,6 +117,7 @@ class Session:
         self._on_event = on_event
         self._on_wire = on_wire
         self._take_inbox = take_inbox
+        self._intercept = intercept
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.Handle | None = None  # in Pyodide not a TimerHandle: it has no `when`
         self._due: float | None = None
@@ -118,6 +133,11 @@ class Session:
     def id(self) -> str:
         """The id of the session, as the outer frame gave it; empty in a dialect without."""
         return self.connection.session_id or ""
+
+    @property
+    def storage_key(self) -> str:
+        """The key of the session's values in the browser: its id. In a dialect without ids, they belong to the host."""
+        return self.id or f"{self.started.dialect} {self.origin}"
 
     @property
     def origin(self) -> str:
@@ -188,6 +208,10 @@ class Session:
             text = MalformedMessage(f"The message has no form in JSON: {told}")
         self._carry_out(self.connection.send(text, self._messages.members(message), self._loop.time()))
 
+    def post(self, message: Mapping[str, Any]) -> None:
+        """Post a JSON-RPC message that is not one of the SDK's. As `send` otherwise."""
+        self._carry_out(self.connection.send(payload.encode(message), message, self._loop.time()))
+
     def _deliver(self, inbound: Inbound) -> None:
         self._carry_out(self.connection.receive(inbound, self._loop.time()))
 
@@ -214,6 +238,8 @@ class Session:
         self._set_timer()
 
     def _receive(self, event: Received) -> None:
+        if self._intercept and self._intercept.take(event.payload):
+            return
         try:
             item = self._messages.read(event.payload)
         except ValueError as error:
@@ -229,7 +255,7 @@ class Session:
         why = payload.well_formed(str(error)).partition("\n")[0]
         if jsonrpc.is_request(body):
             answer = jsonrpc.error_response(id_, jsonrpc.INVALID_REQUEST, f"This is no request of MCP: {why}")
-            self._carry_out(self.connection.send(payload.encode(answer), answer, self._loop.time()))
+            self.post(answer)
             return error
         if id_ is None:
             return error
@@ -240,6 +266,8 @@ class Session:
     def _note(self, event: Event) -> None:
         if isinstance(event, SessionBegun) and not self._begun.done():
             self._begun.set_result(event)
+            if self._intercept:
+                self._intercept.begun(self, event)
         elif isinstance(event, OwnEvent):
             self.own_event = event
         elif isinstance(event, Closed):
@@ -302,6 +330,7 @@ async def open_session(
     on_wire: WireHook | None = None,
     take_inbox: TakeInbox = Inbox,
     messages: Messages | None = None,
+    intercept: Intercept | None = None,
 ) -> AsyncIterator[Session]:
     """Do the handshake and yield the open session; close it at the end.
 
@@ -312,6 +341,7 @@ async def open_session(
         on_wire: as for `Session`.
         take_inbox: as for `Session`.
         messages: as for `Session`.
+        intercept: as for `Session`.
 
     Yields:
         The session, past its handshake.
@@ -319,7 +349,7 @@ async def open_session(
     Raises:
         SessionError: if the handshake fails; see its subclasses.
     """
-    session = Session(connection, window, on_event, on_wire, take_inbox, messages)
+    session = Session(connection, window, on_event, on_wire, take_inbox, messages, intercept)
     try:
         session.start()
         await session.begun()

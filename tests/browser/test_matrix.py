@@ -321,7 +321,7 @@ async def test_the_parent_of_the_parent_is_not_heard_by_a_bundle(
     await page.evaluate("texts => texts.forEach((text) => say(text, frames[0].frames[0]))", texts)
     await middle.evaluate("text => say(text, frames[0])", json.dumps(REPLY))
     await middle.wait_for_function("() => heard.some(({ data }) => data.type === 'MCP_TRANSPORT_ACCEPTED')")
-    accepted = [m["data"] for m in await middle.evaluate("heard") if m["data"]["type"] == "MCP_TRANSPORT_ACCEPTED"]
+    accepted = [m["data"] for m in await middle.evaluate("heard") if m["data"].get("type") == "MCP_TRANSPORT_ACCEPTED"]
     assert accepted == [ACCEPTED]
     assert await page.evaluate("heard") == []
 

@@ -57,9 +57,10 @@ said.flooded = {
 const failing = (hash) => {
   const page = opened({ hash, framed: true });
   const [[run, after]] = page.timers;
+  const openings = page.posted.length;
   page.page.mcpframeInbox.fail();
   run();
-  return { posted: page.posted.slice(1), after };
+  return { posted: page.posted.slice(openings), after };
 };
 said.failed = { setup: failing("#setup"), transport: failing("") };
 console.log(JSON.stringify(said));

@@ -20,6 +20,10 @@ def messages_to(role: Role) -> list[Any]:
         wrong = {"jsonrpc": "2.0", "id": "hello", "result": {"version": 2}}
         wrong_hello = {"jsonrpc": "2.0", "id": "hello", "method": "hello", "params": {"version": 2}}
         return [made_up.from_peer(role, body) for body in (*bodies, wrong, wrong_hello)]
+    if role.dialect == "mcp_apps":
+        from tests.support import apps
+
+        return [*apps.MESSAGES.values(), apps.OF_ANOTHER_REVISION, apps.REFUSAL]
     from tests.support.sep import MESSAGES
 
     old = [message | {"protocolVersion": "0.1"} for message in MESSAGES.values() if "protocolVersion" in message]

@@ -14,9 +14,12 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 FRAME = REPOSITORY / "mcpframe" / "frame"
-SEP = "mcpframe.frame.dialects.sep"
-OF_THE_SEP = {"mcpframe.frame.setup_phase", "mcpframe.frame.author_setup"}
-"""The files above the dialects that are a part of it: only it has a setup phase."""
+DIALECTS = "mcpframe.frame.dialects"
+PARTS = {
+    "sep": {"mcpframe.frame.setup_phase", "mcpframe.frame.author_setup"},
+    "mcp_apps": {"mcpframe.frame.apps_host"},
+}
+"""For each dialect the files above the dialects that are a part of it: a phase of its own, its host API."""
 
 COMPOSITION = [
     *sorted((FRAME / "core").glob("*.py")),
@@ -24,7 +27,7 @@ COMPOSITION = [
     REPOSITORY / "mcpframe" / "kit" / "testing" / "framed.py",
     *(REPOSITORY / "static" / "inspector" / name for name in ("wire_entry.py", "wire_view.py", "timeline.py")),
 ]
-_WORDS = re.compile(r"MCP_[A-Z]+|\bdialects\.sep\b|\bsep\b")
+_WORDS = re.compile(r"MCP_[A-Z]+|\bui/[a-z]|\bdialects\.(sep|mcp_apps)\b|\bsep\b")
 
 
 def loaded(path: Path) -> set[str]:
@@ -38,26 +41,32 @@ def loaded(path: Path) -> set[str]:
     return found
 
 
-def concerns_the_sep(path: Path, seen: set[Path]) -> bool:
+def concerns(dialect: str, path: Path, seen: set[Path]) -> bool:
     """Return whether a test needs the dialect, itself or by way of what it imports of tests."""
     if path in seen:
         return False
     seen.add(path)
-    if path.parent.name == "sep":
+    if path.parent.name in (dialect, "dialects"):  # those of one dialect, and of all
         return True
     modules = loaded(path)
-    if any(module.startswith(SEP) or module in OF_THE_SEP for module in modules):
+    if any(module.startswith(f"{DIALECTS}.{dialect}") or module in PARTS[dialect] for module in modules):
         return True
     files = (REPOSITORY / f"{module.replace('.', '/')}.py" for module in modules if module.startswith("tests."))
-    return any(concerns_the_sep(file, seen) for file in files if file.exists())
+    return any(concerns(dialect, file, seen) for file in files if file.exists())
+
+
+@pytest.fixture(scope="module", params=PARTS)
+def removed(request: pytest.FixtureRequest) -> str:
+    """The dialect that is removed."""
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")
-def without_sep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def without(removed: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package and its tests, in which the dialect's folder is not there."""
     root = tmp_path_factory.mktemp("without")
     ignored = shutil.ignore_patterns("__pycache__")
-    for folder in ("mcpframe", "tests/support", "tests/unit/frame"):
+    for folder in ("mcpframe", "tests/support", "tests/vectors", "tests/contract", "tests/unit/frame"):
         shutil.copytree(REPOSITORY / folder, root / folder, ignore=ignored)
     others = [REPOSITORY / "pyproject.toml", REPOSITORY / "tests" / "in_pyodide" / "import_budget.txt"]
     for path in (*others, *REPOSITORY.glob("tests/**/conftest.py")):
@@ -66,7 +75,7 @@ def without_sep(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(path, copied)
     for folder in ("static", "templates"):
         (root / folder).symlink_to(REPOSITORY / folder)
-    shutil.rmtree(root / SEP.replace(".", "/"))
+    shutil.rmtree(root / DIALECTS.replace(".", "/") / removed)
     return root
 
 
@@ -82,28 +91,32 @@ import sys
 from importlib import import_module
 from mcpframe.frame.dialects import available
 
-for name in sys.argv[2:]:
-    assert import_module(name).__file__.startswith(sys.argv[1]), name
-assert available.dialects() == ()
-assert available.phase_of("#setup") == "transport"
-assert available.read_wire({"type": "MCP_MESSAGE"}) is None
+root, removed, *modules = sys.argv[1:]
+for name in modules:
+    assert import_module(name).__file__.startswith(root), name
+left = [each.name for each in available.dialects()]
+assert left == [name for name in available.NAMES if name != removed]
+assert available.phase_of("#setup") == ("transport" if removed == "sep" else "setup")
+assert {
+    "sep": available.read_wire({"type": "MCP_MESSAGE"}), "mcp_apps": available.read_wire({"jsonrpc": "2.0"})
+}[removed] is None
 """
 
 
-def test_everything_else_imports(without_sep: Path) -> None:
-    frame = without_sep / "mcpframe" / "frame"
+def test_everything_else_imports(without: Path, removed: str) -> None:
+    frame = without / "mcpframe" / "frame"
     files = [path for path in sorted(frame.rglob("*.py")) if path.parent.name != "browser"]  # that needs a browser
-    names = [".".join(path.relative_to(without_sep).with_suffix("").parts) for path in files]
-    modules = [name.removesuffix(".__init__") for name in names if name not in OF_THE_SEP]
+    names = [".".join(path.relative_to(without).with_suffix("").parts) for path in files]
+    modules = [name.removesuffix(".__init__") for name in names if name not in PARTS[removed]]
     assert len(modules) > 30
-    run(without_sep, "-c", IMPORT, str(without_sep), *modules)
+    run(without, "-c", IMPORT, str(without), removed, *modules)
 
 
-def test_the_tests_that_do_not_concern_it_pass(without_sep: Path) -> None:
+def test_the_tests_that_do_not_concern_it_pass(without: Path, removed: str) -> None:
     tests = sorted((REPOSITORY / "tests" / "unit" / "frame").rglob("test_*.py"))
-    chosen = [str(path.relative_to(REPOSITORY)) for path in tests if not concerns_the_sep(path, set())]
+    chosen = [str(path.relative_to(REPOSITORY)) for path in tests if not concerns(removed, path, set())]
     assert {"tests/unit/frame/core/test_candidates.py", "tests/unit/frame/core/test_candidates_fuzz.py"} <= {*chosen}
-    done = run(without_sep, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-x", *chosen)
+    done = run(without, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-x", *chosen)
     assert " passed" in done.stdout
 
 

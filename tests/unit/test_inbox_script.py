@@ -21,6 +21,17 @@ from tests.support.sep import connection_in, hear
 CAMERA = {"name": "camera", "phase": ("setup",), "required": True, "purpose": "</script> \u2028"}
 NEVER_STARTED = DIALECT.never_started("setup")
 TRANSPORT = {"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"}
+VIEW = {
+    "jsonrpc": "2.0",
+    "id": "mcpframe/initialize",
+    "method": "ui/initialize",
+    "params": {
+        "appInfo": {"name": "a-server", "version": "1.2"},
+        "appCapabilities": {"tools": {"listChanged": True}},
+        "protocolVersion": "2026-01-26",
+    },
+}
+FRAMED = [TRANSPORT, VIEW]
 SETUP = {
     "type": "MCP_SETUP_HANDSHAKE",
     "protocolVersion": "1.0",
@@ -32,7 +43,9 @@ SETUP = {
 
 
 def data(setup: InspectedSetup | None) -> dict[str, Any]:
-    return inbox_data(Inspected("a server", setup=setup), McpframeConfig(boot_timeout=12.5))
+    return inbox_data(
+        Inspected("a server", setup=setup), McpframeConfig(boot_timeout=12.5), {"name": "a-server", "version": "1.2"}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +57,17 @@ def said() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("fragment", "opening"),
-    [("", TRANSPORT), ("#visible", TRANSPORT), ("#nosetup", TRANSPORT), ("#setup", SETUP), ("#visible,setup", SETUP)],
+    ("fragment", "openings"),
+    [("", FRAMED), ("#visible", FRAMED), ("#nosetup", FRAMED), ("#setup", [SETUP]), ("#visible,setup", [SETUP])],
 )
-def test_it_posts_the_opening_of_its_addresss_phase(said: dict[str, Any], fragment: str, opening: object) -> None:
-    assert said[f"at {fragment}"] == [[opening, "*"]]
+def test_it_posts_the_openings_of_its_addresss_phase(
+    said: dict[str, Any], fragment: str, openings: list[object]
+) -> None:
+    assert said[f"at {fragment}"] == [[opening, "*"] for opening in openings]
 
 
 def test_a_popup_calls_its_opener(said: dict[str, Any]) -> None:
-    assert said["popup"] == [[TRANSPORT, "*"]]
+    assert said["popup"] == [[opening, "*"] for opening in FRAMED]
 
 
 def test_a_page_that_is_opened_by_itself_posts_nothing_and_keeps_nothing(said: dict[str, Any]) -> None:
@@ -83,11 +98,11 @@ def test_the_openings_are_what_python_would_post() -> None:
     found = data(InspectedSetup())
     assert [phase["openings"] for phase in found["phases"]] == [
         [{**SETUP, "requiresVisibleSetup": False, "requestedPermissions": []}],
-        [TRANSPORT],
+        FRAMED,
     ]
 
 
 def test_python_alone_calls_where_the_setup_is_not_known() -> None:
     setup, transport = data(None)["phases"]
     assert (setup["openings"], setup["failures"]) == ([], [])
-    assert transport["openings"] == [TRANSPORT]
+    assert transport["openings"] == FRAMED

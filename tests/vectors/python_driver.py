@@ -15,10 +15,11 @@ from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Closed, Inbound, Output, Received, Refused, Send, Unreadable
 from mcpframe.frame.core.origins import ANY
 from tests.vectors.cases import Case, Result, roles
+from tests.vectors.python_apps import APPS
 from tests.vectors.python_dialect import PythonDialect
 from tests.vectors.python_sep import SEP
 
-DIALECTS: dict[str, PythonDialect] = {"sep": SEP}
+DIALECTS: dict[str, PythonDialect] = {"sep": SEP, "mcp_apps": APPS}
 
 STRANGER = "https://stranger.example"
 

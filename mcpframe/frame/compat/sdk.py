@@ -76,6 +76,11 @@ def major() -> int:
 
 
 @cache  # as `major`
+def model(name: str) -> Any:
+    """Return a model of MCP's types, as the SDK that is there has it."""
+    return getattr(import_module("mcp.types"), name)
+
+
 def has_fastmcp() -> bool:
     """Return whether the package fastmcp is there: 2.x and 3.x for mcp 1.x, 4.x for mcp 2.x. Nothing is imported.
 

@@ -32,6 +32,7 @@ class Codec:
             arrays and objects in them are then None.
         body: the member that holds the JSON-RPC message, of which `MEMBERS` are read as well. None if these are members
             of the message itself, or have other names and are listed in `members`.
+        reads_text: whether a message may also be posted as its JSON text.
     """
 
     kind: Callable[[Any], Trigger | None]
@@ -41,6 +42,7 @@ class Codec:
     carries: frozenset[Trigger]
     members: tuple[str, ...] = MEMBERS
     body: str | None = None
+    reads_text: bool = False
 
     def sketch(self, text: str) -> dict[str, Any]:
         """Return the members of a message that this codec needs, from a text that must not be parsed."""

@@ -233,7 +233,13 @@ class Connection:
             data = payload.parse(text, **self._first.exchange.limits)
         except MessageError as error:
             return self._refuse(error, text, text, origin, now)
-        machine, kind = self._claimant(data, origin)
+        is_text = isinstance(data, str)
+        if is_text and any(machine.role.codec.reads_text for machine in self._machines):
+            try:
+                text, data = data, payload.parse(data, **self._first.exchange.limits)
+            except MessageError:  # a text of another library
+                return self._seen(self._drop("noise"), text, origin, _NOISE)
+        machine, kind = self._claimant(data, origin, is_text)
         if kind is None:
             return self._seen(self._drop("noise"), text, origin, _NOISE)
         if not machine.hears(origin):
@@ -246,14 +252,24 @@ class Connection:
             outputs = self._settle(machine, outputs)
         return self._seen(outputs, text, origin) if self.watched else outputs
 
-    def _claimant(self, data: Any, origin: str) -> tuple[Machine, str | None]:
+    def _claimant(self, data: Any, origin: str, is_text: bool) -> tuple[Machine, str | None]:
         """Return whose message it is, and its kind there; None for noise.
 
         Where several codecs claim it, the candidate is preferred that hears this origin, and whose state takes it.
+
+        Args:
+            data: the message.
+            origin: its origin.
+            is_text: whether it was posted as its JSON text.
         """
+
+        def kind_in(machine: Machine) -> str | None:
+            codec = machine.role.codec
+            return codec.kind(data) if codec.reads_text or not is_text else None
+
         if self._adopted:
-            return self._adopted, self._adopted.role.codec.kind(data)
-        kinds = [(machine, machine.role.codec.kind(data)) for machine in self._machines]
+            return self._adopted, kind_in(self._adopted)
+        kinds = [(machine, kind_in(machine)) for machine in self._machines]
         claims = [claim for claim in kinds if claim[1] is not None]
         heard = [claim for claim in claims if claim[0].hears(origin)]
         taken = [claim for claim in heard if claim[0].takes(claim[1])]

@@ -30,7 +30,10 @@ class Dialect:
         last_words: returns the message that the script of a framed page posts after Python has ended, from the event
             that began the session.
         never_started: returns the message that it posts to `*` in a phase if Python does not start.
+        page_offer: returns the offer of a framed page in the transport phase. Takes by name: `name`, `version`,
+            `title`.
         host_offer: returns the offer of an outer frame. Takes by name: `session_id`, `granted`, `declined`, `asks`.
+        initializes: whether MCP's own handshake follows that of the dialect, so that a page may be a client, too.
         steps: names for people of the steps of the handshake, by kind of message.
     """
 
@@ -42,5 +45,7 @@ class Dialect:
     address_for: Callable[[str, str], str] = lambda url, phase: url
     last_words: Callable[[SessionBegun], Mapping[str, Any] | None] = lambda event: None
     never_started: Callable[[str], Mapping[str, Any] | None] = lambda phase: None
+    page_offer: Callable[..., Any] = lambda **_: None
     host_offer: Callable[..., Any] = lambda **_: None
+    initializes: bool = True
     steps: Mapping[str, str] = field(default_factory=dict)

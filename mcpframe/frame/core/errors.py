@@ -11,6 +11,9 @@ McpFrameError
 │   └── SetupCancelled       the user cancelled it
 ├── StorageError             a value of the session cannot be kept or read
 │   └── QuotaError           the browser's quota is exceeded
+├── HostError                the host answered a request of the page with an error
+│   ├── HostLacks            it does not offer this
+│   └── HostTimeout          it did not answer in time
 ├── PageError                something of the page that is not there: an element, an asset, the page itself
 ├── MessageError             one message rejected; the session continues
 │   ├── MalformedMessage     not the shape its type demands, or not JSON at all
@@ -22,6 +25,7 @@ McpFrameError
 │   └── TooManyPending       more unanswered requests than `max_pending`
 └── SessionError             the session is over, or was never established
     ├── HandshakeTimeout     nobody answered within the deadline
+    ├── HandshakeRefused     the peer answered the handshake with an error
     ├── VersionMismatch      no protocol version in common
     ├── NoPeer               the page is neither framed nor opened by another page
     ├── PopupBlocked         the browser did not open the popup
@@ -105,6 +109,31 @@ class QuotaError(StorageError):
     """The browser's quota is exceeded. Values stored before are kept."""
 
 
+class HostError(McpFrameError, RuntimeError):
+    """The host answered a request of the page with an error, or declined it.
+
+    Attributes:
+        request: what was asked for: the method, such as `"ui/open-link"`.
+        code: the JSON-RPC code; None where the host declined without one.
+        data: what the host added, as JSON values; None for nothing.
+    """
+
+    def __init__(self, message: str, request: str, code: int | None = None, data: Any = None) -> None:
+        """Say what the host answered."""
+        super().__init__(message)
+        self.request = request
+        self.code = code
+        self.data = data
+
+
+class HostLacks(HostError):
+    """The host does not offer what was asked of it, or there is no host that could: the message names it."""
+
+
+class HostTimeout(HostError, TimeoutError):
+    """The host did not answer in time. The request was cancelled."""
+
+
 class PageError(McpFrameError, LookupError):
     """An element, an asset or an answer of the page that is not there, or no page at all (outside of a browser)."""
 
@@ -147,6 +176,10 @@ class SessionError(McpFrameError, ConnectionError):
 
 class HandshakeTimeout(SessionError, TimeoutError):
     """The peer did not complete the next step of the handshake or the setup within its deadline."""
+
+
+class HandshakeRefused(SessionError):
+    """The peer answered the handshake with an error. The message has the peer's."""
 
 
 class VersionMismatch(SessionError):

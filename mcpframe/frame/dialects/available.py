@@ -6,10 +6,11 @@ A dialect is a folder beside this file with a `dialect.py`. Without that folder,
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, Final
 
 from mcpframe.frame.core.connection import Candidate
@@ -18,7 +19,7 @@ from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import SessionBegun
 from mcpframe.frame.core.origins import AllowedOrigins
 
-NAMES: Final = ("sep",)
+NAMES: Final = ("sep", "mcp_apps")
 """The dialects that mcpframe speaks, in order of preference."""
 
 
@@ -58,9 +59,26 @@ def phase_of(fragment: str) -> str:
     return next((phase for phase in phases if phase != TRANSPORT), TRANSPORT)
 
 
-def inner_candidates(phase: str, allowed_origins: AllowedOrigins) -> Sequence[Candidate]:
-    """Return the candidates of a framed page: the roles of all dialects with this phase, for the same origins."""
-    return [Candidate(each.inner[phase], allowed_origins) for each in dialects() if phase in each.inner]
+def inner_candidates(
+    phase: str,
+    allowed_origins: AllowedOrigins,
+    *,
+    about: Mapping[str, str] = MappingProxyType({}),
+    initializes: bool = False,
+) -> Sequence[Candidate]:
+    """Return the candidates of a framed page: the roles of all dialects with this phase, for the same origins.
+
+    Args:
+        phase: the phase.
+        allowed_origins: who may be the host.
+        about: how the page introduces itself, in dialects in which it does: `name`, `version` and `title`.
+        initializes: whether only dialects are wanted in which MCP's own handshake follows.
+    """
+    return [
+        Candidate(each.inner[phase], allowed_origins, each.page_offer(**about) if phase == TRANSPORT else None)
+        for each in dialects()
+        if phase in each.inner and (each.initializes or not initializes)
+    ]
 
 
 def last_words(event: SessionBegun) -> Any:
@@ -115,10 +133,8 @@ def bare_body(message: Any) -> Any:
     for each in dialects():
         for roles in (each.inner, each.outer):
             codec = roles[TRANSPORT].codec
-            if codec.kind(message) not in codec.carries:
+            if codec.body is None or codec.kind(message) not in codec.carries:
                 continue
-            if codec.body is None:
-                return message
             body = message.get(codec.body)
             envelope = json.loads(codec.encode("null", body)) if isinstance(body, dict) else None
             if envelope == {**message, codec.body: None}:

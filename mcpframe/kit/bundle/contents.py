@@ -102,7 +102,8 @@ def assemble(
     title = config.title or inspected.title or inspected.name
     folder, author_assets = _author_assets(name, page_files)
     styles = [author_assets[path] for path in style_paths(project)]
-    inbox = inbox_data(inspected, config) if config.kind == "server" else None
+    about = {"name": name, "version": inspected.version or "0", "title": title}
+    inbox = inbox_data(inspected, config, about) if config.kind == "server" else None
     inline = [*([INBOX.read_text("utf-8")] if inbox else []), *([prefetch_script()] if image else [])]
     policy = page_policy(config.csp, frames=config.kind == "page", inline=inline)
     boot = {
@@ -110,6 +111,7 @@ def assemble(
         "kind": config.kind,
         "name": name,
         "title": title,
+        "about": about,
         "allowed_origins": list(origins),
         "visibility": config.visibility.model_dump(),
         "options": config.options.model_dump(exclude_none=True),

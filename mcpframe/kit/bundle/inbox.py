@@ -26,19 +26,20 @@ _MOST = 100
 """How many message events are kept until Python runs. Python calls a host again that was not answered."""
 
 
-def inbox_data(inspected: Inspected, config: McpframeConfig) -> dict[str, Any]:
+def inbox_data(inspected: Inspected, config: McpframeConfig, about: Mapping[str, str]) -> dict[str, Any]:
     """Return the data of the script.
 
     Args:
         inspected: The description of the server. If its setup is not known, only Python opens a setup.
         config: The project's configuration.
+        about: How the page introduces itself to its host: `name`, `version` and `title`.
     """
     phases = [
         _posted(pattern, _setup_openings(inspected.setup), [each.never_started(SETUP)])
         for each in dialects()
         if (pattern := each.fragments.get(SETUP)) is not None
     ]
-    phases.append(_posted("", _openings(inner_candidates(TRANSPORT, _ANYONE)), []))
+    phases.append(_posted("", _openings(inner_candidates(TRANSPORT, _ANYONE, about=about)), []))
     return {"phases": phases, "most": _MOST, "patience": config.boot_timeout * 1000}
 
 

@@ -266,7 +266,8 @@ def _described(what: str) -> str:
 
 def _first_line(text: str) -> str:
     lines = [line.strip() for line in str(text).splitlines() if line.strip()]
-    return visible((lines or ["it says nothing"])[0].rstrip("."))[:_MOST_SHOWN]
+    at = -1 if lines and lines[0].startswith("Traceback") else 0  # there the error is the last one
+    return visible((lines or ["it says nothing"])[at].rstrip("."))[:_MOST_SHOWN]
 
 
 def _pack(taken: tuple[dict[str, Any], bytes]) -> bytes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp import Client
 
-from mcpframe.frame.dialects.available import NAMES
+from mcpframe.frame.dialects.available import dialects
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.frame.setup_phase import SetupResult
 from mcpframe.kit.base.cache import write_file
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from mcpframe.kit.browser.host_tab import HostTab
 
-DIALECTS = NAMES
-"""The dialects in which a frame and its host can speak MCP."""
+DIALECTS = tuple(each.name for each in dialects() if each.initializes)
+"""The dialects in which a frame and its host can speak MCP from its own handshake on."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class FramedOptions:
     origin: str | None = None
     setup: bool | Answers | None = None
     visible: bool | None = None
-    dialect: str = NAMES[0]
+    dialect: str = DIALECTS[0]
     era: str = "auto"
     snapshot: bool | None = None
     sandbox: str | None = "standard"

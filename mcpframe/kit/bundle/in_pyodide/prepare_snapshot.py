@@ -111,10 +111,12 @@ async def prepare(settings: str) -> None:
     sdk.load_fastmcp()
     import anyio._backends._asyncio  # noqa: F401  anyio imports it when it is first used
 
+    import mcpframe.frame.apps_host
     import mcpframe.frame.author
     import mcpframe.frame.boot
     import mcpframe.frame.browser.dom
     import mcpframe.frame.browser.storage
+    import mcpframe.frame.browser.view
     import mcpframe.frame.browser.window
     import mcpframe.frame.compat.after_restore
     import mcpframe.frame.load
@@ -204,7 +206,7 @@ class _Host:
         return Inbox()
 
     def post(self, text: str, target_origin: str) -> None:
-        kind = json.loads(text)["type"]
+        kind = json.loads(text).get("type")  # other dialects call, too
         if kind == "MCP_TRANSPORT_HANDSHAKE":
             self._say({"type": "MCP_TRANSPORT_HANDSHAKE_REPLY", "sessionId": "probe", "protocolVersion": "1.0"})
         elif kind in ("MCP_TRANSPORT_ACCEPTED", "MCP_MESSAGE"):

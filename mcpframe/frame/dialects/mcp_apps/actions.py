@@ -1,0 +1,105 @@
+"""The guards and actions of the two roles: which messages are acceptable, and what each rule sends and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from mcpframe.frame.core.errors import HandshakeRefused, HandshakeTimeout, PeerGone, SessionError, VersionMismatch
+from mcpframe.frame.core.events import Opened, Output
+from mcpframe.frame.core.roles import Actor, Message
+from mcpframe.frame.dialects.mcp_apps.events import HostFound, ViewCalled
+from mcpframe.frame.dialects.mcp_apps.messages import (
+    INITIALIZE,
+    INITIALIZE_ID,
+    INITIALIZED,
+    NAME,
+    VERSIONS,
+    Initialize,
+    InitializeAnswer,
+)
+from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, ViewOffer
+
+_REPEATED_AFTER = 5
+"""How many times `repeat_interval` a view waits before it repeats its request: a host answers each of them."""
+
+
+def speaks_ours(_: Actor, message: Message) -> bool:
+    answer: InitializeAnswer = message.body
+    return answer.error is None and answer.version in (None, *VERSIONS)
+
+
+def is_refusal(_: Actor, message: Message) -> bool:
+    answer: InitializeAnswer = message.body
+    return answer.error is not None
+
+
+def call(actor: Actor, message: Message) -> Iterable[Output]:
+    actor.repeat_at(message.now + actor.options.repeat_interval * _REPEATED_AFTER)
+    offer: ViewOffer = actor.offer
+    params = {"appInfo": offer.info, "appCapabilities": offer.capabilities, "protocolVersion": VERSIONS[0]}
+    yield actor.call_out({"jsonrpc": "2.0", "id": INITIALIZE_ID, "method": INITIALIZE, "params": params})
+
+
+def begin(actor: Actor, message: Message) -> Iterable[Output]:
+    actor.pin(message.origin)
+    answer: InitializeAnswer = message.body
+    yield actor.say({"jsonrpc": "2.0", "method": INITIALIZED, "params": {}})
+    yield HostFound(
+        dialect=NAME,
+        origin=message.origin,
+        version=answer.version,
+        info=answer.info or {},
+        capabilities=answer.capabilities or {},
+        context=answer.context or {},
+    )
+
+
+def answer(actor: Actor, message: Message) -> Iterable[Output]:
+    """Answer with the revision that the view asks for, if it is spoken; otherwise the view decides (as in MCP)."""
+    actor.pin(message.origin)
+    asked: Initialize = message.body
+    offer: AppsHostOffer = actor.offer
+    result = {
+        "protocolVersion": asked.version if asked.version in VERSIONS else VERSIONS[0],
+        "hostInfo": dict(offer.info),
+        "hostCapabilities": dict(offer.capabilities),
+        "hostContext": dict(offer.context),
+    }
+    yield actor.say({"jsonrpc": "2.0", "id": asked.id, "result": result})
+    yield ViewCalled(version=asked.version, info=asked.info, capabilities=asked.capabilities)
+
+
+def ready(_: Actor, message: Message) -> Iterable[Output]:
+    yield Opened(dialect=NAME, origin=message.origin)
+
+
+def received(actor: Actor, message: Message) -> Iterable[Output]:
+    return actor.deliver(message.body)
+
+
+def send(actor: Actor, message: Message) -> Iterable[Output]:
+    return actor.transmit(*message.body)
+
+
+def ignore(actor: Actor, message: Message) -> Iterable[Output]:
+    return actor.ignore(message.trigger)
+
+
+def end(actor: Actor, _: Message) -> Iterable[Output]:
+    return actor.end()
+
+
+def _end_with(make: Callable[[Any], SessionError]) -> Callable[[Actor, Message], Iterable[Output]]:
+    return lambda actor, message: actor.end(make(message.body))
+
+
+wrong_version = _end_with(
+    lambda body: VersionMismatch(f"The host speaks MCP Apps {body.version}, we speak {' and '.join(VERSIONS)}.")
+)
+refused = _end_with(lambda body: HandshakeRefused(f"The host refused ui/initialize: {body.error}"))
+nobody_answered = _end_with(lambda _: HandshakeTimeout("No host answered ui/initialize in time."))
+never_called = _end_with(lambda _: HandshakeTimeout("The view sent no ui/initialize in time."))
+never_ready = _end_with(lambda _: HandshakeTimeout("The view was not ready in time after ui/initialize."))
+replaced = _end_with(lambda _: PeerGone("The view was reloaded or navigated away; the session is over."))
+removed = _end_with(lambda _: PeerGone("The peer's window is gone; the session is over."))

@@ -1,0 +1,17 @@
+"""This dialect, for the composition: see `core.dialect`."""
+
+from __future__ import annotations
+
+from mcpframe.frame.core.dialect import TRANSPORT, Dialect
+from mcpframe.frame.dialects.mcp_apps.messages import ANSWER, INITIALIZE, INITIALIZED, NAME
+from mcpframe.frame.dialects.mcp_apps.offers import ViewOffer
+from mcpframe.frame.dialects.mcp_apps.roles import HOST, VIEW
+
+DIALECT = Dialect(
+    name=NAME,
+    inner={TRANSPORT: VIEW},
+    outer={TRANSPORT: HOST},
+    page_offer=ViewOffer,
+    initializes=False,
+    steps={INITIALIZE: "View calls", ANSWER: "Host answers", INITIALIZED: "View ready"},
+)

@@ -1,0 +1,123 @@
+"""The handshake's messages: their names, and readers that check their shape.
+
+All other messages are JSON-RPC as it is: `ui/…` methods of the specification, and those of MCP, in both directions.
+
+Sources: MCP Apps (SEP-1865), revisions 2026-01-26 and 2025-11-21; the seed "MCP Apps PostMessage Lifecycle", which has
+no `appInfo`, `hostInfo` and `protocolVersion`. What only some of them require is optional here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mcpframe.frame.core import jsonrpc
+from mcpframe.frame.core.errors import MalformedMessage
+
+NAME: Final = "mcp_apps"
+VERSIONS: Final = ("2026-01-26", "2025-11-21")
+"""The revisions that are spoken, the preferred one first."""
+
+INITIALIZE: Final = "ui/initialize"
+INITIALIZED: Final = "ui/notifications/initialized"
+TOOL_DATA: Final = "ui/notifications/tool-"
+"""The start of the methods that tell a view of the tool call that it belongs to; a kind of their own (see `codec`)."""
+ANSWER: Final = "answer to ui/initialize"
+"""The kind of the host's answer, which has no method."""
+MESSAGE: Final = "message"
+"""The kind of all other JSON-RPC messages."""
+
+INITIALIZE_ID: Final = "mcpframe/initialize"
+"""The id of a view's `ui/initialize`, also if it is repeated: other requests of a page have other ids."""
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Initialize:
+    """A view's `ui/initialize`.
+
+    Attributes:
+        id: the id of the request.
+        version: the revision that it asks for; None in the seed's form.
+        info: its `appInfo`; empty in the seed's form.
+        capabilities: its `appCapabilities`.
+    """
+
+    id: jsonrpc.RequestId
+    version: str | None
+    info: Json
+    capabilities: Json
+
+
+@dataclass(frozen=True, slots=True)
+class InitializeAnswer:
+    """A host's answer to `ui/initialize`.
+
+    Attributes:
+        version: the revision that it chose; None in the seed's form.
+        info: its `hostInfo`; empty in the seed's form.
+        capabilities: its `hostCapabilities`.
+        context: its `hostContext`.
+        error: the message of an error; None for a result.
+    """
+
+    version: str | None = None
+    info: Json | None = None
+    capabilities: Json | None = None
+    context: Json | None = None
+    error: str | None = None
+
+
+def read_message(data: Json) -> dict[str, Any]:
+    return jsonrpc.with_usable_id(dict(data))
+
+
+def read_initialize(data: Json) -> Initialize:
+    message = read_message(data)
+    if "id" not in message:
+        raise MalformedMessage("ui/initialize must be a request: it has no id.")
+    params = message.get("params", {})
+    return Initialize(
+        message["id"], _text(params, "protocolVersion"), _object(params, "appInfo"), _object(params, "appCapabilities")
+    )
+
+
+def read_initialized(data: Json) -> None:
+    if "id" in read_message(data):
+        raise MalformedMessage("ui/notifications/initialized must be a notification: it has an id.")
+
+
+def read_answer(data: Json) -> InitializeAnswer:
+    message = read_message(data)
+    if "error" in message:
+        return InitializeAnswer(error=message["error"]["message"])
+    result = message["result"]
+    return InitializeAnswer(
+        _text(result, "protocolVersion"),
+        _object(result, "hostInfo"),
+        _object(result, "hostCapabilities"),
+        _object(result, "hostContext"),
+    )
+
+
+def read_tool_data(data: Json) -> dict[str, Any]:
+    message = read_message(data)
+    if "id" in message:
+        raise MalformedMessage(f"{message['method'][:64]} must be a notification: it has an id.")
+    return message
+
+
+def _text(data: Json, key: str) -> str | None:
+    value = data.get(key)
+    if not isinstance(value, str | None):
+        raise MalformedMessage(f"{key} must be a text.")
+    return value
+
+
+def _object(data: Json, key: str) -> Json:
+    value = data.get(key)
+    if not isinstance(value, dict | None):
+        raise MalformedMessage(f"{key} must be an object.")
+    return value or {}

@@ -1,0 +1,50 @@
+"""The content of each side's handshake, as data: see `Candidate.offer`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewOffer:
+    """What a view tells its host of itself.
+
+    Attributes:
+        name: its name.
+        version: its version.
+        title: its name for people; empty for none.
+        display_modes: the display modes that it can be shown in; empty to leave that open.
+    """
+
+    name: str = "mcpframe"
+    version: str = "0"
+    title: str = ""
+    display_modes: tuple[str, ...] = ()
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """`appInfo`."""
+        return {"name": self.name, "version": self.version, **({"title": self.title} if self.title else {})}
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """`appCapabilities`. The server's own tools are the app's tools."""
+        modes = {"availableDisplayModes": list(self.display_modes)} if self.display_modes else {}
+        return {"tools": {"listChanged": True}, **modes}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppsHostOffer:
+    """What a host tells a view of itself.
+
+    Attributes:
+        info: `hostInfo`: name and version.
+        capabilities: `hostCapabilities`.
+        context: `hostContext` at the time of the handshake.
+    """
+
+    info: Mapping[str, Any] = field(default_factory=lambda: {"name": "mcpframe", "version": "0"})
+    capabilities: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Any] = field(default_factory=dict)

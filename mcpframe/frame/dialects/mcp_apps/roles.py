@@ -1,0 +1,90 @@
+"""MCP Apps: the handshake, and JSON-RPC in both directions after it, as tables.
+
+    view ── ui/initialize (*) ──────────────────▶ host      repeated, rarely, until the answer
+    view ◀───────────────────────────── result ── host      the view pins the origin
+    view ── ui/notifications/initialized ───────▶ host      open
+    view ◀─────────────── JSON-RPC ─────────────▶ host
+
+The view is the inner frame, the host the outer one. A host may send nothing before `initialized`; what it tells of the
+view's tool call is taken even if it comes before the result. A second `ui/initialize` to an open host is another
+document.
+
+Source: MCP Apps (SEP-1865), "Lifecycle"; the seed "MCP Apps PostMessage Lifecycle".
+"""
+
+from __future__ import annotations
+
+from mcpframe.frame.core.dialect import TRANSPORT
+from mcpframe.frame.core.roles import Local, Role, Rule, State
+from mcpframe.frame.dialects.mcp_apps import actions as do
+from mcpframe.frame.dialects.mcp_apps import messages as read
+from mcpframe.frame.dialects.mcp_apps.codec import CODEC
+from mcpframe.frame.dialects.mcp_apps.messages import ANSWER, INITIALIZE, INITIALIZED, MESSAGE, NAME, TOOL_DATA
+from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, ViewOffer
+
+S = State
+
+
+def _leaving(*states: State) -> tuple[Rule, ...]:
+    """In each of these states the role can be closed, and its peer's window removed."""
+    return tuple(
+        rule
+        for state in states
+        for rule in (
+            Rule(state, Local.PEER_REMOVED, State.CLOSED, do.removed),
+            Rule(state, Local.CLOSE, State.CLOSED, do.end),
+        )
+    )
+
+
+VIEW = Role(
+    dialect=NAME,
+    side="inner",
+    phase=TRANSPORT,
+    codec=CODEC,
+    offers=ViewOffer,
+    readers={ANSWER: read.read_answer, TOOL_DATA: read.read_tool_data, MESSAGE: read.read_message},
+    rules=(
+        Rule(S.IDLE, Local.START, S.CALLING, do.call),
+        Rule(S.IDLE, Local.CLOSE, S.CLOSED, do.end),
+        Rule(S.CALLING, Local.REPEAT, S.CALLING, do.call),
+        Rule(S.CALLING, TOOL_DATA, S.CALLING, do.received),
+        Rule(S.CALLING, ANSWER, S.OPEN, do.begin, do.speaks_ours),
+        Rule(S.CALLING, ANSWER, S.CLOSED, do.refused, do.is_refusal),
+        Rule(S.CALLING, ANSWER, S.CLOSED, do.wrong_version),
+        Rule(S.CALLING, Local.DEADLINE, S.CLOSED, do.nobody_answered),
+        Rule(S.OPEN, ANSWER, S.OPEN, do.ignore),
+        Rule(S.OPEN, TOOL_DATA, S.OPEN, do.received),
+        Rule(S.OPEN, MESSAGE, S.OPEN, do.received),
+        Rule(S.OPEN, Local.SEND, S.OPEN, do.send),
+        *_leaving(S.CALLING, S.OPEN),
+    ),
+    waits={S.CALLING: "handshake_timeout"},
+)
+
+HOST = Role(
+    dialect=NAME,
+    side="outer",
+    phase=TRANSPORT,
+    codec=CODEC,
+    offers=AppsHostOffer,
+    readers={INITIALIZE: read.read_initialize, INITIALIZED: read.read_initialized, MESSAGE: read.read_message},
+    rules=(
+        Rule(S.IDLE, Local.START, S.AWAITING),
+        Rule(S.IDLE, Local.CLOSE, S.CLOSED, do.end),
+        Rule(S.AWAITING, INITIALIZE, S.CONFIRMING, do.answer),
+        Rule(S.AWAITING, Local.DEADLINE, S.CLOSED, do.never_called),
+        Rule(S.CONFIRMING, INITIALIZE, S.CONFIRMING, do.answer),
+        Rule(S.CONFIRMING, INITIALIZED, S.OPEN, do.ready),
+        Rule(S.CONFIRMING, Local.DEADLINE, S.CLOSED, do.never_ready),
+        Rule(S.OPEN, INITIALIZED, S.OPEN, do.ignore),
+        Rule(S.OPEN, MESSAGE, S.OPEN, do.received),
+        Rule(S.OPEN, INITIALIZE, S.CLOSED, do.replaced),
+        Rule(S.OPEN, Local.SEND, S.OPEN, do.send),
+        Rule(S.OPEN, Local.PEER_REPLACED, S.CLOSED, do.replaced),
+        *_leaving(S.AWAITING, S.CONFIRMING, S.OPEN),
+    ),
+    waits={S.AWAITING: "handshake_timeout", S.CONFIRMING: "accept_timeout"},
+)
+
+ROLES = (VIEW, HOST)

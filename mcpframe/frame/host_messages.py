@@ -1,0 +1,217 @@
+"""The messages between a page and its host that are not between an MCP client and server: a dialect's own ones.
+
+They share a connection, and JSON-RPC, with the server's messages. This is where they part: answers to the page's own
+requests, and the methods that a dialect's host API handles, are taken here; all others are the server's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any, Protocol
+
+from mcpframe.frame.core import jsonrpc
+from mcpframe.frame.core.errors import HostError, HostLacks, HostTimeout, StateError
+from mcpframe.frame.core.events import SessionBegun
+
+log = logging.getLogger(__name__)
+
+METHOD_NOT_FOUND = -32601
+TIMEOUT = 60.0
+"""Seconds that a host may take to answer, unless the caller says otherwise."""
+
+_MOST_EARLY = 100
+"""How many messages are kept that come before the session is open."""
+
+Json = Mapping[str, Any]
+Progress = Callable[[float, float | None, str | None], None]
+"""Called with the progress so far, the total if it is known, and a text if there is one."""
+
+
+class Sends(Protocol):
+    """What is needed of a session."""
+
+    def post(self, message: Json) -> None:
+        """Post a JSON-RPC message. Raises `StateError` where the session is over."""
+
+
+class Handler(Protocol):
+    """A dialect's host API, for the messages of the host."""
+
+    def notified(self, method: str, params: Json) -> bool:
+        """Take a notification of the host. Returns whether it is one of this API; if not, it is the server's."""
+
+    def asked(self, method: str, params: Json) -> Awaitable[Json] | None:
+        """Return what answers a request of the host; None for a request to the server."""
+
+    def ended(self) -> None:
+        """Take note that the session is over."""
+
+
+class HostMessages:
+    """The page's side of these messages in one session (`session.Intercept`).
+
+    Attributes:
+        handler: the host API of the dialect that is spoken; None before, and in a dialect without one.
+    """
+
+    def __init__(self, find: Callable[[SessionBegun, HostMessages], Handler | None]) -> None:
+        """Wait for the session.
+
+        Args:
+            find: returns the host API for a session that has begun, which sends with these messages; None for none.
+        """
+        self.handler: Handler | None = None
+        self._find = find
+        self._session: Sends | None = None
+        self._early: list[Json] = []
+        self._numbers = itertools.count(1)
+        self._pending: dict[str, asyncio.Future[Json]] = {}
+        self._progress: dict[str, Progress] = {}
+        self._answering: set[asyncio.Task[None]] = set()
+
+    def begun(self, session: Sends, event: SessionBegun) -> None:
+        """Handle the host's messages from now on, and those that came before."""
+        self._session = session
+        self.handler = self._find(event, self)
+        early, self._early = self._early, []
+        for message in early:
+            self.take(message)
+
+    def take(self, message: Json) -> bool:
+        """Take a message of the host. Returns False for one that is the server's."""
+        if self.handler is None:
+            if self._session is not None:
+                return False  # the dialect has no others
+            if len(self._early) < _MOST_EARLY:
+                self._early.append(message)
+            return True
+        if "method" not in message:
+            return self._take_answer(message)
+        method, params = message["method"], message.get("params") or {}
+        if "id" not in message:
+            return self._take_progress(method, params) or self.handler.notified(method, params)
+        answer = self.handler.asked(method, params)
+        if answer is None:
+            return False
+        task = asyncio.create_task(self._answer(message["id"], method, answer))
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+        return True
+
+    def notify(self, method: str, params: Json) -> None:
+        """Send the host a notification; nothing once the session is over."""
+        with suppress(StateError):
+            self._post({"jsonrpc": "2.0", "method": method, "params": present(params)})
+
+    async def request(
+        self, method: str, params: Json, *, within: float | None = TIMEOUT, on_progress: Progress | None = None
+    ) -> Json:
+        """Ask the host, and wait for its answer.
+
+        Args:
+            method: the method.
+            params: its parameters; those that are None are left out.
+            within: how many seconds to wait; None for no deadline.
+            on_progress: called with the progress that the host reports.
+
+        Returns:
+            The result.
+
+        Raises:
+            HostLacks: the host does not know the method.
+            HostTimeout: it did not answer in time.
+            HostError: it answered with an error, or the session ended before.
+        """
+        id_ = f"mcpframe/{next(self._numbers)}"
+        sent = present(params)
+        if on_progress is not None:
+            self._progress[id_] = on_progress
+            sent["_meta"] = {**sent.get("_meta", {}), "progressToken": id_}
+        answered: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._pending[id_] = answered
+        try:
+            self._post({"jsonrpc": "2.0", "id": id_, "method": method, "params": sent})
+            async with asyncio.timeout(within):
+                answer = await answered
+        except StateError:
+            raise HostError(f"{method} was not sent: the session is over.", method) from None
+        except TimeoutError:
+            self._cancel(id_, "It took too long.")
+            raise HostTimeout(f"The host did not answer {method} within {within:g} seconds.", method) from None
+        except asyncio.CancelledError:
+            self._cancel(id_, "It is not wanted any more.")
+            raise
+        finally:
+            self._pending.pop(id_, None)
+            self._progress.pop(id_, None)
+        if "error" in answer:
+            raise _error_of(method, answer["error"])
+        result: Json = answer["result"]
+        return result
+
+    def close(self) -> None:
+        """End it: what is being answered is cancelled, and nothing is sent any more."""
+        for task in tuple(self._answering):
+            task.cancel()
+        if self.handler is not None:
+            self.handler.ended()
+
+    def _post(self, message: Json) -> None:
+        if self._session is None:
+            raise StateError("There is no session with a host yet.")
+        self._session.post(message)
+
+    def _cancel(self, id_: str, reason: str) -> None:
+        self.notify("notifications/cancelled", {"requestId": id_, "reason": reason})
+
+    def _take_answer(self, message: Json) -> bool:
+        waiting = self._pending.get(message["id"]) if isinstance(message.get("id"), str) else None
+        if waiting is None:
+            return str(message.get("id")).startswith("mcpframe/")  # an answer that nobody waits for any more
+        if not waiting.done():
+            waiting.set_result(message)
+        return True
+
+    def _take_progress(self, method: str, params: Json) -> bool:
+        if method != "notifications/progress":
+            return False
+        token = params.get("progressToken")
+        call = self._progress.get(token) if isinstance(token, str) else None
+        progress, total, text = params.get("progress"), params.get("total"), params.get("message")
+        if call is None or not _is_number(progress):
+            return isinstance(token, str) and token.startswith("mcpframe/")
+        assert isinstance(progress, int | float)
+        try:
+            call(progress, total if _is_number(total) else None, text if isinstance(text, str) else None)
+        except Exception:
+            log.exception("A progress callback failed")
+        return True
+
+    async def _answer(self, id_: Any, method: str, answer: Awaitable[Json]) -> None:
+        try:
+            message = {"jsonrpc": "2.0", "id": id_, "result": dict(await answer)}
+        except Exception as error:
+            log.exception("%s failed", method)
+            message = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{type(error).__name__}: {error}")
+        with suppress(StateError):
+            self._post(message)
+
+
+def present(params: Json) -> dict[str, Any]:
+    """Return parameters without those that are None: hosts refuse null for what is optional."""
+    return {name: value for name, value in params.items() if value is not None}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _error_of(method: str, error: Json) -> HostError:
+    if error["code"] == METHOD_NOT_FOUND:
+        return HostLacks(f"This host does not offer {method}: {error['message']}", method, error["code"])
+    text = f"The host answered {method} with an error: {error['message']}"
+    return HostError(text, method, error["code"], error.get("data"))

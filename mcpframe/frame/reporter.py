@@ -1,0 +1,67 @@
+"""What a page shows and logs of its connection, through the loader's callbacks."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Protocol
+
+from mcpframe.frame.core.events import Closed, Event, Opened, Refused, SessionBegun
+from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.frame.dialects.available import last_words
+
+log = logging.getLogger("mcpframe")
+
+_REPORTED_REFUSALS = 20
+"""How many refused messages of one session are logged; the rest are only counted."""
+
+
+class Loader(Protocol):
+    """What the loader shows to a person. All arguments are texts."""
+
+    def progress(self, text: str) -> None:
+        """Say what is being done."""
+
+    def ready(self, info: str) -> None:
+        """Show where the server stands: JSON with `state` (waiting, setting up, set up, connected) and `origin`."""
+
+    def at_end(self, info: str) -> None:
+        """Keep what to post to the host where this page stops: JSON, a message and its target origin, or null."""
+
+    def timing(self) -> str:
+        """Return how this page came to be ready: JSON with `start`, how Python was started, and `marks`, in ms."""
+
+    def fail(self, title: str, detail: str) -> None:
+        """Show an error that a person can read, and its details such as a traceback."""
+
+    def problem(self, title: str, detail: str) -> None:
+        """Show an error that the server survives."""
+
+    def standalone(self, info: str) -> None:
+        """Show what this page is, as it was opened by itself."""
+
+
+def last_words_to_post(event: SessionBegun) -> str:
+    """Return what the loader posts once Python has ended: JSON, a message and its target origin, or null."""
+    words = last_words(event)
+    return json.dumps(words and [words, ANY if event.origin == OPAQUE else event.origin])
+
+
+class Reporter:
+    """Tells the page and the log what happens to a connection."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+        self._refused = 0
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Refused):
+            self._refused += 1
+            if self._refused <= _REPORTED_REFUSALS:
+                log.warning("Refused a message from %s: %s", event.origin or "this page", event.error)
+        elif isinstance(event, SessionBegun):
+            state = "connected" if isinstance(event, Opened) else "setting up"
+            self._loader.ready(json.dumps({"state": state, "origin": event.origin}))
+            self._loader.at_end(last_words_to_post(event))
+        elif isinstance(event, Closed) and event.error:
+            self._loader.at_end("null")  # the host is gone, or has been told

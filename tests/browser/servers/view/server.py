@@ -1,0 +1,65 @@
+"""A view of MCP Apps whose tools let a test use `session.host`, and tell what the host has told the page."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from mcpframe import FrameServer, FrameSession
+from mcpframe.frame.core.errors import HostError
+
+server = FrameServer("view", version="1.4")
+heard: list[Any] = []
+
+
+@server.ui
+async def ui(session: FrameSession) -> None:
+    host = session.host
+    session.page.element("#mcpframe-app").add("p", "waiting", id="told")
+    if host.dialect != "mcp_apps":
+        return
+
+    @host.on_teardown
+    async def _(reason: str) -> None:
+        heard.append(["teardown", reason])
+        host.log("info", {"last": "words"}, "view")
+
+    host.on_list_changed(lambda kind: heard.append(["changed", kind]))
+    async for event in host.tool_events():
+        told = dataclasses.asdict(event)
+        heard.append([type(event).__name__, told])
+        session.page.element("#told").text = str(told)
+
+
+@server.tool()
+def add(a: int, b: int) -> int:
+    """Adds two numbers."""
+    return a + b
+
+
+@server.tool()
+def told() -> dict[str, Any]:
+    """Returns what the host has told."""
+    host = server.session.host
+    context = dataclasses.asdict(host.context)
+    return {"heard": heard, "context": context, "name": host.name, "version": host.version, "dialect": host.dialect}
+
+
+@server.tool()
+async def ask(method: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Calls a method of the host API."""
+    try:
+        result = getattr(server.session.host, method)(**arguments)
+        result = await result if hasattr(result, "__await__") else result
+    except HostError as error:
+        return {"error": type(error).__name__, "message": str(error), "request": error.request, "code": error.code}
+    if hasattr(result, "model_dump"):
+        result = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {"result": result}
+
+
+@server.tool()
+def grow(pixels: int) -> str:
+    """Makes the page higher."""
+    server.session.page.element("#told").js.style.height = f"{pixels}px"
+    return "grown"

@@ -1,0 +1,239 @@
+"""A bundle as a view of MCP Apps, inside the official AppBridge of npm's `@modelcontextprotocol/ext-apps`."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import BrowserContext, Page, expect
+
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.node import install_locked
+from mcpframe.kit.bundle import build
+from mcpframe.kit.web.host_page import bundle_module
+from mcpframe.kit.web.serve import serve_folder
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import PAGES, SERVERS, Bundle, Origins, Troubles
+
+Json = dict[str, Any]
+PAGE = "apps_host_page.js"
+CONTEXT = {
+    "theme": "dark",
+    "locale": "de-AT",
+    "timeZone": "Europe/Vienna",
+    "displayMode": "inline",
+    "availableDisplayModes": ["inline", "fullscreen"],
+    "containerDimensions": {"width": 400, "maxHeight": 600},
+    "platform": "desktop",
+    "deviceCapabilities": {"touch": False, "hover": True},
+    "safeAreaInsets": {"top": 1, "right": 2, "bottom": 3, "left": 4},
+    "styles": {
+        "variables": {"--color-text-primary": "rgb(1, 2, 3)"},
+        "css": {"fonts": "@font-face { font-family: Hosts; src: local(Arial); }"},
+    },
+    "toolInfo": {"id": 7, "tool": {"name": "forecast", "inputSchema": {"type": "object"}}},
+}
+
+
+@pytest.fixture(scope="session")
+def view(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+    """The bundle of `servers/view`, which the host's origin may embed."""
+    folder = tmp_path_factory.mktemp("view")
+    built = build(SERVERS / "view", folder, allowed_origins=[origins.host])
+    with serve_folder(folder) as served:
+        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+
+
+@pytest.fixture(scope="session", params=["2.0.4", "1.7.5"])
+def app_bridge(request: pytest.FixtureRequest, site: Path) -> str:
+    """The version of the host's `AppBridge`: today's, and the last one for mcp 1.x."""
+    modules = install_locked(checkout_dir())
+    source = PAGES / PAGE
+    if request.param == "1.7.5":
+        # A copy beside its packages, as imports are resolved from the file's own folder.
+        source = Path(shutil.copy(source, install_locked(checkout_dir() / "tests" / "npm" / "ext-apps-1.7")))
+    bundle_module(str(source), site / PAGE, modules)
+    return str(request.param)
+
+
+class AppsHost:
+    """The page of the host, with one view in it."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+
+    async def open(self, **options: Any) -> Json:
+        """Frame the view; return what it said of itself."""
+        script = "([url, options]) => apps.open(url, options)"
+        said: Json = await self.page.evaluate(script, [self.url, options])
+        return said
+
+    async def call(self, method: str, params: Any = None) -> Any:
+        """Call a method of the bridge."""
+        return await self.page.evaluate("([method, params]) => apps.call(method, params)", [method, params or {}])
+
+    async def tool(self, name: str, **arguments: Any) -> Any:
+        """Call a tool of the view, and return its structured content."""
+        answered = await self.call("callTool", {"name": name, "arguments": arguments})
+        assert not answered["result"].get("isError"), answered
+        return answered["result"]["structuredContent"]
+
+    async def ask(self, method: str, **arguments: Any) -> Json:
+        """Let the view use its host API."""
+        answer: Json = await self.tool("ask", method=method, arguments=arguments)
+        return answer
+
+    async def taken(self, kind: str) -> Any:
+        """Wait for something that the bridge was told."""
+        return await self.page.evaluate("kind => apps.taken(kind)", kind)
+
+
+@pytest.fixture
+async def host(
+    context: BrowserContext, troubles: Troubles, origins: Origins, view: Bundle, app_bridge: str
+) -> AppsHost:
+    page = await context.new_page()
+    page.set_default_timeout(BOOT_PATIENCE * 1000)
+    await page.goto(f"{origins.host}/apps_host.html")
+    await page.wait_for_function("document.documentElement.dataset.state === 'loaded'")
+    return AppsHost(page, view.url)
+
+
+async def test_the_handshake_and_the_view_s_own_tools(host: AppsHost) -> None:
+    said = await host.open(context=CONTEXT)
+    assert said["appInfo"] == {"name": "view", "version": "1.4", "title": "A view"}
+    assert said["appCapabilities"] == {"tools": {"listChanged": True}}
+    assert said["protocolVersion"] == "2026-01-26"
+    listed = await host.call("listTools")
+    assert [tool["name"] for tool in listed["result"]["tools"]] == ["add", "told", "ask", "grow"]
+    assert await host.tool("add", a=2, b=3) == {"result": 5}
+    told = await host.tool("told")
+    assert (told["name"], told["version"], told["dialect"]) == ("A host", "3", "mcp_apps")
+    context = told["context"]
+    assert (context["theme"], context["locale"], context["time_zone"]) == ("dark", "de-AT", "Europe/Vienna")
+    assert context["display_modes"] == ["inline", "fullscreen"]
+    assert context["container"] == {"width": 400, "height": None, "max_width": None, "max_height": 600}
+    assert context["safe_area"] == {"top": 1, "right": 2, "bottom": 3, "left": 4}
+    assert (context["platform"], context["touch"], context["hover"]) == ("desktop", False, True)
+    assert (context["tool"]["name"], context["tool_call_id"]) == ("forecast", 7)
+    unknown = await host.call("callTool", {"name": "nothing", "arguments": {}})
+    assert unknown["result"]["isError"] if "result" in unknown else unknown["error"]
+
+
+async def test_the_tool_call_that_it_shows(host: AppsHost) -> None:
+    await host.open()
+    await host.call("sendToolInputPartial", {"arguments": {"place": "Wi"}})
+    await host.call("sendToolInput", {"arguments": {"place": "Wien"}})
+    result = {"content": [{"type": "text", "text": "21 °C"}], "structuredContent": {"degrees": 21}}
+    await host.call("sendToolResult", result)
+    frame = host.page.frame_locator("iframe")
+    await expect(frame.locator("#told")).to_contain_text("21 °C")
+    heard = (await host.tool("told"))["heard"]
+    kinds = [kind for kind, _ in heard]
+    assert kinds[-2:] == ["ToolInput", "ToolResult"]
+    assert heard[-2][1] == {"arguments": {"place": "Wien"}}
+    assert heard[-1][1]["structured"] == {"degrees": 21}
+    assert (await host.ask("tool_input"))["result"]["arguments"] == {"place": "Wien"}
+    await host.call("sendToolCancelled", {"reason": "enough"})
+    await expect(frame.locator("#told")).to_contain_text("enough")
+
+
+async def test_what_a_view_asks_of_its_host(host: AppsHost) -> None:
+    answers = {
+        "onopenlink": {},
+        "onmessage": {},
+        "onupdatemodelcontext": {},
+        "ondownloadfile": {},
+        "onrequestdisplaymode": {"mode": "fullscreen"},
+        "oncalltool": {"content": [{"type": "text", "text": "fresh"}]},
+        "onreadresource": {"contents": [{"uri": "x://y", "text": "z"}]},
+        "onlistresources": {"resources": []},
+        "onlistresourcetemplates": {"resourceTemplates": []},
+        "onlistprompts": {"prompts": []},
+    }
+    await host.open(answers=answers)
+    assert await host.ask("open_link", url="https://example.org/") == {"result": None}
+    assert await host.taken("onopenlink") == {"url": "https://example.org/"}
+    assert await host.ask("send_message", content="Hello") == {"result": None}
+    assert await host.taken("onmessage") == {"role": "user", "content": [{"type": "text", "text": "Hello"}]}
+    assert await host.ask("update_model_context", structured={"t": 72}) == {"result": None}
+    assert await host.taken("onupdatemodelcontext") == {"structuredContent": {"t": 72}}
+    assert await host.ask("download", name="a b.txt", data="text") == {"result": None}
+    resource = {"uri": "file:///a%20b.txt", "mimeType": "text/plain", "text": "text"}
+    assert await host.taken("ondownloadfile") == {"contents": [{"type": "resource", "resource": resource}]}
+    assert await host.ask("request_display_mode", mode="fullscreen") == {"result": "fullscreen"}
+    called = await host.ask("call_tool", name="forecast", arguments={"days": 5})
+    assert called["result"]["content"] == [{"type": "text", "text": "fresh"}]
+    assert await host.taken("oncalltool") == {"name": "forecast", "arguments": {"days": 5}}
+    read = await host.ask("read_resource", uri="x://y")
+    assert read["result"]["contents"][0]["text"] == "z"
+    for method, member in (
+        ("list_resources", "resources"),
+        ("list_resource_templates", "resourceTemplates"),
+        ("list_prompts", "prompts"),
+    ):
+        assert (await host.ask(method))["result"][member] == []
+    await host.ask("log", level="warning", data={"a": 1})
+    assert await host.taken("log") == {"level": "warning", "data": {"a": 1}}
+    await host.ask("request_teardown")
+    assert await host.taken("request-teardown") == {}
+
+
+async def test_what_a_host_does_not_do_is_an_error_that_names_it(host: AppsHost) -> None:
+    await host.open(answers={"onopenlink": {"isError": True}, "onmessage": "not now", "oncalltool": None})
+    declined = await host.ask("open_link", url="https://example.org/")
+    assert declined == {
+        "error": "HostError",
+        "message": "The host declined ui/open-link.",
+        "request": "ui/open-link",
+        "code": None,
+    }
+    failed = await host.ask("send_message", content="Hello")
+    assert (failed["error"], failed["request"], failed["code"]) == ("HostError", "ui/message", -32603)
+    assert "not now" in failed["message"]
+    lacking = await host.ask("list_prompts")
+    assert (lacking["error"], lacking["request"]) == ("HostLacks", "prompts/list")
+
+
+async def test_appearance_and_size(host: AppsHost) -> None:
+    await host.open(context=CONTEXT)
+    frame = host.page.frame_locator("iframe").locator("html")
+    assert await frame.get_attribute("data-theme") == "dark"
+    assert await frame.evaluate("element => element.style.colorScheme") == "dark"
+    variable = "element => getComputedStyle(element).getPropertyValue('--color-text-primary')"
+    assert await frame.evaluate(variable) == "rgb(1, 2, 3)"
+    assert await frame.evaluate("() => document.adoptedStyleSheets[0].cssRules[0].style.fontFamily") == "Hosts"
+    assert await frame.evaluate("element => element.style.padding") == "1px 2px 3px 4px"
+    await host.tool("grow", pixels=2000)
+    while (await host.taken("size"))["height"] < 2000:
+        pass
+    changed = {"theme": "light", "styles": {"variables": {"--color-text-secondary": "red"}}}
+    await host.call("sendHostContextChange", changed)
+    await expect(frame).to_have_attribute("data-theme", "light")
+    assert await frame.evaluate(variable) == ""
+    assert (await host.tool("told"))["context"]["locale"] == "de-AT"
+
+
+async def test_a_host_that_follows_the_size_does_not_make_it_grow(host: AppsHost) -> None:
+    await host.open()
+    heights = []
+    for pixels in (300, 900, 200):
+        await host.tool("grow", pixels=pixels)
+        size = await host.taken("size")
+        while size["height"] < pixels or (heights and pixels == 200 and size["height"] >= heights[-1]):
+            size = await host.taken("size")
+        heights.append(size["height"])
+        await host.page.evaluate("height => { apps.iframe.style.height = `${height}px`; }", size["height"])
+    assert heights[0] < heights[1] > heights[2]
+    await host.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert await host.page.evaluate("apps.count('size')") <= 1
+
+
+async def test_a_teardown_waits_for_the_view(host: AppsHost) -> None:
+    await host.open()
+    assert await host.call("teardownResource", {"reason": "done"}) == {"result": {}}
+    assert await host.taken("log") == {"level": "info", "data": {"last": "words"}, "logger": "view"}

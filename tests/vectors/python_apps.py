@@ -1,0 +1,51 @@
+"""MCP Apps for the Python driver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcpframe.frame.core.connection import Connection
+from mcpframe.frame.core.events import Opened, Output
+from mcpframe.frame.core.roles import Local
+from mcpframe.frame.dialects.mcp_apps import roles as apps
+from mcpframe.frame.dialects.mcp_apps.events import HostFound, ViewCalled
+from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, ViewOffer
+from tests.support.sep import do
+from tests.vectors.python_dialect import PythonDialect
+
+_HOST = AppsHostOffer(
+    info={"name": "mcpframe", "version": "1"}, capabilities={"openLinks": {}}, context={"theme": "dark"}
+)
+_VIEW = ViewOffer(name="a-view", version="1.2", title="A view")
+
+
+def _do(made: Connection, local: str) -> list[Output]:
+    if local == Local.REPEAT:  # more rarely than in the SEP, as hosts answer each of them
+        return made.tick(5 * made.options.repeat_interval)
+    return do(made, local)
+
+
+def _described(event: Output) -> dict[str, Any]:
+    match event:
+        case ViewCalled():
+            return {"view called": {"info": dict(event.info), "version": event.version}}
+        case HostFound():
+            return {"host found": {"info": dict(event.info), "version": event.version, "context": dict(event.context)}}
+        case Opened():
+            return {"opened": event.session_id}
+    raise AssertionError(event)
+
+
+def _json_rpc(message: Any) -> Mapping[str, Any] | None:
+    return message if isinstance(message, dict) and message.get("jsonrpc") == "2.0" else None
+
+
+APPS = PythonDialect(
+    roles={f"{role.side} {role.phase}": role for role in apps.ROLES},
+    offer=lambda role, *_: _VIEW if role.side == "inner" else _HOST,
+    do=_do,
+    described=_described,
+    json_rpc=_json_rpc,
+    without_prose=lambda message: message,
+)
