@@ -21,6 +21,7 @@ def prepare() -> None:
         threads.replace()
         executors.replace()
         unavailable.replace()
+        import_module("mcpframe.frame.browser.visitor")  # for `begin`, with the snapshot
 
 
 def begin() -> None:
