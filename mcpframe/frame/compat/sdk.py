@@ -20,7 +20,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
@@ -75,12 +75,12 @@ def major() -> int:
     return 1 if any(os.path.isdir(f"{folder}/server/fastmcp") for folder in folders) else 2  # noqa: PTH112
 
 
-@cache  # as `major`
 def model(name: str) -> Any:
     """Return a model of MCP's types, as the SDK that is there has it."""
     return getattr(import_module("mcp.types"), name)
 
 
+@cache  # as `major`
 def has_fastmcp() -> bool:
     """Return whether the package fastmcp is there: 2.x and 3.x for mcp 1.x, 4.x for mcp 2.x. Nothing is imported.
 
@@ -123,7 +123,20 @@ def prepare() -> None:
     finder.withdraw()
     if version == 2:
         _hand_out_handles()
+    else:
+        _remember_versions()
     _prepared = finder
+
+
+def _remember_versions() -> None:
+    """Read the SDK's version once: servers of mcp 1.x name it to each client, from a file (`importlib.metadata`).
+
+    A page that has just been restored from a snapshot would fetch all its files for that.
+    """
+    metadata: Any = import_module("importlib.metadata")
+    metadata.version = cache(metadata.version)
+    with suppress(metadata.PackageNotFoundError):
+        metadata.version("mcp")
 
 
 def load_fastmcp() -> None:
