@@ -251,7 +251,7 @@ def test_a_tool_that_returns_bytes_is_told_of(adder: Adder, tmp_path: Path) -> N
 
 
 NOT_IN_A_PAGE = {
-    "import os\nos.environ['API_KEY']\n": "'API_KEY' is not set: .* server.session.storage",
+    "import os\nos.environ['API_KEY']\n": "API_KEY, which is not set: .* server.session.storage",
     "open('terms.json')\n": "add 'terms.json' to assets",
     "from mcpframe import FrameServer\nFrameServer('x').run()\n": r"leave out server\.run\(\)",
 }

@@ -149,7 +149,10 @@ def explain(chain: Sequence[Raised], files: Mapping[str, bytes], entry: str) -> 
 
 _Found = tuple[str, str] | tuple[str, str, str] | None
 
-_PUBLIC = "What is there is public, as the bundle is: ask for a secret in a setup instead."
+_PUBLIC = (
+    "What is there is public, as the bundle is: ask for a secret in a setup instead, which keeps it in "
+    "server.session.storage."
+)
 _ARGUMENTS = "Its arguments are tool.mcpframe.args, its environment variables tool.mcpframe.env."
 _SETTINGS_OF_PROGRAMS = (
     f"If an argument or a variable helps, set it: args = [...] in {SETTINGS}, or a variable in [tool.mcpframe.env]."
