@@ -27,11 +27,12 @@ from tests.benchmarks.figures import Figure
 from tests.benchmarks.framed import measure_framed_tests
 from tests.benchmarks.machine import Setting, this_setting
 from tests.benchmarks.memory import measure_memory
+from tests.benchmarks.others import measure_others
 from tests.benchmarks.profile import measure_profile
 from tests.benchmarks.sites import all_sites
 from tests.benchmarks.start import measure_opens, measure_start
 
-PARTS = ("start", "opens", "build", "calls", "memory", "bridge", "dev", "tests")
+PARTS = ("start", "others", "opens", "build", "calls", "memory", "bridge", "dev", "tests")
 ASKED_FOR = ("profile",)
 """Parts that are measured only where they are named."""
 
@@ -108,6 +109,9 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
         if "start" in parts:
             with step(f"Starting {starts} times each, warm and fresh"):
                 figures += measure_start(browser, sites, starts)
+        if "others" in parts:
+            with step(f"Starting servers of other SDKs {starts} times each"):
+                figures += measure_others(browser, sites, starts)
         if "opens" in parts:
             with step("Opening fifty times"):
                 figures += measure_opens(browser, sites)
