@@ -37,6 +37,8 @@ SHIPPED = (
     *("mcpframe/__init__.py", "mcpframe/frame", "templates"),
     *("tests/__init__.py", "tests/support", "tests/unit/frame", "tests/vectors", "tests/in_pyodide/inside"),
 )
+NOT_SHIPPED = "mcpframe/frame/compat/fastmcp_package.py"
+"""A page that has it takes itself for one with the package fastmcp."""
 collect_ignore = ["inside"]
 PATIENCE = 120
 """Seconds one step in the page may take."""
@@ -102,8 +104,9 @@ def dist_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = {f"{SITE_PACKAGES[1:]}/{path}": data for path, data in library.files.items()}
     for start in map(REPOSITORY.joinpath, SHIPPED):
         for path in [start] if start.is_file() else start.rglob("*"):
-            if path.is_file() and "__pycache__" not in path.parts:
-                files[f"repo/{path.relative_to(REPOSITORY).as_posix()}"] = path.read_bytes()
+            name = path.relative_to(REPOSITORY).as_posix()
+            if path.is_file() and "__pycache__" not in path.parts and name != NOT_SHIPPED:
+                files[f"repo/{name}"] = path.read_bytes()
     (folder / "python.zip").write_bytes(pack(files))
     return folder
 

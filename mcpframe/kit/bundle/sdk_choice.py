@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 
 from mcpframe.kit.bundle.imports import imports_named, syntax_tree
 
-FIRST, FIRST_EARLIER = "2.3", "1.24"
+FIRST, FIRST_EARLIER = "2.3", "1.16"
 """The first versions of 2.x and of 1.x that work in a page."""
 SDK = f"mcp>={FIRST},<3"
 """The requirement of the official SDK."""

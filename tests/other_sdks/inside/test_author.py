@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from mcpframe.frame.compat import sdk
-from tests.contract.author import *  # noqa: F403
-from tests.contract.author import connected
+from tests.support.author_contract import *  # noqa: F403
+from tests.support.author_contract import connected
 from tests.support.page_rig import Rig, bounded, rig
 from tests.support.sep import SESSION
 from tests.support.server_kinds import FRAME_SERVER

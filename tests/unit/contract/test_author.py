@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.author import *  # noqa: F403
+from tests.support.author_contract import *  # noqa: F403
 from tests.support.page_rig import Rig, bounded, rig
 from tests.support.server_kinds import FRAME_SERVER
 

@@ -1,4 +1,4 @@
-"""`mcpframe.wrap` with server objects of mcp 2.x; tests/contract/author.py has the tests of what it adds."""
+"""`mcpframe.wrap` with server objects of mcp 2.x; tests/support/author_contract.py has the tests of what it adds."""
 
 from __future__ import annotations
 
