@@ -19,7 +19,6 @@ from mcpframe.frame.core.events import SessionBegun
 
 log = logging.getLogger(__name__)
 
-METHOD_NOT_FOUND = -32601
 TIMEOUT = 60.0
 """Seconds that a host may take to answer, unless the caller says otherwise."""
 
@@ -211,7 +210,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _error_of(method: str, error: Json) -> HostError:
-    if error["code"] == METHOD_NOT_FOUND:
+    if error["code"] == jsonrpc.METHOD_NOT_FOUND:
         return HostLacks(f"This host does not offer {method}: {error['message']}", method, error["code"])
     text = f"The host answered {method} with an error: {error['message']}"
     return HostError(text, method, error["code"], error.get("data"))

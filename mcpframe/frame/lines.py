@@ -27,7 +27,6 @@ from mcpframe.frame.printing import PrintedLines, captured, printing_to
 
 log = logging.getLogger(__name__)
 
-METHOD_NOT_FOUND = -32601
 NEWEST_HANDSHAKE = "2025-11-25"
 """The newest revision with a handshake; a server that does not know it answers with its own."""
 _PATIENCE = 5.0
@@ -239,7 +238,7 @@ class _Conversation:
                 await self._answer_error(body["id"], jsonrpc.INTERNAL_ERROR, self.why)
             return
         if method == "server/discover" and is_request and not self._discovers:
-            await self._answer_error(body["id"], METHOD_NOT_FOUND, "Method not found")
+            await self._answer_error(body["id"], jsonrpc.METHOD_NOT_FOUND, "Method not found")
             return
         if method == "initialize":
             self._initialized = True

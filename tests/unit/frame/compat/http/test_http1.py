@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from mcpframe.frame.compat.http import http_client
-from mcpframe.frame.compat.http.exchange import FetchFailed, FetchTimedOut, HttpAnswer, Request
+from mcpframe.frame.compat.http.exchange import FetchFailed, FetchTimedOut
 from mcpframe.frame.compat.http.http1 import RequestReader, head_of
+from tests.support.fake_network import FakeAnswer, FakeNetwork
 
 PLAIN = b"POST /a?b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nX-Name: v\r\n\r\nhello"
 CHUNKED = (
@@ -20,43 +21,10 @@ CHUNKED = (
 )
 
 
-class _Answer:
-    status, reason, redirected = 200, "OK", True
-    url = "https://final.example/"
-    headers: list[tuple[str, str]] = [("x-a", "1")]
-
-    def __init__(self, *parts: bytes | Exception) -> None:
-        self.parts = [*parts]
-        self.closed = False
-
-    def read_now(self, limit: float | None = None) -> bytes:
-        part = self.parts.pop(0) if self.parts else b""
-        if isinstance(part, Exception):
-            raise part
-        return part
-
-    async def read(self, limit: float | None = None) -> bytes:
-        return self.read_now(limit)
-
-    def close(self) -> None:
-        self.closed = True
-
-
-class _Network:
-    """Answers each request with what it is given, and keeps the request."""
-
-    def __init__(self, answer: _Answer | Exception) -> None:
-        self.answer = answer
-        self.sent: list[Request] = []
-
-    def send_now(self, request: Request) -> HttpAnswer:
-        self.sent.append(request)
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
-
-    async def send(self, request: Request) -> HttpAnswer:
-        return self.send_now(request)
+def _answer(*parts: bytes | Exception) -> FakeAnswer:
+    answer = FakeAnswer(*parts)
+    answer.headers = [("x-a", "1")]
+    return answer
 
 
 @pytest.mark.parametrize(
@@ -77,7 +45,7 @@ def test_a_request_is_complete_with_its_last_byte(wire: bytes, url: str, body: b
 
 
 def test_an_answer_has_no_length_of_its_own() -> None:
-    assert head_of(_Answer()) == b"HTTP/1.1 200 OK\r\nx-a: 1\r\nconnection: close\r\n\r\n"
+    assert head_of(_answer()) == b"HTTP/1.1 200 OK\r\nx-a: 1\r\nconnection: close\r\n\r\n"
 
 
 @pytest.fixture
@@ -92,7 +60,7 @@ def client() -> Any:
 
 
 def test_a_connection_sends_over_the_network(client: Any) -> None:
-    network = _Network(_Answer(b"first", b"second"))
+    network = FakeNetwork(_answer(b"first", b"second"))
     http_client.fit(client, network)
     connection = client.HTTPSConnection("api.example", timeout=3)
     connection.request("PUT", "/x", body=io.BytesIO(b"data"), headers={"User-Agent": "me", "X-Token": "t"})
@@ -105,13 +73,13 @@ def test_a_connection_sends_over_the_network(client: Any) -> None:
 
 @pytest.mark.parametrize(("failure", "kind"), [(FetchFailed("no"), OSError), (FetchTimedOut("late"), TimeoutError)])
 def test_a_connection_raises_what_sockets_do(client: Any, failure: Exception, kind: type[Exception]) -> None:
-    http_client.fit(client, _Network(failure))
+    http_client.fit(client, FakeNetwork(failure))
     connection = client.HTTPConnection("api.example")
     connection.request("GET", "/")
     with pytest.raises(kind, match=str(failure)):
         connection.getresponse()
-    half = _Answer(b"part", failure)
-    http_client.fit(client, _Network(half))
+    half = _answer(b"part", failure)
+    http_client.fit(client, FakeNetwork(half))
     connection = client.HTTPConnection("api.example")
     connection.request("GET", "/")
     with pytest.raises(kind, match=str(failure)):

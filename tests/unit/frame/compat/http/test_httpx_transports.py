@@ -9,54 +9,17 @@ import httpx2
 import pytest
 
 from mcpframe.frame.compat.http import exchange, httpx_transports
-from mcpframe.frame.compat.http.exchange import FetchFailed, FetchTimedOut, HttpAnswer, Request
-
-
-class _Answer:
-    status, reason, redirected = 200, "", True
-    url = "https://final.example/"
-
-    def __init__(self, *parts: bytes | Exception) -> None:
-        self.headers = [("content-type", "text/plain")]
-        self.parts = [*parts]
-        self.is_closed = False
-
-    def read_now(self, limit: float | None = None) -> bytes:
-        part = self.parts.pop(0) if self.parts else b""
-        if isinstance(part, Exception):
-            raise part
-        return part
-
-    async def read(self, limit: float | None = None) -> bytes:
-        return self.read_now(limit)
-
-    def close(self) -> None:
-        self.is_closed = True
-
-
-class _Network:
-    def __init__(self) -> None:
-        self.answer: _Answer | Exception = _Answer(b"one", b"two")
-        self.sent: list[Request] = []
-
-    def send_now(self, request: Request) -> HttpAnswer:
-        request.check()
-        self.sent.append(request)
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
-
-    async def send(self, request: Request) -> HttpAnswer:
-        return self.send_now(request)
+from mcpframe.frame.compat.http.exchange import FetchFailed, FetchTimedOut
+from tests.support.fake_network import FakeAnswer, FakeNetwork
 
 
 @pytest.fixture
-def network() -> _Network:
-    return _Network()
+def network() -> FakeNetwork:
+    return FakeNetwork(FakeAnswer(b"one", b"two"))
 
 
 @pytest.fixture
-def library(network: _Network) -> Any:
+def library(network: FakeNetwork) -> Any:
     """A module of transports that are fitted, in place of httpx2's own."""
     module: Any = ModuleType("httpx2._transports.default")
     module.HTTPTransport = type("HTTPTransport", (httpx2.BaseTransport,), {})
@@ -70,7 +33,7 @@ def client(library: Any) -> httpx2.Client:
     return httpx2.Client(transport=library.HTTPTransport(http2=True, retries=3, limits=None))
 
 
-def test_a_client_sends_and_reads(client: httpx2.Client, network: _Network) -> None:
+def test_a_client_sends_and_reads(client: httpx2.Client, network: FakeNetwork) -> None:
     answer = client.post("https://user:secret@api.example/a#part", json={}, headers={"X-A": "ä".encode("latin-1")})
     assert (answer.text, str(answer.url), answer.reason_phrase) == ("onetwo", "https://final.example/", "OK")
     [sent] = network.sent
@@ -83,7 +46,7 @@ def test_a_client_sends_and_reads(client: httpx2.Client, network: _Network) -> N
 
 @pytest.mark.parametrize(("timeout", "expected"), [(5, 5), (None, None), (httpx2.Timeout(1, read=30), 30)])
 def test_the_timeout_is_the_one_for_reading(
-    client: httpx2.Client, network: _Network, timeout: Any, expected: float | None
+    client: httpx2.Client, network: FakeNetwork, timeout: Any, expected: float | None
 ) -> None:
     client.get("https://api.example/", timeout=timeout)
     assert network.sent[0].timeout == expected
@@ -93,13 +56,13 @@ def test_the_timeout_is_the_one_for_reading(
     ("failure", "kind"),
     [(FetchFailed("add it to connect_src"), httpx2.ConnectError), (FetchTimedOut("late"), httpx2.ReadTimeout)],
 )
-async def test_failures_are_the_librarys(library: Any, network: _Network, failure: Exception, kind: Any) -> None:
+async def test_failures_are_the_librarys(library: Any, network: FakeNetwork, failure: Exception, kind: Any) -> None:
     network.answer = failure
     async with httpx2.AsyncClient(transport=library.AsyncHTTPTransport()) as client:
         with pytest.raises(kind, match=str(failure)) as raised:
             await client.get("https://api.example/")
         assert str(raised.value.request.url) == "https://api.example/"
-        network.answer = cut = _Answer(b"part", FetchFailed("cut off"))
+        network.answer = cut = FakeAnswer(b"part", FetchFailed("cut off"))
         with pytest.raises(httpx2.ReadError, match="cut off"):
             await client.get("https://api.example/")
         assert cut.is_closed
