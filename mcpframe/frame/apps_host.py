@@ -219,7 +219,7 @@ class AppsHost(Host):
         self._messages.notify("notifications/message", {"level": level, "data": _plain(data), "logger": logger})
 
     def report_size(self, width: int, height: int) -> None:
-        """Tell the host how large the page is, in CSS pixels."""
+        """Report to the host how large the page is, in CSS pixels."""
         self._messages.notify("ui/notifications/size-changed", {"width": width, "height": height})
 
     # How
@@ -246,9 +246,9 @@ class AppsHost(Host):
     async def _tear_down(self, reason: str) -> Json:
         try:
             async with asyncio.timeout(TEARDOWN):
-                await asyncio.gather(*(function(reason) for function in self._on_teardown))
-        except Exception:
-            log.exception("What runs before this page is removed has failed")
+                await asyncio.gather(*(_torn_down(function, reason) for function in self._on_teardown))
+        except TimeoutError:
+            log.warning("What runs before this page is removed took more than %g seconds.", TEARDOWN)
         return {}
 
     async def _typed(self, kind: str, method: str, params: Json, on_progress: Progress | None = None) -> Any:
@@ -301,6 +301,14 @@ class _Feed(Generic[T]):
             self._changed.clear()
             await self._changed.wait()
         return self._waiting.pop(0)
+
+
+async def _torn_down(function: Teardown, reason: str) -> None:
+    """Call one of the author's functions; if it fails, the others go on."""
+    try:
+        await function(reason)
+    except Exception:
+        log.exception("What runs before this page is removed has failed")
 
 
 def _tool_event(what: str, params: Json) -> ToolEvent | None:

@@ -271,10 +271,16 @@ async def test_a_teardown_waits_for_the_author(wire: Wire, caplog: pytest.LogCap
     async def _(reason: str) -> None:
         raise ValueError("the author's")
 
+    @host.on_teardown
+    async def _(reason: str) -> None:
+        await anyio.lowlevel.checkpoint()
+        await anyio.lowlevel.checkpoint()
+        reasons.append(f"later {reason}")
+
     request = {"jsonrpc": "2.0", "id": 9, "method": "ui/resource-teardown", "params": {"reason": "done"}}
     assert wire.messages.take(request)
     assert await wire.next() == {"jsonrpc": "2.0", "id": 9, "result": {}}
-    assert reasons == ["done"]
+    assert reasons == ["done", "later done"]
     assert "the author's" in caplog.text
     assert not wire.messages.take({"jsonrpc": "2.0", "id": 9, "method": "tools/list"})
 
