@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
-from mcpframe.frame.core.errors import HandshakeRefused, HandshakeTimeout, PeerGone, SessionError, VersionMismatch
+from mcpframe.frame.core.actions import end_with
+from mcpframe.frame.core.errors import HandshakeRefused, HandshakeTimeout, PeerGone, VersionMismatch
 from mcpframe.frame.core.events import Opened, Output
 from mcpframe.frame.core.roles import Actor, Message
 from mcpframe.frame.dialects.mcp_apps.events import HostFound, ViewCalled
@@ -74,32 +74,13 @@ def ready(_: Actor, message: Message) -> Iterable[Output]:
     yield Opened(dialect=NAME, origin=message.origin)
 
 
-def received(actor: Actor, message: Message) -> Iterable[Output]:
-    return actor.deliver(message.body)
-
-
-def send(actor: Actor, message: Message) -> Iterable[Output]:
-    return actor.transmit(*message.body)
-
-
-def ignore(actor: Actor, message: Message) -> Iterable[Output]:
-    return actor.ignore(message.trigger)
-
-
-def end(actor: Actor, _: Message) -> Iterable[Output]:
-    return actor.end()
-
-
-def _end_with(make: Callable[[Any], SessionError]) -> Callable[[Actor, Message], Iterable[Output]]:
-    return lambda actor, message: actor.end(make(message.body))
-
-
-wrong_version = _end_with(
-    lambda body: VersionMismatch(f"The host speaks MCP Apps {body.version}, we speak {' and '.join(VERSIONS)}.")
+_OURS = " and ".join(VERSIONS)
+wrong_version = end_with(
+    lambda message: VersionMismatch(f"The host speaks MCP Apps {message.body.version}, we speak {_OURS}.")
 )
-refused = _end_with(lambda body: HandshakeRefused(f"The host refused ui/initialize: {body.error}"))
-nobody_answered = _end_with(lambda _: HandshakeTimeout("No host answered ui/initialize in time."))
-never_called = _end_with(lambda _: HandshakeTimeout("The view sent no ui/initialize in time."))
-never_ready = _end_with(lambda _: HandshakeTimeout("The view was not ready in time after ui/initialize."))
-replaced = _end_with(lambda _: PeerGone("The view was reloaded or navigated away; the session is over."))
-removed = _end_with(lambda _: PeerGone("The peer's window is gone; the session is over."))
+refused = end_with(lambda message: HandshakeRefused(f"The host refused ui/initialize: {message.body.error}"))
+nobody_answered = end_with(lambda _: HandshakeTimeout("No host answered ui/initialize in time."))
+never_called = end_with(lambda _: HandshakeTimeout("The view sent no ui/initialize in time."))
+never_ready = end_with(lambda _: HandshakeTimeout("The view was not ready in time after ui/initialize."))
+replaced = end_with(lambda _: PeerGone("The view was reloaded or navigated away; the session is over."))
+removed = end_with(lambda _: PeerGone("The peer's window is gone; the session is over."))

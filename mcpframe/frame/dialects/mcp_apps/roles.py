@@ -14,6 +14,7 @@ Source: MCP Apps (SEP-1865), "Lifecycle"; the seed "MCP Apps PostMessage Lifecyc
 
 from __future__ import annotations
 
+from mcpframe.frame.core import actions as common
 from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.roles import Local, Role, Rule, State
 from mcpframe.frame.dialects.mcp_apps import actions as do
@@ -25,18 +26,6 @@ from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, ViewOffer
 S = State
 
 
-def _leaving(*states: State) -> tuple[Rule, ...]:
-    """In each of these states the role can be closed, and its peer's window removed."""
-    return tuple(
-        rule
-        for state in states
-        for rule in (
-            Rule(state, Local.PEER_REMOVED, State.CLOSED, do.removed),
-            Rule(state, Local.CLOSE, State.CLOSED, do.end),
-        )
-    )
-
-
 VIEW = Role(
     dialect=NAME,
     side="inner",
@@ -46,18 +35,18 @@ VIEW = Role(
     readers={ANSWER: read.read_answer, TOOL_DATA: read.read_tool_data, MESSAGE: read.read_message},
     rules=(
         Rule(S.IDLE, Local.START, S.CALLING, do.call),
-        Rule(S.IDLE, Local.CLOSE, S.CLOSED, do.end),
+        Rule(S.IDLE, Local.CLOSE, S.CLOSED, common.end),
         Rule(S.CALLING, Local.REPEAT, S.CALLING, do.call),
-        Rule(S.CALLING, TOOL_DATA, S.CALLING, do.received),
+        Rule(S.CALLING, TOOL_DATA, S.CALLING, common.received),
         Rule(S.CALLING, ANSWER, S.OPEN, do.begin, do.speaks_ours),
         Rule(S.CALLING, ANSWER, S.CLOSED, do.refused, do.is_refusal),
         Rule(S.CALLING, ANSWER, S.CLOSED, do.wrong_version),
         Rule(S.CALLING, Local.DEADLINE, S.CLOSED, do.nobody_answered),
-        Rule(S.OPEN, ANSWER, S.OPEN, do.ignore),
-        Rule(S.OPEN, TOOL_DATA, S.OPEN, do.received),
-        Rule(S.OPEN, MESSAGE, S.OPEN, do.received),
-        Rule(S.OPEN, Local.SEND, S.OPEN, do.send),
-        *_leaving(S.CALLING, S.OPEN),
+        Rule(S.OPEN, ANSWER, S.OPEN, common.ignore),
+        Rule(S.OPEN, TOOL_DATA, S.OPEN, common.received),
+        Rule(S.OPEN, MESSAGE, S.OPEN, common.received),
+        Rule(S.OPEN, Local.SEND, S.OPEN, common.send),
+        *common.leaving(do.removed, S.CALLING, S.OPEN),
     ),
     waits={S.CALLING: "handshake_timeout"},
 )
@@ -71,18 +60,18 @@ HOST = Role(
     readers={INITIALIZE: read.read_initialize, INITIALIZED: read.read_initialized, MESSAGE: read.read_message},
     rules=(
         Rule(S.IDLE, Local.START, S.AWAITING),
-        Rule(S.IDLE, Local.CLOSE, S.CLOSED, do.end),
+        Rule(S.IDLE, Local.CLOSE, S.CLOSED, common.end),
         Rule(S.AWAITING, INITIALIZE, S.CONFIRMING, do.answer),
         Rule(S.AWAITING, Local.DEADLINE, S.CLOSED, do.never_called),
         Rule(S.CONFIRMING, INITIALIZE, S.CONFIRMING, do.answer),
         Rule(S.CONFIRMING, INITIALIZED, S.OPEN, do.ready),
         Rule(S.CONFIRMING, Local.DEADLINE, S.CLOSED, do.never_ready),
-        Rule(S.OPEN, INITIALIZED, S.OPEN, do.ignore),
-        Rule(S.OPEN, MESSAGE, S.OPEN, do.received),
+        Rule(S.OPEN, INITIALIZED, S.OPEN, common.ignore),
+        Rule(S.OPEN, MESSAGE, S.OPEN, common.received),
         Rule(S.OPEN, INITIALIZE, S.CLOSED, do.replaced),
-        Rule(S.OPEN, Local.SEND, S.OPEN, do.send),
+        Rule(S.OPEN, Local.SEND, S.OPEN, common.send),
         Rule(S.OPEN, Local.PEER_REPLACED, S.CLOSED, do.replaced),
-        *_leaving(S.AWAITING, S.CONFIRMING, S.OPEN),
+        *common.leaving(do.removed, S.AWAITING, S.CONFIRMING, S.OPEN),
     ),
     waits={S.AWAITING: "handshake_timeout", S.CONFIRMING: "accept_timeout"},
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
+from mcpframe.frame.core.actions import end_with
 from mcpframe.frame.core.dialect import TRANSPORT
 from mcpframe.frame.core.errors import (
     HandshakeTimeout,
@@ -192,15 +193,6 @@ def completed_unreadably(actor: Actor, message: Message) -> Iterable[Output]:
     yield from actor.end()
 
 
-def received(actor: Actor, message: Message) -> Iterable[Output]:
-    return actor.deliver(message.body)
-
-
-def send(actor: Actor, message: Message) -> Iterable[Output]:
-    text, body = message.body
-    return actor.transmit(text, body)
-
-
 def require_setup(actor: Actor, message: Message) -> Iterable[Output]:
     wanted: SetupRequired = message.body
     yield actor.say(
@@ -215,18 +207,6 @@ def require_setup(actor: Actor, message: Message) -> Iterable[Output]:
 
 def setup_required(_: Actor, message: Message) -> Iterable[Output]:
     yield message.body
-
-
-def ignore(actor: Actor, message: Message) -> Iterable[Output]:
-    return actor.ignore(message.trigger)
-
-
-def end(actor: Actor, _: Message) -> Iterable[Output]:
-    return actor.end()
-
-
-def _end_with(make: Callable[[Message], SessionError]) -> Callable[[Actor, Message], Iterable[Output]]:
-    return lambda actor, message: actor.end(make(message))
 
 
 def inner_took_too_long(actor: Actor, message: Message) -> Iterable[Output]:
@@ -249,10 +229,10 @@ def _version_error(message: Message) -> SessionError:
 _NOT_ACCEPTED = (
     "The framed page did not accept the session in time: it has not started, or does not allow this page's origin."
 )
-wrong_version = _end_with(_version_error)
-nobody_answered = _end_with(lambda _: HandshakeTimeout("No host answered the handshake in time."))
-never_called = _end_with(lambda _: HandshakeTimeout("The framed page sent no handshake in time."))
-never_accepted = _end_with(lambda _: HandshakeTimeout(_NOT_ACCEPTED))
-setup_took_too_long = _end_with(lambda _: HandshakeTimeout("The setup was not completed in time."))
-replaced = _end_with(lambda _: PeerGone("The framed page was reloaded or navigated away; the session is over."))
-removed = _end_with(lambda _: PeerGone("The peer's window is gone; the session is over."))
+wrong_version = end_with(_version_error)
+nobody_answered = end_with(lambda _: HandshakeTimeout("No host answered the handshake in time."))
+never_called = end_with(lambda _: HandshakeTimeout("The framed page sent no handshake in time."))
+never_accepted = end_with(lambda _: HandshakeTimeout(_NOT_ACCEPTED))
+setup_took_too_long = end_with(lambda _: HandshakeTimeout("The setup was not completed in time."))
+replaced = end_with(lambda _: PeerGone("The framed page was reloaded or navigated away; the session is over."))
+removed = end_with(lambda _: PeerGone("The peer's window is gone; the session is over."))

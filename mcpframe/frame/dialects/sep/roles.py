@@ -24,6 +24,7 @@ document's permissions are fixed when it is loaded, so the host decides and relo
 
 from __future__ import annotations
 
+from mcpframe.frame.core import actions as common
 from mcpframe.frame.core.roles import Local, Role, Rule, State
 from mcpframe.frame.dialects.sep import actions as do
 from mcpframe.frame.dialects.sep import messages as read
@@ -44,18 +45,6 @@ from mcpframe.frame.dialects.sep.offers import HostOffer, PageOffer
 __all__ = ["INNER_SETUP", "INNER_TRANSPORT", "OUTER_SETUP", "OUTER_TRANSPORT", "ROLES"]
 
 
-def _leaving(*states: State) -> tuple[Rule, ...]:
-    """In each of these states the role can be closed, and its peer's window removed."""
-    return tuple(
-        rule
-        for state in states
-        for rule in (
-            Rule(state, Local.PEER_REMOVED, State.CLOSED, do.removed),
-            Rule(state, Local.CLOSE, State.CLOSED, do.end),
-        )
-    )
-
-
 S = State
 
 INNER_SETUP = Role(
@@ -67,15 +56,15 @@ INNER_SETUP = Role(
     readers={SETUP_HANDSHAKE_REPLY: read.read_reply},
     rules=(
         Rule(S.IDLE, Local.START, S.CALLING, do.call),
-        Rule(S.IDLE, Local.CLOSE, S.CLOSED, do.end),
+        Rule(S.IDLE, Local.CLOSE, S.CLOSED, common.end),
         Rule(S.CALLING, Local.REPEAT, S.CALLING, do.call),
         Rule(S.CALLING, SETUP_HANDSHAKE_REPLY, S.SETTING_UP, do.start_setup, do.speaks_ours),
         Rule(S.CALLING, SETUP_HANDSHAKE_REPLY, S.CLOSED, do.refuse_setup_version),
         Rule(S.CALLING, Local.DEADLINE, S.CLOSED, do.nobody_answered),
-        Rule(S.SETTING_UP, SETUP_HANDSHAKE_REPLY, S.SETTING_UP, do.ignore),
+        Rule(S.SETTING_UP, SETUP_HANDSHAKE_REPLY, S.SETTING_UP, common.ignore),
         Rule(S.SETTING_UP, Act.COMPLETE_SETUP, S.CLOSED, do.complete_setup),
         Rule(S.SETTING_UP, Local.DEADLINE, S.CLOSED, do.inner_took_too_long),
-        *_leaving(S.CALLING, S.SETTING_UP),
+        *common.leaving(do.removed, S.CALLING, S.SETTING_UP),
     ),
     waits={S.CALLING: "handshake_timeout", S.SETTING_UP: "setup_timeout"},
 )
@@ -89,17 +78,17 @@ INNER_TRANSPORT = Role(
     readers={TRANSPORT_HANDSHAKE_REPLY: read.read_reply, MCP_MESSAGE: CODEC.decode},
     rules=(
         Rule(S.IDLE, Local.START, S.CALLING, do.call),
-        Rule(S.IDLE, Local.CLOSE, S.CLOSED, do.end),
+        Rule(S.IDLE, Local.CLOSE, S.CLOSED, common.end),
         Rule(S.CALLING, Local.REPEAT, S.CALLING, do.call),
         Rule(S.CALLING, TRANSPORT_HANDSHAKE_REPLY, S.OPEN, do.accept, do.speaks_ours),
         Rule(S.CALLING, TRANSPORT_HANDSHAKE_REPLY, S.CLOSED, do.wrong_version),
         Rule(S.CALLING, Local.DEADLINE, S.CLOSED, do.nobody_answered),
-        Rule(S.OPEN, MCP_MESSAGE, S.OPEN, do.received),
-        Rule(S.OPEN, TRANSPORT_HANDSHAKE_REPLY, S.OPEN, do.ignore),
-        Rule(S.OPEN, Local.SEND, S.OPEN, do.send),
+        Rule(S.OPEN, MCP_MESSAGE, S.OPEN, common.received),
+        Rule(S.OPEN, TRANSPORT_HANDSHAKE_REPLY, S.OPEN, common.ignore),
+        Rule(S.OPEN, Local.SEND, S.OPEN, common.send),
         Rule(S.OPEN, Act.REQUIRE_SETUP, S.OPEN, do.require_setup),
         Rule(S.OPEN, Local.PEER_REPLACED, S.CLOSED, do.replaced),
-        *_leaving(S.CALLING, S.OPEN),
+        *common.leaving(do.removed, S.CALLING, S.OPEN),
     ),
     waits={S.CALLING: "handshake_timeout"},
 )
@@ -113,7 +102,7 @@ OUTER_SETUP = Role(
     readers={SETUP_HANDSHAKE: read.read_setup_handshake, SETUP_COMPLETE: read.read_setup_complete},
     rules=(
         Rule(S.IDLE, Local.START, S.AWAITING),
-        Rule(S.IDLE, Local.CLOSE, S.CLOSED, do.end),
+        Rule(S.IDLE, Local.CLOSE, S.CLOSED, common.end),
         Rule(S.AWAITING, SETUP_HANDSHAKE, S.CLOSED, do.needs_a_decision, do.asks_undecided),
         Rule(S.AWAITING, SETUP_HANDSHAKE, S.SETTING_UP, do.reply_to_setup, do.speaks_ours),
         Rule(S.AWAITING, SETUP_HANDSHAKE, S.CLOSED, do.wrong_version),
@@ -123,7 +112,7 @@ OUTER_SETUP = Role(
         Rule(S.SETTING_UP, SETUP_COMPLETE, S.CLOSED, do.completed),
         Rule(S.SETTING_UP, Local.LAST_REFUSED, S.CLOSED, do.completed_unreadably),
         Rule(S.SETTING_UP, Local.DEADLINE, S.CLOSED, do.setup_took_too_long),
-        *_leaving(S.AWAITING, S.SETTING_UP),
+        *common.leaving(do.removed, S.AWAITING, S.SETTING_UP),
     ),
     waits={S.AWAITING: "handshake_timeout", S.SETTING_UP: "setup_timeout"},
     last=SETUP_COMPLETE,
@@ -143,20 +132,20 @@ OUTER_TRANSPORT = Role(
     },
     rules=(
         Rule(S.IDLE, Local.START, S.AWAITING),
-        Rule(S.IDLE, Local.CLOSE, S.CLOSED, do.end),
+        Rule(S.IDLE, Local.CLOSE, S.CLOSED, common.end),
         Rule(S.AWAITING, TRANSPORT_HANDSHAKE, S.CONFIRMING, do.reply, do.speaks_ours),
         Rule(S.AWAITING, TRANSPORT_HANDSHAKE, S.CLOSED, do.wrong_version),
         Rule(S.AWAITING, Local.DEADLINE, S.CLOSED, do.never_called),
         Rule(S.CONFIRMING, TRANSPORT_HANDSHAKE, S.CONFIRMING, do.reply, do.speaks_ours),
         Rule(S.CONFIRMING, TRANSPORT_ACCEPTED, S.OPEN, do.opened, do.same_session),
         Rule(S.CONFIRMING, Local.DEADLINE, S.CLOSED, do.never_accepted),
-        Rule(S.OPEN, MCP_MESSAGE, S.OPEN, do.received),
+        Rule(S.OPEN, MCP_MESSAGE, S.OPEN, common.received),
         Rule(S.OPEN, SETUP_REQUIRED, S.OPEN, do.setup_required),
-        Rule(S.OPEN, TRANSPORT_ACCEPTED, S.OPEN, do.ignore),
+        Rule(S.OPEN, TRANSPORT_ACCEPTED, S.OPEN, common.ignore),
         Rule(S.OPEN, TRANSPORT_HANDSHAKE, S.CLOSED, do.replaced),
-        Rule(S.OPEN, Local.SEND, S.OPEN, do.send),
+        Rule(S.OPEN, Local.SEND, S.OPEN, common.send),
         Rule(S.OPEN, Local.PEER_REPLACED, S.CLOSED, do.replaced),
-        *_leaving(S.AWAITING, S.CONFIRMING, S.OPEN),
+        *common.leaving(do.removed, S.AWAITING, S.CONFIRMING, S.OPEN),
     ),
     waits={S.AWAITING: "handshake_timeout", S.CONFIRMING: "accept_timeout"},
 )

@@ -1,0 +1,52 @@
+"""Actions and rules that the tables of all dialects have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from mcpframe.frame.core.errors import SessionError
+from mcpframe.frame.core.events import Output
+from mcpframe.frame.core.roles import Action, Actor, Local, Message, Rule, State
+
+
+def received(actor: Actor, message: Message) -> Iterable[Output]:
+    """Hand the JSON-RPC message of the peer to the session."""
+    return actor.deliver(message.body)
+
+
+def send(actor: Actor, message: Message) -> Iterable[Output]:
+    """Send a JSON-RPC message of the session."""
+    text, body = message.body
+    return actor.transmit(text, body)
+
+
+def ignore(actor: Actor, message: Message) -> Iterable[Output]:
+    """Count a message that changes nothing."""
+    return actor.ignore(message.trigger)
+
+
+def end(actor: Actor, _: Message) -> Iterable[Output]:
+    """End the connection without an error."""
+    return actor.end()
+
+
+def end_with(make: Callable[[Message], SessionError]) -> Action:
+    """Return an action that ends the connection with an error made from the trigger."""
+    return lambda actor, message: actor.end(make(message))
+
+
+def leaving(removed: Action, *states: State) -> tuple[Rule, ...]:
+    """Return the rules by which a role can be closed, and its peer's window removed, in each of these states.
+
+    Args:
+        removed: the action for a window that was removed.
+        states: the states.
+    """
+    return tuple(
+        rule
+        for state in states
+        for rule in (
+            Rule(state, Local.PEER_REMOVED, State.CLOSED, removed),
+            Rule(state, Local.CLOSE, State.CLOSED, end),
+        )
+    )
