@@ -6,7 +6,8 @@ import json
 import logging
 from typing import Protocol
 
-from mcpframe.frame.core.events import Closed, Event, Opened, Refused, SessionBegun
+from mcpframe.frame.core.errors import HandshakeTimeout
+from mcpframe.frame.core.events import Closed, Event, Opened, Refused, SessionBegun, Withdrawn
 from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.dialects.available import last_words
 
@@ -63,5 +64,8 @@ class Reporter:
             state = "connected" if isinstance(event, Opened) else "setting up"
             self._loader.ready(json.dumps({"state": state, "origin": event.origin}))
             self._loader.at_end(last_words_to_post(event))
+        elif isinstance(event, Withdrawn):
+            if event.error and not isinstance(event.error, HandshakeTimeout):  # that nobody called says nothing
+                self._loader.problem(str(event.error), "")
         elif isinstance(event, Closed) and event.error:
             self._loader.at_end("null")  # the host is gone, or has been told
