@@ -182,6 +182,11 @@ def _variant(request: pytest.FixtureRequest, kind: str) -> str:
                 f"The fixtures of mcpframe run on asyncio, not on {name}: define a fixture anyio_backend that returns "
                 '"asyncio".'
             )
+        if request.node.get_closest_marker("asyncio"):  # its loop is another one: what the test awaits never comes
+            _refuse(
+                "This test is for both anyio's plugin and pytest-asyncio, which have an event loop each: mark it for "
+                "one of them; with @pytest.mark.anyio set asyncio_mode to strict."
+            )
         return f"_mcpframe_{kind}_anyio"
     marker = request.node.get_closest_marker("asyncio")
     if marker is None or not request.config.pluginmanager.hasplugin("mcpframe-asyncio"):

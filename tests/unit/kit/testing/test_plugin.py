@@ -128,6 +128,18 @@ def test_what_cannot_be_is_one_sentence(project: Path) -> None:
     assert all("Traceback" not in text for text in told.values())
 
 
+@pytest.mark.parametrize("mode", ["auto", "strict"])
+def test_a_test_for_two_event_loops_is_refused(project: Path, mode: str) -> None:
+    """Its fixtures would be in another loop than the test, which would wait for ever."""
+    both = "" if mode == "auto" else "@pytest.mark.asyncio\n"
+    (project / "test_it.py").write_text(
+        "import pytest\n\n@pytest.fixture\ndef anyio_backend():\n    return 'asyncio'\n\n"
+        f"{both}@pytest.mark.anyio\nasync def test_both(client):\n    await client.list_tools()\n"
+    )
+    outcome = run_author_tests(project, f"--asyncio-mode={mode}")
+    assert "for both anyio's plugin and pytest-asyncio" in outcome.told["test_both"], outcome.output
+
+
 def test_a_run_that_does_not_use_it_imports_nothing_but_the_plugin() -> None:
     code = (
         "import sys, pytest\n"
