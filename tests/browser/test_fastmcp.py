@@ -21,6 +21,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE, PythonClient
 from tests.browser.conftest import SERVERS, Origins, Troubles
+from tests.support.other_origin import other_origin
 
 PROJECT = """
 [project]
@@ -65,6 +66,15 @@ def main() -> None:
     """Serve on standard input and output."""
     mcp.run()
 '''
+DESCRIBED = """
+import httpx
+from fastmcp import FastMCP
+
+item = {"name": "item", "in": "query", "required": True, "schema": {"type": "string"}}
+looking = {"operationId": "look", "parameters": [item], "responses": {"200": {"description": "what was asked for"}}}
+described = {"openapi": "3.1.0", "info": {"title": "Echo", "version": "1"}, "paths": {"/echo": {"get": looking}}}
+mcp = FastMCP.from_openapi(described, client=httpx.AsyncClient(base_url="BASE"), name="Echo")
+"""
 
 
 def write_project(folder: Path, version: str, entry: str, script: str = "") -> Path:
@@ -166,6 +176,27 @@ async def test_earlier_versions(
         assert "'fails'" in text_of(failed)
         read = await client.request("resources/read", {"uri": "notes://one"})
         assert read["contents"][0]["text"] == "the note one"
+
+
+async def test_a_server_made_from_an_openapi_description(
+    client: PythonClient, origins: Origins, tmp_path: Path
+) -> None:
+    project = write_project(tmp_path / "project", "3.4.10", "server:mcp")
+    file = project / "pyproject.toml"
+    with other_origin() as world:
+        needs = file.read_text().replace('"]', '", "pyyaml", "httpx"]', 1)
+        file.write_text(f'{needs}csp = {{ connect_src = ["{world.origin}"] }}\n')
+        (project / "server.py").write_text(DESCRIBED.replace("BASE", world.origin))
+        built = build(project, tmp_path / "out", allowed_origins=[origins.host])
+        with serve_folder(tmp_path / "out") as served:
+            await client.open(f"http://bundle.localhost:{served.port}/{built.url_path}")
+            called = await client.call("look", item="book")
+    assert called["structuredContent"] | {"headers": None} == {
+        "method": "GET",
+        "path": "/echo?item=book",
+        "body": "",
+        "headers": None,
+    }
 
 
 def text_of(result: dict[str, Any]) -> str:
