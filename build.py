@@ -10,7 +10,7 @@
     python3 build.py survey [NAMES]      build public packages by their names, and call a tool of each
     python3 build.py docs [--check]      write the generated parts of docs/ (or only compare them), and build its site
     python3 build.py screenshots         renew the README's pictures
-    python3 build.py scripts             bundle the scripts of static/page, after a change of one
+    python3 build.py scripts             bundle the scripts of static/page and static/app, after a change
     python3 build.py host                pack the npm package @mcpframe/host into dist/
     python3 build.py lock                renew the lock files
 
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("screenshots", help="the README's pictures, in docs/images/")
     docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
     docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
-    verbs.add_parser("scripts", help="bundle the scripts of static/page, after a change of one")
+    verbs.add_parser("scripts", help="bundle the scripts of static/page and static/app, after a change")
     verbs.add_parser("host", help="pack the npm package @mcpframe/host into dist/")
     verbs.add_parser("lock", help="renew the lock files")
     # All arguments after these go to the program that they run, options included.
@@ -100,9 +100,11 @@ def main(arguments: Sequence[str]) -> int:
             lock()
         elif options.verb == "scripts":
             from mcpframe.kit.base.node import install_locked
-            from mcpframe.kit.publish.page_script import write_page_script
+            from mcpframe.kit.publish.page_script import write_page_script, write_shim_module
 
-            print(write_page_script(install_locked(ROOT, progress=step)).relative_to(ROOT))
+            modules = install_locked(ROOT, progress=step)
+            for path in (write_page_script(modules), write_shim_module(modules)):
+                print(path.relative_to(ROOT))
         elif options.verb == "host":
             from mcpframe.kit.base.node import install_locked
             from mcpframe.kit.publish.host_package import pack_host_package

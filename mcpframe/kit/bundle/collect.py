@@ -34,6 +34,7 @@ _FOR_OBJECTS_OF_OTHERS = frozenset({"other_server.py"})
 _FOR_MCP_1 = frozenset({"compat/earlier_pydantic.py", "compat/mcp1.py"})
 _FOR_FASTMCP = frozenset({"compat/fastmcp_package.py"})
 _FOR_WRAPPED = frozenset({"wrapped.py"})
+_FOR_VIEWS = frozenset({"app_page.py", "app_shim.py"})
 _FOR_PROGRAMS = frozenset({"console.py", "program_input.py", "program_loops.py"})
 _FOR_PROGRAMS_OF_MCP_2 = frozenset({"compat/mcp2_program.py"})
 _FOR_HTTP = frozenset(
@@ -53,6 +54,7 @@ def own_files(
     program: bool = False,
     fastmcp: bool = False,
     wraps: bool = False,
+    views: bool = False,
     http: bool = False,
     world: bool = False,
     persists: bool = False,
@@ -66,6 +68,7 @@ def own_files(
         program: Whether the entry is a console script.
         fastmcp: Whether the package fastmcp is in the bundle.
         wraps: Whether the author's code may call `mcpframe.wrap`.
+        views: Whether the author's code may use `mcpframe.views`.
         http: Whether an HTTP library is in the bundle.
         world: Whether the server was written for a process.
         persists: Whether it has files that are kept.
@@ -80,6 +83,7 @@ def own_files(
         _FOR_PROGRAMS: program,
         _FOR_PROGRAMS_OF_MCP_2: program and sdk > 1,
         _FOR_WRAPPED: wraps,
+        _FOR_VIEWS: views,
         _FOR_HTTP: http,
         _FOR_PROCESSES: world,
         _FOR_KEPT_FILES: persists,
@@ -101,8 +105,17 @@ def may_wrap(author: Mapping[str, bytes]) -> bool:
     Args:
         author: The author's files, by path.
     """
+    return _may_name(author, b"wrap")
+
+
+def may_have_views(author: Mapping[str, bytes]) -> bool:
+    """Return whether code may use `mcpframe.views`; see `may_wrap`."""
+    return _may_name(author, b"views")
+
+
+def _may_name(author: Mapping[str, bytes], name: bytes) -> bool:
     code = [data for path, data in author.items() if path.endswith(".py")]
-    return not code or any(b"mcpframe" in data and b"wrap" in data for data in code)
+    return not code or any(b"mcpframe" in data and name in data for data in code)
 
 
 def author_files(project: Project, out: Path) -> dict[str, bytes]:

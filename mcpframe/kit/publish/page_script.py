@@ -1,4 +1,8 @@
-"""Bundle the modules of a framed page's script into the one file that pages load; it is in the repository."""
+"""Bundle the scripts of framed pages; the results are in the repository.
+
+The modules of a page's script become the one file that pages load. Those of the shim, the view that frames a bundle,
+become `mcpframe/frame/app_shim.py`: a framed server has views, too, and has no folder `static`.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,14 @@ from pathlib import Path
 
 from mcpframe.kit.base.data import page_dir, static_dir
 from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.bundle.assets import integrity
 from mcpframe.kit.bundle.scripts import BUNDLED, LOADER, with_record
 from mcpframe.kit.web.host_page import bundle_module
+
+SHIM_MODULE = Path(__file__).resolve().parents[2] / "frame" / "app_shim.py"
+"""The Python module with the text of the shim."""
+_SHIM = ("app/shim.html", "app/shim.js")
+_WIDTH = 100
 
 
 def write_page_script(modules: Path) -> Path:
@@ -40,3 +50,28 @@ def bundled_page_script(modules: Path) -> str:
     static = static_dir().resolve()
     sources = [(modules.parent / name).resolve().relative_to(static).as_posix() for name in inputs]
     return with_record(text, sources)
+
+
+def write_shim_module(modules: Path) -> Path:
+    """Bundle the shim and write its Python module; see `write_page_script`."""
+    SHIM_MODULE.write_text(shim_module(modules), "utf-8", newline="\n")
+    return SHIM_MODULE
+
+
+def shim_module(modules: Path) -> str:
+    """Return the text of the shim's module, as `write_shim_module` writes it."""
+    page, entry = (static_dir() / name for name in _SHIM)
+    with scratch("bundling") as folder:
+        made = folder / "shim.js"
+        bundle_module(str(entry), made, modules)
+        script = f"(()=>{{{made.read_text('utf-8').strip()}}})()"
+    text = page.read_text("utf-8").replace("\n", "")
+    text = text.replace("SCRIPT_HASH", integrity(script.encode())).replace("SCRIPT", script)
+    lines = "\n".join(f"    {text[at : at + _WIDTH]!r}" for at in range(0, len(text), _WIDTH))
+    return f"""\
+\"\"\"The text of the shim, from `static/app`, by `python3 build.py scripts`. See `mcpframe.frame.app_page`.\"\"\"
+
+SHIM = (
+{lines}
+)
+"""

@@ -1,0 +1,79 @@
+// Stands in for a view that cannot run, towards a host of MCP Apps: the view is initialized, so that the host shows it,
+// reports its size, so that its message can be read, and shows the text of the tool's result.
+
+const SIZE = "ui/notifications/size-changed";
+
+function add(parent, tag, text, style) {
+  const child = parent.appendChild(document.createElement(tag));
+  child.textContent = text;
+  child.style.cssText = style;
+  return child;
+}
+
+/** Applies the theme and the variables of a host's context to this document. */
+export function dress({ theme, styles } = {}) {
+  const root = document.documentElement;
+  if (theme === "light" || theme === "dark") {
+    root.dataset.theme = theme;
+    root.style.colorScheme = theme;
+  }
+  for (const [name, value] of Object.entries(styles?.variables ?? {})) root.style.setProperty(name, value);
+}
+
+/** Returns the text of a tool's result. */
+function textOf({ content, structuredContent }) {
+  const texts = Array.isArray(content) ? content.filter(({ type }) => type === "text").map(({ text }) => text) : [];
+  if (texts.length) return texts.join("\n");
+  return structuredContent ? JSON.stringify(structuredContent, null, 2) : "The tool's result has no text.";
+}
+
+/**
+ * @param body where to write: the body of the page
+ * @param why what a person reads; empty if the page says it
+ * @param post posts a message to the host
+ * @param id the id of the `ui/initialize` that was posted; null if the view is initialized already
+ * @returns what is called with each message of the host
+ */
+export function standIn(body, why, post, id) {
+  const box = add(body, "section", "", "box-sizing:border-box;padding:12px 16px;overflow-wrap:anywhere");
+  box.style.cssText += ";color:var(--color-text-primary,CanvasText);font:14px/1.5 var(--font-sans,system-ui,sans-serif)";
+  box.id = "mcpframe-stand-in";
+  if (why) add(box, "p", why, "margin:0 0 8px").setAttribute("role", "alert");
+  const result = add(box, "pre", "", "margin:0;white-space:pre-wrap;font:inherit");
+  let opened = id === null;
+  let last = 0;
+
+  const report = () => {
+    const root = document.documentElement;
+    root.style.height = "max-content";
+    const height = Math.ceil(root.getBoundingClientRect().height);
+    root.style.height = "";
+    if (!opened || height === last) return;
+    last = height;
+    post({ jsonrpc: "2.0", method: SIZE, params: { width: Math.ceil(innerWidth), height } });
+  };
+  new ResizeObserver(() => requestAnimationFrame(report)).observe(box);
+
+  return (message) => {
+    const { method, params = {} } = message;
+    if (method === undefined) {
+      if (opened || message.id !== id || !message.result) return;
+      opened = true;
+      dress(message.result.hostContext);
+      post({ jsonrpc: "2.0", method: "ui/notifications/initialized", params: {} });
+      report();
+    } else if (message.id !== undefined) {
+      const answer =
+        method === "ui/resource-teardown" || method === "ping"
+          ? { result: {} }
+          : { error: { code: -32601, message: "This view does not run." } };
+      post({ jsonrpc: "2.0", id: message.id, ...answer });
+    } else if (method === "ui/notifications/host-context-changed") {
+      dress(params);
+    } else if (method === "ui/notifications/tool-result") {
+      result.textContent = textOf(params);
+    } else if (method === "ui/notifications/tool-cancelled") {
+      result.textContent = `The tool call was cancelled${params.reason ? `: ${params.reason}` : ""}.`;
+    }
+  };
+}
