@@ -212,6 +212,9 @@ class AppsHost(Host):
             raise HostError(f"The host's answer to {method} has no mode.", method)
         return chosen
 
+    async def ping(self) -> None:
+        await self._done("ping", {})
+
     def request_teardown(self) -> None:
         self._messages.notify("ui/notifications/request-teardown", {})
 

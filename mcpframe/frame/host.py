@@ -195,6 +195,10 @@ class Host:
         """Ask for a display mode: `"inline"`, `"fullscreen"` or `"pip"`. Returns the one that the host has chosen."""
         self._lacks("ui/request-display-mode")
 
+    async def ping(self) -> None:
+        """Wait until the host answers a `ping`."""
+        self._lacks("ping")
+
     def request_teardown(self) -> None:
         """Ask the host to remove this page. It need not."""
         self._lacks("ui/notifications/request-teardown")

@@ -26,6 +26,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
 from mcpframe.kit.web.host_page import bundle_client, bundle_module, copy_host_modules
 from mcpframe.kit.web.serve import serve_folder
+from tests.browser import apps_hosts
 from tests.browser.hosts import Host, JavaScriptHost, PythonHost
 from tests.browser.inspecting import InspectorPage
 from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PlaywrightOuter
@@ -162,6 +163,23 @@ def everything_of_mcp_1(origins: Origins, tmp_path_factory: pytest.TempPathFacto
     built = build(SERVERS / "mcp1-everything", folder, allowed_origins=[origins.host])
     with serve_folder(folder) as served:
         yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+
+
+@pytest.fixture(scope="session")
+def view(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+    """The bundle of `servers/view`, which the host's origin may embed."""
+    folder = tmp_path_factory.mktemp("view")
+    built = build(SERVERS / "view", folder, allowed_origins=[origins.host])
+    with serve_folder(folder) as served:
+        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+
+
+@pytest.fixture(scope="session", params=apps_hosts.VERSIONS)
+def app_bridge(request: pytest.FixtureRequest, site: Path) -> str:
+    """Each version of the host's `AppBridge`, as a module of the site."""
+    version = str(request.param)
+    apps_hosts.bundle_script(PAGES / "apps_host_page.js", version, site / f"apps_host_{version}.js")
+    return version
 
 
 @asynccontextmanager

@@ -2,105 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import pytest
-from playwright.async_api import BrowserContext, Page, expect
+from playwright.async_api import BrowserContext, expect
 
-from mcpframe.kit.base.data import checkout_dir
-from mcpframe.kit.base.node import install_locked
-from mcpframe.kit.bundle import build
-from mcpframe.kit.web.host_page import bundle_module
-from mcpframe.kit.web.serve import serve_folder
-from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import PAGES, SERVERS, Bundle, Origins, Troubles
-
-Json = dict[str, Any]
-PAGE = "apps_host_page.js"
-CONTEXT = {
-    "theme": "dark",
-    "locale": "de-AT",
-    "timeZone": "Europe/Vienna",
-    "displayMode": "inline",
-    "availableDisplayModes": ["inline", "fullscreen"],
-    "containerDimensions": {"width": 400, "maxHeight": 600},
-    "platform": "desktop",
-    "deviceCapabilities": {"touch": False, "hover": True},
-    "safeAreaInsets": {"top": 1, "right": 2, "bottom": 3, "left": 4},
-    "styles": {
-        "variables": {"--color-text-primary": "rgb(1, 2, 3)"},
-        "css": {"fonts": "@font-face { font-family: Hosts; src: local(Arial); }"},
-    },
-    "toolInfo": {"id": 7, "tool": {"name": "forecast", "inputSchema": {"type": "object"}}},
-}
-
-
-@pytest.fixture(scope="session")
-def view(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
-    """The bundle of `servers/view`, which the host's origin may embed."""
-    folder = tmp_path_factory.mktemp("view")
-    built = build(SERVERS / "view", folder, allowed_origins=[origins.host])
-    with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
-
-
-@pytest.fixture(scope="session", params=["2.0.4", "1.7.5"])
-def app_bridge(request: pytest.FixtureRequest, site: Path) -> str:
-    """The version of the host's `AppBridge`: today's, and the last one for mcp 1.x."""
-    modules = install_locked(checkout_dir())
-    source = PAGES / PAGE
-    if request.param == "1.7.5":
-        # A copy beside its packages, as imports are resolved from the file's own folder.
-        source = Path(shutil.copy(source, install_locked(checkout_dir() / "tests" / "npm" / "ext-apps-1.7")))
-    bundle_module(str(source), site / PAGE, modules)
-    return str(request.param)
-
-
-class AppsHost:
-    """The page of the host, with one view in it."""
-
-    def __init__(self, page: Page, url: str) -> None:
-        self.page = page
-        self.url = url
-
-    async def open(self, **options: Any) -> Json:
-        """Frame the view; return what it said of itself."""
-        script = "([url, options]) => apps.open(url, options)"
-        said: Json = await self.page.evaluate(script, [self.url, options])
-        return said
-
-    async def call(self, method: str, params: Any = None) -> Any:
-        """Call a method of the bridge."""
-        return await self.page.evaluate("([method, params]) => apps.call(method, params)", [method, params or {}])
-
-    async def tool(self, name: str, **arguments: Any) -> Any:
-        """Call a tool of the view, and return its structured content."""
-        answered = await self.call("callTool", {"name": name, "arguments": arguments})
-        assert not answered["result"].get("isError"), answered
-        return answered["result"]["structuredContent"]
-
-    async def ask(self, method: str, **arguments: Any) -> Json:
-        """Let the view use its host API."""
-        answer: Json = await self.tool("ask", method=method, arguments=arguments)
-        return answer
-
-    async def taken(self, kind: str) -> Any:
-        """Wait for something that the bridge was told."""
-        return await self.page.evaluate("kind => apps.taken(kind)", kind)
+from tests.browser.apps_hosts import CONTEXT, AppsHost
+from tests.browser.conftest import Bundle, Origins, Troubles
 
 
 @pytest.fixture
 async def host(
     context: BrowserContext, troubles: Troubles, origins: Origins, view: Bundle, app_bridge: str
 ) -> AppsHost:
-    page = await context.new_page()
-    page.set_default_timeout(BOOT_PATIENCE * 1000)
-    await page.goto(f"{origins.host}/apps_host.html")
-    await page.wait_for_function("document.documentElement.dataset.state === 'loaded'")
-    return AppsHost(page, view.url)
+    return await AppsHost.load(context, origins, view.url, app_bridge)
 
 
 async def test_the_handshake_and_the_view_s_own_tools(host: AppsHost) -> None:
@@ -109,7 +22,7 @@ async def test_the_handshake_and_the_view_s_own_tools(host: AppsHost) -> None:
     assert said["appCapabilities"] == {"tools": {"listChanged": True}}
     assert said["protocolVersion"] == "2026-01-26"
     listed = await host.call("listTools")
-    assert [tool["name"] for tool in listed["result"]["tools"]] == ["add", "told", "ask", "grow"]
+    assert [tool["name"] for tool in listed["result"]["tools"]] == ["add", "told", "ask", "grow", "work", "learn"]
     assert await host.tool("add", a=2, b=3) == {"result": 5}
     told = await host.tool("told")
     assert (told["name"], told["version"], told["dialect"]) == ("A host", "3", "mcp_apps")

@@ -20,20 +20,33 @@ const CAPABILITIES = {
 };
 
 window.apps = {
+  /** The events that nobody answers. */
+  silent: new Set(),
+
   /** Frames the view, and resolves once it is initialized. `answers` has a result, or an error's text, by event name. */
   async open(url, { context = {}, answers = {} } = {}) {
     const iframe = document.body.appendChild(document.createElement("iframe"));
     this.iframe = iframe;
     this.bridge = new AppBridge(null, { name: "A host", version: "3" }, CAPABILITIES, { hostContext: context });
     const { bridge } = this;
+    const others = {};
     for (const [event, answer] of Object.entries(answers)) {
-      bridge[event] = async (params) => {
+      const handle = async (params, extra) => {
         note(event, params);
+        (extra?.mcpReq ?? extra)?.signal?.addEventListener("abort", () => note("cancelled", event));
         if (typeof answer === "string") throw new Error(answer);
-        if (answer === null) return new Promise(() => {});
+        if (answer === null || this.silent.has(event)) return new Promise(() => {});
         return answer;
       };
+      if (event.includes("/")) others[event] = handle;
+      else bridge[event] = handle;
     }
+    bridge.fallbackRequestHandler = async ({ method, params }) => {
+      if (others[method]) return others[method](params);
+      throw Object.assign(new Error("Method not found"), { code: -32601 });
+    };
+    bridge.fallbackNotificationHandler = async ({ method, params }) => note(method, params ?? null);
+    bridge.onping = () => note("ping", {});
     bridge.onsizechange = (params) => note("size", params);
     bridge.onloggingmessage = (params) => note("log", params);
     bridge.onrequestteardown = (params) => note("request-teardown", params);
@@ -52,13 +65,29 @@ window.apps = {
     return asked;
   },
 
-  /** Calls a method of the bridge. */
-  async call(method, params) {
+  /** Calls a method of the bridge; what it reports meanwhile is noted, and `stop` cancels it after the first report. */
+  async call(method, params, { stop = false } = {}) {
+    const abort = new AbortController();
+    const onprogress = (progress) => {
+      note("progress", progress);
+      if (stop) abort.abort("enough");
+    };
+    const options = method === "callTool" ? { onprogress, signal: abort.signal } : undefined;
     try {
-      return { result: (await this.bridge[method](params)) ?? null };
+      return { result: (await this.bridge[method](params, options)) ?? null };
     } catch (error) {
-      return { error: error.message, code: error.code ?? null };
+      return { error: String(error.message ?? error), code: error.code ?? null };
     }
+  },
+
+  /** Sends a request of JSON-RPC that the bridge has no method for, past the bridge. */
+  raw(message) {
+    return new Promise((resolve) => {
+      addEventListener("message", ({ source, data }) => {
+        if (source === this.iframe.contentWindow && data?.id === message.id && !data.method) resolve(data);
+      });
+      this.iframe.contentWindow.postMessage(message, "*");
+    });
   },
 
   /** The next note of a kind that has not been taken yet. */

@@ -325,6 +325,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "context_changes": (),
     "on_list_changed": (print,),
     "on_teardown": (print,),
+    "ping": (),
     "request_teardown": (),
     "log": ("info", ""),
 }

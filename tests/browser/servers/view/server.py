@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from typing import Any
+
+from mcp.server.mcpserver import Context
 
 from mcpframe import FrameServer, FrameSession
 from mcpframe.frame.core.errors import HostError
@@ -46,10 +49,12 @@ def told() -> dict[str, Any]:
 
 
 @server.tool()
-async def ask(method: str, arguments: dict[str, Any]) -> dict[str, Any]:
+async def ask(method: str, arguments: dict[str, Any], within: float = 60) -> dict[str, Any]:
     """Calls a method of the host API."""
+    host = server.session.host
+    host.timeout = within
     try:
-        result = getattr(server.session.host, method)(**arguments)
+        result = getattr(host, method)(**arguments)
         result = await result if hasattr(result, "__await__") else result
     except HostError as error:
         return {"error": type(error).__name__, "message": str(error), "request": error.request, "code": error.code}
@@ -63,3 +68,28 @@ def grow(pixels: int) -> str:
     """Makes the page higher."""
     server.session.page.element("#told").js.style.height = f"{pixels}px"
     return "grown"
+
+
+@server.tool()
+async def work(ctx: Context) -> str:
+    """Reports progress until it is cancelled."""
+    try:
+        for step in range(1, 1000):
+            await ctx.report_progress(step, 1000, "on it")
+            await asyncio.sleep(0.01)
+    except asyncio.CancelledError:
+        heard.append(["work", "cancelled"])
+        raise
+    return "done"
+
+
+@server.tool()
+async def learn(ctx: Context) -> str:
+    """Adds a tool."""
+
+    def shout(text: str) -> str:
+        return text.upper()
+
+    server.add_tool(shout, description="Shouts.")
+    await ctx.session.send_tool_list_changed()
+    return "learned"
