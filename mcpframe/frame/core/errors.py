@@ -6,6 +6,7 @@ McpFrameError
 ├── ProgramError             a console script that ends without serving
 ├── LoadError                a lazy requirement cannot be loaded
 ├── SdkError                 something that the server's SDK does not have
+├── ViewError                a view of MCP Apps that a server cannot have as it is declared
 ├── StateError               a local call that the connection's state does not allow
 ├── SetupFailed              raised by an author's setup function: the setup ends with an error code
 │   └── SetupCancelled       the user cancelled it
@@ -60,6 +61,10 @@ class LoadError(McpFrameError, ImportError):
 
 class SdkError(McpFrameError, RuntimeError):
     """Something of mcpframe that needs another SDK than the one that is there. The message says what to use instead."""
+
+
+class ViewError(McpFrameError, ValueError):
+    """A view that a server cannot have as it is declared. The message says what to write instead."""
 
 
 class StateError(McpFrameError, RuntimeError):

@@ -1,0 +1,19 @@
+"""Views of MCP Apps (SEP-1865) for servers of any SDK: a bundle that is published somewhere is the UI of a tool.
+
+    from mcp.server.mcpserver import MCPServer
+    from mcpframe.views import View, Views
+
+    server = MCPServer("weather")
+    views = Views(server, View("https://tools.example/forecast/", uri="ui://weather/forecast"))
+
+    @views.tool("ui://weather/forecast", visibility=["model", "app"])
+    def get_forecast(place: str) -> dict[str, float]: ...
+
+Importing this imports no SDK, no browser and nothing of the tool chain: the server's SDK is there already.
+"""
+
+from mcpframe.frame.core.errors import ViewError
+from mcpframe.views.registry import Views
+from mcpframe.views.view import EXTENSION_ID, MIME_TYPE, Form, View, Visibility
+
+__all__ = ["EXTENSION_ID", "MIME_TYPE", "Form", "View", "ViewError", "Views", "Visibility"]

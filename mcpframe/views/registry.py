@@ -1,0 +1,97 @@
+"""The views of one server, and the tools that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from mcpframe.frame.core.errors import ViewError
+from mcpframe.frame.peer_session import unwrapped
+from mcpframe.views.servers import Target, target_for
+from mcpframe.views.view import View, Visibility
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+_of_servers: WeakKeyDictionary[Any, tuple[Target, dict[str, View]]] = WeakKeyDictionary()
+
+
+class Views:
+    """The views of a server: a registry by their URI.
+
+    Args:
+        server: A `FrameServer` or what `mcpframe.wrap` returns, an `MCPServer` or a lowlevel `Server` of mcp 2.x, its
+            `Apps` extension, a `FastMCP` or a lowlevel `Server` of mcp 1.x, or a `FastMCP` of the package fastmcp. A
+            lowlevel server has to have its handlers already: what lists and reads resources is extended here.
+        views: Its views; more can be added later.
+
+    Raises:
+        ViewError: The server is none of these, or two views have the same URI.
+    """
+
+    def __init__(self, server: Any, *views: View) -> None:
+        server = unwrapped(server)
+        if server not in _of_servers:
+            _of_servers[server] = (target_for(server), {})
+        self._target, self._views = _of_servers[server]
+        for view in views:
+            self.add(view)
+
+    def add(self, view: View) -> View:
+        """Add a view: its resource is listed and read from now on. Returns the view.
+
+        Raises:
+            ViewError: The server has a view of this URI.
+        """
+        if view.uri in self._views:
+            raise ViewError(f"This server has two views of the URI {view.uri}: give each a URI of its own.")
+        self._target.add_resource(view)
+        self._views[view.uri] = view
+        return view
+
+    def tool(
+        self,
+        view: View | str,
+        *,
+        visibility: Sequence[Visibility] | None = None,
+        meta: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Callable[[FunctionT], FunctionT]:
+        """Return a decorator that registers a function as a tool with a view.
+
+        Args:
+            view: The view, or its URI.
+            visibility: Who may call the tool: `["model"]`, `["app"]` or both; by default both.
+            meta: Further `_meta` of the tool.
+            options: Whatever else the server's own `add_tool` takes: `name`, `title`, `description`, …
+
+        Raises:
+            ViewError: The server has no such view, `visibility` cannot be used, or the server's SDK registers no tools
+                from functions: see `meta`.
+        """
+        combined = {**(meta or {}), **self.meta(view, visibility=visibility)}
+
+        def register(function: FunctionT) -> FunctionT:
+            self._target.add_tool(function, combined, options)
+            return function
+
+        return register
+
+    def meta(self, view: View | str, *, visibility: Sequence[Visibility] | None = None) -> dict[str, Any]:
+        """Return the `_meta` of a tool with a view, for tools that are not registered here: those of a lowlevel server.
+
+        Args:
+            view: The view, or its URI.
+            visibility: As for `tool`.
+
+        Raises:
+            ViewError: The server has no such view, or `visibility` cannot be used.
+        """
+        uri = view.uri if isinstance(view, View) else view
+        known = self._views.get(uri)
+        if known is None or (isinstance(view, View) and known is not view):
+            have = ", ".join(self._views) or "none"
+            raise ViewError(
+                f"This server has no view {uri}: add it with Views(server, View(…, uri={uri!r})). It has: {have}."
+            )
+        return known.tool_meta(visibility)

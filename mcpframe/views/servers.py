@@ -1,0 +1,139 @@
+"""How servers of each SDK are given resources and tools with `_meta`.
+
+Only what belongs to the server's own SDK is imported, when a server of it comes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mcpframe.frame.compat.sdk import is_of_fastmcp, major
+from mcpframe.frame.core.errors import ViewError
+
+if TYPE_CHECKING:
+    from mcpframe.views.view import View
+
+
+class Target(Protocol):
+    """What views are registered with."""
+
+    def add_resource(self, view: View) -> None:
+        """Have the server list and read a view's resource."""
+
+    def add_tool(self, function: Callable[..., Any], meta: dict[str, Any], options: Mapping[str, Any]) -> None:
+        """Register a function as a tool with this `_meta`."""
+
+
+def target_for(server: Any) -> Target:
+    """Return how views are registered with a server object.
+
+    Raises:
+        ViewError: It is no server.
+    """
+    names = {cls.__name__ for cls in type(server).__mro__ if cls.__module__.startswith("mcp.server.")}
+    if is_of_fastmcp(server):
+        return _FastmcpPackage(server)
+    if "MCPServer" in names:
+        return _McpServer(server)
+    if "Apps" in names:
+        return _Apps(server)
+    if "FastMCP" in names:
+        return _FastMcp1(server)
+    if "Server" in names:
+        if major() == 1:
+            from mcpframe.views.lowlevel1 import Lowlevel1
+
+            return Lowlevel1(server)
+        from mcpframe.views.lowlevel2 import Lowlevel2
+
+        return Lowlevel2(server)
+    raise ViewError(f"An object of type {type(server).__name__} is no MCP server: views are added to one.")
+
+
+def _resource(module: str, view: View) -> Any:
+    """Return the resource of a view, as the SDK's class of texts in a module."""
+    resource = import_module(module).TextResource
+    return resource(
+        uri=view.uri,
+        name=view.uri,
+        title=view.title,
+        description=view.description,
+        mime_type=view.mime_type,
+        meta=view.meta,
+        text=view.html,
+    )
+
+
+class _McpServer:
+    """An `MCPServer` of mcp 2.x, which need not have been made with the SDK's `Apps`."""
+
+    def __init__(self, server: Any) -> None:
+        self._server = server
+        apps = import_module("mcp.server.apps")
+        self._apps = apps.Apps
+        server._lowlevel_server.extensions.setdefault(apps.EXTENSION_ID, {})
+
+    def add_resource(self, view: View) -> None:
+        apps = self._apps()
+        _Apps(apps).add_resource(view)  # the SDK's own checks
+        for binding in apps.resources():
+            self._server.add_resource(binding.resource)
+
+    def add_tool(self, function: Callable[..., Any], meta: dict[str, Any], options: Mapping[str, Any]) -> None:
+        self._server.add_tool(function, meta=meta, **options)
+
+
+class _Apps:
+    """The SDK's extension, before an `MCPServer` is made with it."""
+
+    def __init__(self, apps: Any) -> None:
+        self._apps = apps
+
+    def add_resource(self, view: View) -> None:
+        self._apps.add_resource(_resource("mcp.server.mcpserver.resources", view))
+
+    def add_tool(self, function: Callable[..., Any], meta: dict[str, Any], options: Mapping[str, Any]) -> None:
+        others = {key: value for key, value in meta.items() if key != "ui"}
+        ui = meta["ui"]
+        bound = self._apps.tool(resource_uri=ui["resourceUri"], visibility=ui.get("visibility"), meta=others, **options)
+        bound(function)
+
+
+class _FastMcp1:
+    """A `FastMCP` of mcp 1.x."""
+
+    def __init__(self, server: Any) -> None:
+        if "meta" not in inspect.signature(server.add_tool).parameters:
+            raise ViewError("This version of mcp knows no _meta of tools and resources: install a newer mcp 1.x.")
+        self._server = server
+
+    def add_resource(self, view: View) -> None:
+        self._server.add_resource(_resource("mcp.server.fastmcp.resources", view))
+
+    def add_tool(self, function: Callable[..., Any], meta: dict[str, Any], options: Mapping[str, Any]) -> None:
+        self._server.add_tool(function, meta=meta, **options)
+
+
+class _FastmcpPackage:
+    """A `FastMCP` of the package fastmcp. Before 3.0 its resources lose their `_meta` when they are read."""
+
+    def __init__(self, server: Any) -> None:
+        self._server = server
+        self._reading: Target | None = None
+        if import_module("fastmcp").__version__.startswith("2."):
+            from mcpframe.views.lowlevel1 import Lowlevel1
+
+            self._reading = Lowlevel1(server._mcp_server)
+
+    def add_resource(self, view: View) -> None:
+        if self._reading is not None:
+            self._reading.add_resource(view)
+        else:
+            self._server.add_resource(_resource("fastmcp.resources", view))
+
+    def add_tool(self, function: Callable[..., Any], meta: dict[str, Any], options: Mapping[str, Any]) -> None:
+        tool = import_module("fastmcp.tools").Tool
+        self._server.add_tool(tool.from_function(function, meta=meta, **options))

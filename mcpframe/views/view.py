@@ -1,0 +1,152 @@
+"""One view: the resource `ui://…` that a host reads, its MIME type and its `_meta`.
+
+Names as in SEP-1865: https://modelcontextprotocol.io/extensions/apps/overview
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from mcpframe.frame.app_page import PERMISSIONS, framing_html, framing_meta
+from mcpframe.frame.core.errors import ViewError
+
+EXTENSION_ID = "io.modelcontextprotocol/ui"
+"""The extension's identifier among a server's and a client's capabilities."""
+
+MIME_TYPE = "text/html;profile=mcp-app"
+"""The MIME type of a view's resource."""
+
+Visibility = Literal["model", "app"]
+"""Who may call a tool: the host's model, or the view."""
+
+Form = Literal["framing", "inline"]
+"""How the HTML of a built folder brings the bundle: in a frame of its own, or as the view's own document."""
+
+_EARLIER_KEY = "ui/resourceUri"
+"""What hosts before 2026-01-26 read; npm's `registerAppTool` writes both, too."""
+
+_NOT_IN_A_URI = re.compile(r"[\s\x00-\x1f\"'<>\\`{}|^]")
+
+
+class View:
+    """A bundle as a view.
+
+    Args:
+        source: The URL at which the bundle is published, or a folder that `mcpframe build` has written.
+        uri: The resource's URI, by which tools name the view: `ui://…`.
+        form: Of a folder: which of the two forms of its HTML is used.
+        title: A title of the resource, for people.
+        description: What the view shows, for people.
+        prefers_border: Whether the host should draw a border around it; None leaves that to the host.
+        permissions: Permissions Policy features that the view asks its host for, as the specification names them:
+            `camera`, `microphone`, `geolocation`, `clipboardWrite`. Of a folder: None for those of its build.
+        domain: The origin that the view asks its host for; see the host's documentation.
+
+    Raises:
+        ViewError: The URL or the folder cannot be used, or the URI is not one of `ui://`.
+
+    Attributes:
+        uri: The resource's URI.
+        html: The resource's text.
+        mime_type: Its MIME type.
+        meta: Its `_meta`.
+    """
+
+    mime_type = MIME_TYPE
+
+    def __init__(
+        self,
+        source: str | Path,
+        *,
+        uri: str,
+        form: Form = "framing",
+        title: str | None = None,
+        description: str | None = None,
+        prefers_border: bool | None = None,
+        permissions: Sequence[str] | None = None,
+        domain: str | None = None,
+    ) -> None:
+        self.uri = _checked_uri(uri)
+        self.title = title
+        self.description = description
+        if isinstance(source, Path) or not _has_scheme(source):
+            self.html, meta = _read_folder(Path(source), form)
+        elif form != "framing":
+            raise ViewError("The inline form of a view is read from a built folder: give that instead of a URL.")
+        else:
+            self.html, meta = _frame_url(source)
+        ui = dict(meta.get("ui") or {})
+        if permissions is not None:
+            ui["permissions"] = {name: {} for name in _checked_permissions(permissions)}
+        if prefers_border is not None:
+            ui["prefersBorder"] = prefers_border
+        if domain is not None:
+            ui["domain"] = domain
+        self.meta: dict[str, Any] = {**meta, "ui": ui}
+
+    def __repr__(self) -> str:
+        return f"<View {self.uri}>"
+
+    def tool_meta(self, visibility: Sequence[Visibility] | None = None) -> dict[str, Any]:
+        """Return the `_meta` of a tool that has this view.
+
+        Args:
+            visibility: Who may call the tool; None leaves it out, which means both.
+
+        Raises:
+            ViewError: It is empty, or names somebody else.
+        """
+        ui: dict[str, Any] = {"resourceUri": self.uri}
+        if visibility is not None:
+            known = get_args(Visibility)
+            if isinstance(visibility, str) or not visibility or set(visibility) - set(known):
+                raise ViewError(f"visibility={visibility!r}: write a list of 'model', 'app' or both.")
+            ui["visibility"] = [name for name in known if name in visibility]
+        return {"ui": ui, _EARLIER_KEY: self.uri}
+
+
+def _checked_uri(uri: str) -> str:
+    if not uri.startswith("ui://") or len(uri) == len("ui://") or _NOT_IN_A_URI.search(uri):
+        raise ViewError(f"{uri!r} is not the URI of a view: write 'ui://' and a name, such as 'ui://weather/forecast'.")
+    return uri
+
+
+def _has_scheme(source: str) -> bool:
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", source) is not None
+
+
+def _frame_url(url: str) -> tuple[str, dict[str, Any]]:
+    try:
+        return framing_html(url), framing_meta(url)
+    except ValueError as error:
+        raise ViewError(
+            f"A view is a published bundle, or a folder that `mcpframe build` has written. {error}"
+        ) from None
+
+
+def _checked_permissions(names: Sequence[str]) -> Sequence[str]:
+    if isinstance(names, str) or set(names) - set(PERMISSIONS):
+        raise ViewError(f"permissions={names!r}: write a list of {', '.join(map(repr, PERMISSIONS))}.")
+    return names
+
+
+def _read_folder(folder: Path, form: Form) -> tuple[str, dict[str, Any]]:
+    if form not in get_args(Form):
+        raise ViewError(f"form={form!r}: write 'framing' or 'inline'.")
+    if not folder.is_dir():
+        raise ViewError(
+            f"{str(folder)!r} is neither a URL nor a folder: give the bundle's address with https://, or the folder "
+            "that `mcpframe build` has written."
+        )
+    try:
+        forms = json.loads((folder / "manifest.json").read_text("utf-8"))["app"]
+        meta = forms[form]["_meta"]
+        return (folder / forms[form]["file"]).read_text("utf-8"), dict(meta)
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise ViewError(
+            f"{folder} has no view in its {form} form: build the project with this version of mcpframe."
+        ) from error
