@@ -8,12 +8,12 @@ from weakref import WeakKeyDictionary
 
 from mcpframe.frame.core.errors import ViewError
 from mcpframe.frame.peer_session import unwrapped
-from mcpframe.views.servers import Target, target_for
+from mcpframe.views.servers import Registrar, registrar_for
 from mcpframe.views.view import View, Visibility
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
-_of_servers: WeakKeyDictionary[Any, tuple[Target, dict[str, View]]] = WeakKeyDictionary()
+_of_servers: WeakKeyDictionary[Any, tuple[Registrar, dict[str, View]]] = WeakKeyDictionary()
 
 
 class Views:
@@ -32,8 +32,8 @@ class Views:
     def __init__(self, server: Any, *views: View) -> None:
         server = unwrapped(server)
         if server not in _of_servers:
-            _of_servers[server] = (target_for(server), {})
-        self._target, self._views = _of_servers[server]
+            _of_servers[server] = (registrar_for(server), {})
+        self._registrar, self._views = _of_servers[server]
         for view in views:
             self.add(view)
 
@@ -45,7 +45,7 @@ class Views:
         """
         if view.uri in self._views:
             raise ViewError(f"This server has two views of the URI {view.uri}: give each a URI of its own.")
-        self._target.add_resource(view)
+        self._registrar.add_resource(view)
         self._views[view.uri] = view
         return view
 
@@ -72,7 +72,7 @@ class Views:
         combined = {**(meta or {}), **self.meta(view, visibility=visibility)}
 
         def register(function: FunctionT) -> FunctionT:
-            self._target.add_tool(function, combined, options)
+            self._registrar.add_tool(function, combined, options)
             return function
 
         return register

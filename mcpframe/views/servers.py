@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mcpframe.views.view import View
 
 
-class Target(Protocol):
+class Registrar(Protocol):
     """What views are registered with."""
 
     def add_resource(self, view: View) -> None:
@@ -27,7 +27,7 @@ class Target(Protocol):
         """Register a function as a tool with this `_meta`."""
 
 
-def target_for(server: Any) -> Target:
+def registrar_for(server: Any) -> Registrar:
     """Return how views are registered with a server object.
 
     Raises:
@@ -122,7 +122,7 @@ class _FastmcpPackage:
 
     def __init__(self, server: Any) -> None:
         self._server = server
-        self._reading: Target | None = None
+        self._reading: Registrar | None = None
         if import_module("fastmcp").__version__.startswith("2."):
             from mcpframe.views.lowlevel1 import Lowlevel1
 

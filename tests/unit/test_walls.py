@@ -56,6 +56,13 @@ def test_frame_never_imports_the_kit(path: Path) -> None:
     assert not top(modules) & KIT_ONLY
 
 
+@pytest.mark.parametrize("path", sorted((PACKAGE / "views").glob("*.py")), ids=_name)
+def test_views_are_for_servers_without_the_kit(path: Path) -> None:
+    modules = imports(path, typing_only=True)
+    assert not {module for module in modules if module.startswith(("mcpframe.kit", "mcpframe.frame.browser"))}
+    assert not top(modules) & KIT_ONLY
+
+
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=_name)
 def test_only_the_browsers_room_imports_the_browser(path: Path) -> None:
     program = path.parent.name == "in_pyodide"  # of the build: it runs in Pyodide, and nowhere else

@@ -1,8 +1,8 @@
 """The files of mcpframe and of the author that a bundle contains: an allow-list.
 
-From mcpframe: `__init__.py` and `frame/`, nothing of the tool chain. From a project: the Python files of its source
-folder, without tests, hidden files, virtual environments and build output, and the declared assets. From a single file:
-that file and the modules beside it that it imports.
+From mcpframe: `__init__.py` and `frame/`, and `views/` where the author may use it; nothing of the tool chain. From a
+project: the Python files of its source folder, without tests, hidden files, virtual environments and build output, and
+the declared assets. From a single file: that file and the modules beside it that it imports.
 
 Assets are for both sides of a page: Python opens them as files, JavaScript and HTML fetch them by URL. Those that only
 a browser reads (scripts, style sheets, web fonts) are not sent a second time for Python.
@@ -91,7 +91,7 @@ def own_files(
     }
     unused = frozenset().union(*(files for files, is_used in used.items() if not is_used))
     ours = [path for path in sorted(frame.rglob("*.py")) if path.relative_to(frame).as_posix() not in unused]
-    paths = [_PACKAGE / "__init__.py", *ours]
+    paths = [_PACKAGE / "__init__.py", *ours, *(sorted((_PACKAGE / "views").glob("*.py")) if views else ())]
     files = {f"mcpframe/{path.relative_to(_PACKAGE).as_posix()}": path.read_bytes() for path in paths}
     if left_out and (name := f"mcpframe/frame/{_LEFT_OUT_MODULES}") in files:
         files[name] = f"MODULES = {dict(sorted(left_out.items()))!r}\n".encode()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.bundle.collect import author_files, may_wrap, own_files
+from mcpframe.kit.bundle.collect import author_files, may_have_views, may_wrap, own_files
 from mcpframe.kit.bundle.left_out import modules_of
 from mcpframe.kit.project.project import find_project
 
@@ -70,6 +70,17 @@ def test_wrapping_is_carried_where_it_may_be_used(files: dict[str, bytes], wraps
     assert may_wrap(files) is wraps
     only = set(own_files("1.2.3", wraps=True)) - set(own_files("1.2.3"))
     assert only == {"mcpframe/frame/wrapped.py"}
+
+
+def test_views_are_carried_where_they_may_be_used() -> None:
+    assert not may_have_views({"server.py": b"from mcpframe import FrameServer"})
+    assert may_have_views({"server.py": b"from mcpframe.views import View, Views"})
+    only = set(own_files("1.2.3", views=True)) - set(own_files("1.2.3"))
+    assert {path for path in only if not path.startswith("mcpframe/views/")} == {
+        "mcpframe/frame/app_page.py",
+        "mcpframe/frame/app_shim.py",
+    }
+    assert {"mcpframe/views/__init__.py", "mcpframe/views/view.py"} < only
 
 
 def test_the_modules_that_the_author_leaves_out_are_told_to_the_page() -> None:
