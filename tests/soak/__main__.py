@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from mcpframe.kit.bridge.http import complete
 from mcpframe.kit.bridge.run import BridgeOptions, run_bridge
 from mcpframe.kit.bridge.tabs import Pages
 from tests import soak
+from tests.soak.clients import PATIENCE
 from tests.soak.tally import Tally
 from tests.soak.workload import Bounds
 from tests.soak.workload import soak as run_soak
@@ -62,12 +64,20 @@ def _run(options: argparse.Namespace, folder: Path, tallies: list[Tally]) -> Non
 
 
 async def _tabs(pages: Pages) -> list[str]:
-    """The addresses of the browser's tabs with a server's page in them; an empty one is always open."""
+    """Return the addresses of the tabs with a server's page that are left; an empty one is always open.
+
+    Chromium answers that it closes a tab before the tab is gone, so those that are closing get time for it.
+    """
     browser = pages._browser
     if browser is None:
         return []
-    targets = (await browser.devtools.command("Target.getTargets"))["targetInfos"]
-    return [each["url"] for each in targets if each["type"] == "page" and each["url"].startswith("http")]
+    until = asyncio.get_running_loop().time() + PATIENCE
+    while True:
+        targets = (await browser.devtools.command("Target.getTargets"))["targetInfos"]
+        left = [each["url"] for each in targets if each["type"] == "page" and each["url"].startswith("http")]
+        if not left or asyncio.get_running_loop().time() > until:
+            return left
+        await asyncio.sleep(0.1)
 
 
 def _tell(tally: Tally) -> None:
