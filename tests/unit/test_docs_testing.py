@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.testing import plugin as testing
+from mcpframe.kit.testing.app_bridge import AppBridgeHost, AppView
 from mcpframe.kit.testing.framed import FramedOptions
 
 ROOT = Path(__file__).parents[2]
@@ -19,7 +20,9 @@ def test_the_example_is_a_test_of_the_minimal_template() -> None:
     assert f"```python\n{example}\n```" in TEXT
 
 
-@pytest.mark.parametrize("name", ["framed_client", "client", "framed", "frame_page", *testing._SETTINGS])
+@pytest.mark.parametrize(
+    "name", ["framed_client", "client", "framed", "frame_page", "app_host", "app_view", *testing._SETTINGS]
+)
 def test_fixtures_and_settings_are_documented(name: str) -> None:
     assert f"`{name}`" in TEXT or f"--mcpframe-{name}" in TEXT
 
@@ -27,3 +30,10 @@ def test_fixtures_and_settings_are_documented(name: str) -> None:
 @pytest.mark.parametrize("name", [field.name for field in fields(FramedOptions)])
 def test_options_are_documented(name: str) -> None:
     assert f"`{name}`" in TEXT
+
+
+@pytest.mark.parametrize("made", [AppBridgeHost, AppView])
+def test_what_tests_do_with_a_view_is_documented(made: type) -> None:
+    public = [name for name in vars(made) if not name.startswith("_")]
+    elsewhere = {"open", "call", "complaints", "expect_complaint", "keep"}
+    assert [name for name in public if f"{name}" not in TEXT and name not in elsewhere] == []

@@ -14,6 +14,7 @@
     ├── BuildError              a bundle cannot be built
     ├── ScaffoldError           `mcpframe new` cannot create the project
     ├── SetupNotDone            a server's setup failed, or no values were given for its fields
+    ├── ViewFailed              a view under test did not start, did not answer, or did not ask in time
     ├── NoFramedServer          the page at a URL does not serve MCP to its host
     ├── CallError               a tool cannot be called: no such tool, or wrong arguments
     ├── DemoError               the demo's page did not give the right answer
@@ -113,6 +114,10 @@ class ScaffoldError(KitError):
 
 class SetupNotDone(KitError):
     """The setup of a framed server failed, or it needs values that were not given."""
+
+
+class ViewFailed(KitError):
+    """A view under test did not start, answered with an error, or did not do in time what the test waits for."""
 
 
 class NoFramedServer(KitError):

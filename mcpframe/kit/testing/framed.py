@@ -48,6 +48,8 @@ class FramedOptions:
         permissions: The browser permissions that the host grants.
         session_id: The id of the session; by default a new one.
         client: Further options of `mcp.Client`, such as its callbacks.
+        context: For `app_host`: members of the host's context in MCP Apps, such as its theme.
+        capabilities: For `app_host`: the host's capabilities; by default it has all of them.
     """
 
     project: str | Path | None = None
@@ -61,6 +63,8 @@ class FramedOptions:
     permissions: tuple[str, ...] = ()
     session_id: str | None = None
     client: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Any] = field(default_factory=dict)
+    capabilities: Mapping[str, Any] | None = None
 
 
 class FramedServer:

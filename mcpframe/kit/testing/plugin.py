@@ -5,7 +5,8 @@
         assert result.structured_content == {"result": 5}
 
 Fixtures: `framed_client` and `client` (the same without a browser), `framed` (the frame itself), and `frame_page` (the
-page in it, to click in). They work with pytest-asyncio and with anyio's plugin on asyncio. See `docs/testing.md`.
+page in it, to click in); `app_host` (a host of MCP Apps) and `app_view` (the server as a view in it). They work with
+pytest-asyncio and with anyio's plugin on asyncio. See `docs/testing.md`.
 
 A test run that uses none of them imports only this module.
 """
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     from mcp import Client
     from playwright.async_api import Frame
 
+    from mcpframe.kit.testing.app_bridge import AppBridgeHost, AppView
     from mcpframe.kit.testing.framed import FramedOptions, FramedServer
-    from mcpframe.kit.testing.shared_browser import SharedBrowser
+    from mcpframe.kit.testing.shared_browser import ServedBundle, SharedBrowser
 
 _LOOP_SCOPES: tuple[Any, ...] = ("function", "class", "module", "package", "session")
 _SETTINGS = {
@@ -93,6 +95,20 @@ def frame_page(request: pytest.FixtureRequest) -> Frame:
 
 
 @pytest.fixture
+def app_host(request: pytest.FixtureRequest) -> AppBridgeHost:
+    """A host of MCP Apps, with the official `AppBridge`; `open()` frames the server as a view, as `app_view` does."""
+    host: AppBridgeHost = request.getfixturevalue(_variant(request, "app_host"))
+    return host
+
+
+@pytest.fixture
+def app_view(request: pytest.FixtureRequest) -> AppView:
+    """The server as a view, initialized, in the host of `app_host`: `frame` for Playwright's locators, tools, size."""
+    view: AppView = request.getfixturevalue(_variant(request, "app_view"))
+    return view
+
+
+@pytest.fixture
 def client(request: pytest.FixtureRequest) -> Client:
     """The official client, connected to the author's server in this process: no frame, no browser."""
     connected: Client = request.getfixturevalue(_variant(request, "memory"))
@@ -100,20 +116,48 @@ def client(request: pytest.FixtureRequest) -> Client:
 
 
 async def _framed(request: pytest.FixtureRequest, _mcpframe_browser: SharedBrowser) -> AsyncIterator[FramedServer]:
-    if request.config.getoption("--mcpframe-memory"):
-        pytest.skip("needs the frame, and --mcpframe-memory is given")
     from mcpframe.kit.testing.framed import framed_server
 
-    options = _options(request)
-    _mcpframe_browser.start()
-    bundle = _mcpframe_browser.serve(Path(options.project or request.config.rootpath), snapshot=options.snapshot)
+    options, bundle = _served(request, _mcpframe_browser)
     watching = _Watching(request)
     async with framed_server(_mcpframe_browser, bundle, options, failed=watching.keep) as server:
         with watching.watch(server):
             yield server
         complaints = await server.complaints()
-    if complaints and not getattr(request.node, "_mcpframe_told", False):
-        pytest.fail(_section(complaints), pytrace=False)
+    watching.fail_on(complaints)
+
+
+async def _app_host(request: pytest.FixtureRequest, _mcpframe_browser: SharedBrowser) -> AsyncIterator[AppBridgeHost]:
+    from mcpframe.kit.testing.app_bridge import app_bridge_host
+
+    options, bundle = _served(request, _mcpframe_browser)
+    watching = _Watching(request)
+    async with app_bridge_host(_mcpframe_browser, bundle, options) as host:
+        with watching.watch(host):
+            yield host
+        complaints = await host.complaints()
+    watching.fail_on(complaints)
+
+
+async def _app_view(request: pytest.FixtureRequest, app_host: AppBridgeHost) -> AsyncIterator[AppView]:
+    from mcpframe.kit.base.errors import ViewFailed
+
+    try:
+        view = await app_host.open()
+    except ViewFailed:
+        await _Watching(request).keep(app_host)
+        raise
+    yield view
+
+
+def _served(request: pytest.FixtureRequest, browser: SharedBrowser) -> tuple[FramedOptions, ServedBundle]:
+    """Return a test's options and its bundle, once the browser runs; skip the test if there is none to be."""
+    if request.config.getoption("--mcpframe-memory"):
+        pytest.skip("needs the frame, and --mcpframe-memory is given")
+    options = _options(request)
+    browser.start()
+    project = Path(options.project or request.config.rootpath)
+    return options, browser.serve(project, snapshot=options.snapshot)
 
 
 async def _page(
@@ -121,13 +165,14 @@ async def _page(
 ) -> AsyncIterator[Frame]:
     from playwright.async_api import async_playwright
 
+    from mcpframe.kit.testing.app_bridge import PATH
     from mcpframe.kit.testing.shared_browser import KEEPER
 
     # Playwright's objects belong to one loop: this is the test's own connection to the browser.
     async with async_playwright() as playwright:
         browser = await playwright.chromium.connect_over_cdp(_mcpframe_browser.endpoint)
         pages = browser.contexts[0].pages
-        page = next(page for page in pages if page.url.startswith("http") and not page.url.endswith(KEEPER))
+        page = next(page for page in pages if page.url.startswith("http") and not page.url.endswith((KEEPER, PATH)))
         iframe = await page.wait_for_selector("iframe", state="attached")
         frame = await iframe.content_frame() if iframe else None
         assert frame
@@ -142,9 +187,17 @@ async def _memory(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
         yield client
 
 
-_VARIANTS: dict[str, Callable[..., Any]] = {"framed": _framed, "page": _page, "memory": _memory}
+_VARIANTS: dict[str, Callable[..., Any]] = {
+    "framed": _framed,
+    "page": _page,
+    "app_host": _app_host,
+    "app_view": _app_view,
+    "memory": _memory,
+}
 _mcpframe_framed_anyio = pytest.fixture(_framed)
 _mcpframe_page_anyio = pytest.fixture(_page)
+_mcpframe_app_host_anyio = pytest.fixture(_app_host)
+_mcpframe_app_view_anyio = pytest.fixture(_app_view)
 _mcpframe_memory_anyio = pytest.fixture(_memory)
 
 
@@ -237,14 +290,19 @@ class _Watching:
         self._folder = config.rootpath / output / re.sub(r"[^\w.-]+", "-", request.node.nodeid).strip("-")
 
     @contextmanager
-    def watch(self, server: FramedServer) -> Iterator[None]:
+    def watch(self, server: FramedServer | AppBridgeHost) -> Iterator[None]:
         """Wrap the test function, as it runs in its own event loop."""
         if inspect.iscoroutinefunction(self._test):
             self._node.obj = self._watched(self._test, server)
         yield
         self._node.obj = self._test
 
-    async def keep(self, server: FramedServer) -> None:
+    def fail_on(self, complaints: list[str]) -> None:
+        """Fail a test whose page has complained, unless that was reported."""
+        if complaints and not getattr(self._node, "_mcpframe_told", False):
+            pytest.fail(_section(complaints), pytrace=False)
+
+    async def keep(self, server: FramedServer | AppBridgeHost) -> None:
         """Write a screenshot, the wire log and the console to files; report their names and the complaints."""
         self._node._mcpframe_told = True
         complaints = await server.complaints()
@@ -252,7 +310,7 @@ class _Watching:
         text = "\n".join([*complaints, *(f"kept: {path}" for path in files)])
         self._node.add_report_section("call" if self._node.obj is not self._test else "setup", "mcpframe", text)
 
-    def _watched(self, test: Callable[..., Any], server: FramedServer) -> Callable[..., Any]:
+    def _watched(self, test: Callable[..., Any], server: FramedServer | AppBridgeHost) -> Callable[..., Any]:
         @functools.wraps(test)
         async def watched(*arguments: Any, **named: Any) -> None:
             __tracebackhide__ = True

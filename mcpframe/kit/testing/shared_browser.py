@@ -132,7 +132,7 @@ class SharedBrowser:
         return self._served[key]
 
     @asynccontextmanager
-    async def tab(self, host: str, bundle: ServedBundle) -> AsyncIterator[HostTab]:
+    async def tab(self, host: str, bundle: ServedBundle, path: str = "/") -> AsyncIterator[HostTab]:
         """Open an empty page of the origin `host`; at the end, remove the data that it and the bundle have stored.
 
         This runs in the caller's event loop; the tab belongs to `loop`.
@@ -140,7 +140,7 @@ class SharedBrowser:
         from mcpframe.kit.browser.host_tab import host_tab
 
         assert self._context, "start() comes first"
-        opening = host_tab(self._context, host)
+        opening = host_tab(self._context, host, path)
         tab = await ask(self.loop, opening.__aenter__())
         try:
             yield tab

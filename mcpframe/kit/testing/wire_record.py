@@ -32,8 +32,12 @@ class WireRecord:
             text: Its JSON text; None if it has none, or is not from the page.
             more: Additional fields.
         """
+        self.add(direction, _parsed(text), **more)
+
+    def add(self, direction: str, message: Any, **more: object) -> None:
+        """Add one message, as `note` does, that is parsed already."""
         seconds = round(time.monotonic() - self._start, 4)
-        self._entries.append({"seconds": seconds, "direction": direction, **more, "message": _parsed(text)})
+        self._entries.append({"seconds": seconds, "direction": direction, **more, "message": message})
 
     def lines(self) -> str:
         """Return all messages as lines of JSON: seconds since the start, direction, origin and message."""
