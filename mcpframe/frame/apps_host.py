@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import quote
 
-from mcpframe.frame.compat import sdk
 from mcpframe.frame.core.errors import HostError
 from mcpframe.frame.dialects.mcp_apps.events import HostFound
 from mcpframe.frame.host import Content, Host, Teardown
@@ -22,7 +21,7 @@ from mcpframe.frame.host_context import (
     ToolInputPartial,
     ToolResult,
 )
-from mcpframe.frame.host_messages import HostMessages, Progress
+from mcpframe.frame.host_messages import HostMessages, Progress, plain
 
 if TYPE_CHECKING:
     from mcp.types import (
@@ -149,7 +148,7 @@ class AppsHost(Host):
         *,
         on_progress: Progress | None = None,
     ) -> CallToolResult:
-        params = {"name": name, "arguments": _plain(arguments or {})}
+        params = {"name": name, "arguments": plain(arguments or {})}
         result: CallToolResult = await self._typed("CallToolResult", "tools/call", params, on_progress)
         return result
 
@@ -176,7 +175,7 @@ class AppsHost(Host):
         return result
 
     async def create_message(self, messages: Sequence[Any], max_tokens: int, **params: Any) -> CreateMessageResult:
-        asked = {**params, "messages": _plain(list(messages)), "maxTokens": max_tokens}
+        asked = {**params, "messages": plain(list(messages)), "maxTokens": max_tokens}
         kind = "CreateMessageResultWithTools" if "tools" in params else "CreateMessageResult"
         result: CreateMessageResult = await self._typed(kind, "sampling/createMessage", asked)
         return result
@@ -190,7 +189,7 @@ class AppsHost(Host):
         structured: Json | None = None,
     ) -> None:
         blocks = None if content is None else _blocks(content)
-        params = {"content": blocks, "structuredContent": None if structured is None else _plain(structured)}
+        params = {"content": blocks, "structuredContent": None if structured is None else plain(structured)}
         await self._done("ui/update-model-context", params)
 
     async def open_link(self, url: str) -> None:
@@ -219,7 +218,7 @@ class AppsHost(Host):
         self._messages.notify("ui/notifications/request-teardown", {})
 
     def log(self, level: str, data: Any, logger: str | None = None) -> None:
-        self._messages.notify("notifications/message", {"level": level, "data": _plain(data), "logger": logger})
+        self._messages.notify("notifications/message", {"level": level, "data": plain(data), "logger": logger})
 
     def report_size(self, width: int, height: int) -> None:
         """Report to the host how large the page is, in CSS pixels."""
@@ -255,13 +254,9 @@ class AppsHost(Host):
         return {}
 
     async def _typed(self, kind: str, method: str, params: Json, on_progress: Progress | None = None) -> Any:
-        result = await self._messages.request(method, params, within=self.timeout, on_progress=on_progress)
-        model = sdk.model(kind)
-        try:
-            return model.model_validate(result)
-        except ValueError as error:
-            reason = str(error).partition("\n")[0]
-            raise HostError(f"The host's answer to {method} is not what MCP specifies: {reason}", method) from error
+        return await self._messages.request_model(
+            kind, method, params, within=self.timeout, on_progress=on_progress
+        )
 
     async def _done(self, method: str, params: Json) -> None:
         result = await self._messages.request(method, params, within=self.timeout)
@@ -339,13 +334,4 @@ def _call_all(functions: Iterable[Callable[[T], None]], value: T) -> None:
 
 def _blocks(content: Content | Iterable[Content]) -> list[Any]:
     several = content if isinstance(content, list | tuple) else [content]
-    return [{"type": "text", "text": block} if isinstance(block, str) else _plain(block) for block in several]
-
-
-def _plain(value: Any) -> Any:
-    """Return JSON values in place of models of the SDK, without members that are None."""
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json", by_alias=True, exclude_none=True)
-    if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+    return [{"type": "text", "text": block} if isinstance(block, str) else plain(block) for block in several]

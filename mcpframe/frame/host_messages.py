@@ -1,7 +1,8 @@
 """The messages between a page and its host that are not between an MCP client and server: a dialect's own ones.
 
 They share a connection, and JSON-RPC, with the server's messages. This is where they part: answers to the page's own
-requests, and the methods that a dialect's host API handles, are taken here; all others are the server's.
+requests, and the methods that a dialect's host API handles, are taken here; all others are the server's. The host's
+side of them is the same (`app_host_view.py`), with other errors.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Protocol
 
+from mcpframe.frame.compat import sdk
 from mcpframe.frame.core import jsonrpc
-from mcpframe.frame.core.errors import HostError, HostLacks, HostTimeout, StateError
+from mcpframe.frame.core.errors import HostError, HostLacks, HostTimeout, StateError, ViewError
 from mcpframe.frame.core.events import SessionBegun
 
 log = logging.getLogger(__name__)
@@ -50,19 +53,49 @@ class Handler(Protocol):
         """Take note that the session is over."""
 
 
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """The errors of requests, by what happened: each takes a message, the method, a JSON-RPC code and data."""
+
+    peer: str = "host"
+    failed: type[HostError | ViewError] = HostError
+    lacks: type[HostError | ViewError] = HostLacks
+    timeout: type[HostError | ViewError] = HostTimeout
+
+
+class Refusal(Exception):  # noqa: N818  no fault: it is the answer
+    """Raised by a handler: the answer is this error."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        """Answer with this error.
+
+        Args:
+            code: the JSON-RPC code.
+            message: a sentence.
+            data: JSON values; None for none.
+        """
+        super().__init__(message)
+        self.code = code
+        self.data = data
+
+
 class HostMessages:
-    """The page's side of these messages in one session (`session.Intercept`).
+    """One side of these messages in one session (`session.Intercept`): by default the page's.
 
     Attributes:
         handler: the host API of the dialect that is spoken; None before, and in a dialect without one.
     """
 
-    def __init__(self, find: Callable[[SessionBegun, HostMessages], Handler | None]) -> None:
+    def __init__(
+        self, find: Callable[[SessionBegun, HostMessages], Handler | None], errors: Errors = Errors()
+    ) -> None:
         """Wait for the session.
 
         Args:
             find: returns the host API for a session that has begun, which sends with these messages; None for none.
+            errors: the errors of requests.
         """
+        self._errors = errors
         self.handler: Handler | None = None
         self._find = find
         self._session: Sends | None = None
@@ -70,7 +103,7 @@ class HostMessages:
         self._numbers = itertools.count(1)
         self._pending: dict[str, asyncio.Future[Json]] = {}
         self._progress: dict[str, Progress] = {}
-        self._answering: set[asyncio.Task[None]] = set()
+        self._answering: dict[asyncio.Task[None], Any] = {}
 
     def begun(self, session: Sends, event: SessionBegun) -> None:
         """Handle the host's messages from now on, and those that came before."""
@@ -92,13 +125,14 @@ class HostMessages:
             return self._take_answer(message)
         method, params = message["method"], message.get("params") or {}
         if "id" not in message:
-            return self._take_progress(method, params) or self.handler.notified(method, params)
+            taken = self._take_progress(method, params) or self._take_cancelled(method, params)
+            return taken or self.handler.notified(method, params)
         answer = self.handler.asked(method, params)
         if answer is None:
             return False
         task = asyncio.create_task(self._answer(message["id"], method, answer))
-        self._answering.add(task)
-        task.add_done_callback(self._answering.discard)
+        self._answering[task] = message["id"]
+        task.add_done_callback(lambda task: self._answered(task, answer))
         return True
 
     def notify(self, method: str, params: Json) -> None:
@@ -137,10 +171,11 @@ class HostMessages:
             async with asyncio.timeout(within):
                 answer = await answered
         except StateError:
-            raise HostError(f"{method} was not sent: the session is over.", method) from None
+            raise self._errors.failed(f"{method} was not sent: the session is over.", method) from None
         except TimeoutError:
             self._cancel(id_, "It took too long.")
-            raise HostTimeout(f"The host did not answer {method} within {within:g} seconds.", method) from None
+            told = f"The {self._errors.peer} did not answer {method} within {within:g} seconds."
+            raise self._errors.timeout(told, method) from None
         except asyncio.CancelledError:
             self._cancel(id_, "It is not wanted any more.")
             raise
@@ -148,9 +183,36 @@ class HostMessages:
             self._pending.pop(id_, None)
             self._progress.pop(id_, None)
         if "error" in answer:
-            raise _error_of(method, answer["error"])
+            raise self._error_of(method, answer["error"])
         result: Json = answer["result"]
         return result
+
+    async def request_model(
+        self,
+        kind: str,
+        method: str,
+        params: Json,
+        *,
+        within: float | None = TIMEOUT,
+        on_progress: Progress | None = None,
+    ) -> Any:
+        """As `request`, with the result as a model of the SDK.
+
+        Args:
+            kind: the name of the model.
+            method: the method.
+            params: its parameters.
+            within: how many seconds to wait; None for no deadline.
+            on_progress: called with the progress that is reported.
+        """
+        result = await self.request(method, params, within=within, on_progress=on_progress)
+        model = sdk.model(kind)
+        try:
+            return model.model_validate(result)
+        except ValueError as error:
+            reason = str(error).partition("\n")[0]
+            told = f"The {self._errors.peer}'s answer to {method} is not what MCP specifies: {reason}"
+            raise self._errors.failed(told, method) from error
 
     def close(self) -> None:
         """End it: what is being answered is cancelled, and nothing is sent any more."""
@@ -190,14 +252,38 @@ class HostMessages:
             log.exception("A progress callback failed")
         return True
 
+    def _answered(self, task: asyncio.Task[None], answer: Awaitable[Json]) -> None:
+        self._answering.pop(task, None)
+        if isinstance(answer, Coroutine):
+            answer.close()  # where the task was cancelled before it began
+
+    def _take_cancelled(self, method: str, params: Json) -> bool:
+        if method != "notifications/cancelled":
+            return False
+        asked = [task for task, id_ in self._answering.items() if id_ == params.get("requestId")]
+        for task in asked:
+            task.cancel()
+        return bool(asked)
+
     async def _answer(self, id_: Any, method: str, answer: Awaitable[Json]) -> None:
         try:
             message = {"jsonrpc": "2.0", "id": id_, "result": dict(await answer)}
+        except Refusal as refusal:
+            message = jsonrpc.error_response(id_, refusal.code, str(refusal))
+            if refusal.data is not None:
+                message["error"]["data"] = refusal.data
         except Exception as error:
             log.exception("%s failed", method)
             message = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{type(error).__name__}: {error}")
         with suppress(StateError):
             self._post(message)
+
+    def _error_of(self, method: str, error: Json) -> HostError | ViewError:
+        peer = self._errors.peer
+        if error["code"] == jsonrpc.METHOD_NOT_FOUND:
+            return self._errors.lacks(f"This {peer} does not offer {method}: {error['message']}", method, error["code"])
+        text = f"The {peer} answered {method} with an error: {error['message']}"
+        return self._errors.failed(text, method, error["code"], error.get("data"))
 
 
 def present(params: Json) -> dict[str, Any]:
@@ -205,12 +291,15 @@ def present(params: Json) -> dict[str, Any]:
     return {name: value for name, value in params.items() if value is not None}
 
 
+def plain(value: Any) -> Any:
+    """Return JSON values in place of models of the SDK, without members that are None."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if isinstance(value, Mapping):
+        return {name: plain(item) for name, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
-
-def _error_of(method: str, error: Json) -> HostError:
-    if error["code"] == jsonrpc.METHOD_NOT_FOUND:
-        return HostLacks(f"This host does not offer {method}: {error['message']}", method, error["code"])
-    text = f"The host answered {method} with an error: {error['message']}"
-    return HostError(text, method, error["code"], error.get("data"))

@@ -81,6 +81,13 @@ class FramedWindow(Window, Protocol):
         """Show or hide the iframe, without reloading it; bring a popup to the front. A popup cannot be hidden."""
         ...
 
+    def resize(self, width: int | None, height: int | None) -> None:
+        """Set the size of the iframe in CSS pixels; None leaves it as it is. It is at most as wide as its place.
+
+        A popup keeps its size.
+        """
+        ...
+
 
 Place = Callable[[Framing], FramedWindow]
 

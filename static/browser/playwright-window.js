@@ -66,6 +66,11 @@
       iframe.style.display = visible ? "" : "none";
     } else if (visible) peer.focus();
   }
+  function resize({ width, height }) {
+    if (!iframe) return;
+    if (width !== null) iframe.style.width = `min(${width}px, 100%)`;
+    if (height !== null) iframe.style.height = `${height}px`;
+  }
 
   return {
     iframe,
@@ -95,10 +100,11 @@
       return queue.splice(0, count);
     },
 
-    /** In the order of `items`: post a message, unless the window is gone, or show or hide the iframe. */
+    /** In the order of `items`: post a message, unless the window is gone, or show, hide or resize the iframe. */
     tell(items) {
       for (const item of items) {
         if (typeof item === "boolean") show(item);
+        else if (!Array.isArray(item)) resize(item);
         else if (isThere()) peer.postMessage(JSON.parse(item[0]), item[1]);
       }
     },

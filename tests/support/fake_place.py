@@ -21,6 +21,7 @@ class FakeFramedWindow(FakeWindow):
         framing: what was wanted.
         inner: the framed page's view.
         shown: every `show` there was.
+        sizes: every `resize` there was.
         removed: whether the window was left.
     """
 
@@ -31,6 +32,7 @@ class FakeFramedWindow(FakeWindow):
         self.inner = FakeWindow(f"{parts.scheme}://{parts.netloc}")
         self.inner.peer, self.peer = self, self.inner
         self.shown: list[bool] = []
+        self.sizes: list[tuple[int | None, int | None]] = []
         self.removed = False
         self._page = page
         self._running: asyncio.Task[None] | None = None
@@ -56,6 +58,9 @@ class FakeFramedWindow(FakeWindow):
 
     def show(self, visible: bool) -> None:
         self.shown.append(visible)
+
+    def resize(self, width: int | None, height: int | None) -> None:
+        self.sizes.append((width, height))
 
     def depart(self, departure: Departure) -> None:
         """Let the framed page go away."""

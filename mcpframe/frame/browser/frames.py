@@ -130,6 +130,13 @@ class IframeWindow:
         self._iframe.hidden = not visible
         self._iframe.style.display = "" if visible else "none"
 
+    def resize(self, width: int | None, height: int | None) -> None:
+        """Set the size of the iframe."""
+        if width is not None:
+            self._iframe.style.width = f"min({width}px, 100%)"
+        if height is not None:
+            self._iframe.style.height = f"{height}px"
+
 
 class PopupWindow:
     """A popup that this page opens, as a `FramedWindow`."""
@@ -192,6 +199,9 @@ class PopupWindow:
         """Bring the popup to the front; it cannot be hidden."""
         if visible:
             self._popup.focus()
+
+    def resize(self, width: int | None, height: int | None) -> None:
+        """Do nothing: the window belongs to its user."""
 
 
 def _nothing() -> None:

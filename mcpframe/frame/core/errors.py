@@ -15,6 +15,8 @@ McpFrameError
 ├── HostError                the host answered a request of the page with an error
 │   ├── HostLacks            it does not offer this
 │   └── HostTimeout          it did not answer in time
+├── ViewError                a view of MCP Apps cannot be shown, or answered a request of its host with an error
+│   └── ViewTimeout          it did not answer in time
 ├── PageError                something of the page that is not there: an element, an asset, the page itself
 ├── MessageError             one message rejected; the session continues
 │   ├── MalformedMessage     not the shape its type demands, or not JSON at all
@@ -137,6 +139,27 @@ class HostLacks(HostError):
 
 class HostTimeout(HostError, TimeoutError):
     """The host did not answer in time. The request was cancelled."""
+
+
+class ViewError(McpFrameError, RuntimeError):
+    """A view of MCP Apps cannot be shown, or it answered a request of its host with an error.
+
+    Attributes:
+        request: what was asked for: the method, such as `"resources/read"`.
+        code: the JSON-RPC code; None where there is none.
+        data: what the view added, as JSON values; None for nothing.
+    """
+
+    def __init__(self, message: str, request: str = "", code: int | None = None, data: Any = None) -> None:
+        """Say what is wrong."""
+        super().__init__(message)
+        self.request = request
+        self.code = code
+        self.data = data
+
+
+class ViewTimeout(ViewError, TimeoutError):
+    """The view did not answer in time. The request was cancelled."""
 
 
 class PageError(McpFrameError, LookupError):

@@ -12,6 +12,7 @@ CONNECTION_CLOSED = -32000
 """The code both official SDKs use for a request whose connection has closed."""
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 
 MAX_INTEGER = 2**53 - 1

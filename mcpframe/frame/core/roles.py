@@ -118,12 +118,14 @@ class Actor(Protocol):
         offer: the content of the role's own messages, of the class `Role.offers`.
         options: deadlines and limits.
         session_id: the id of the session; None before the handshake, and in dialects without ids.
+        origin: the pinned origin of the peer; None before.
     """
 
     role: Role
     offer: Any
     options: Options
     session_id: str | None
+    origin: str | None
 
     def say(self, message: Mapping[str, Any]) -> Send:
         """Return a message of the dialect's own for the pinned peer."""

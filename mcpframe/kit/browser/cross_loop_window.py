@@ -93,6 +93,10 @@ class DistantWindow:
         """Show or hide the framed page; the order with posted messages is kept."""
         self._there.call_soon_threadsafe(self._inside().show, visible)
 
+    def resize(self, width: int | None, height: int | None) -> None:
+        """Set the size of the framed page; the order with posted messages is kept."""
+        self._there.call_soon_threadsafe(self._inside().resize, width, height)
+
     async def _enter(self) -> FramedWindow:
         return await self._make().__aenter__()
 

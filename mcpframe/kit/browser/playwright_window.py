@@ -120,7 +120,7 @@ class PlaywrightWindow:
         self._adapter: JSHandle | None = None
         self._popup: asyncio.Future[Page] | None = None
         self._listening = False
-        self._outbox: list[tuple[str, str] | bool] = []
+        self._outbox: list[tuple[str, str] | bool | dict[str, int | None]] = []
         self._reader: asyncio.Task[None] | None = None
         self._writer: asyncio.Task[None] | None = None
 
@@ -193,6 +193,10 @@ class PlaywrightWindow:
         """Show or hide the iframe, or bring a popup to the front; the order with posted messages is kept."""
         self._tell(visible)
 
+    def resize(self, width: int | None, height: int | None) -> None:
+        """Set the size of the iframe in CSS pixels; None leaves it as it is. A popup keeps its size."""
+        self._tell({"width": width, "height": height})
+
     async def frame(self) -> Frame:
         """Return Playwright's `Frame` of the framed page, to inspect or to navigate it.
 
@@ -216,7 +220,7 @@ class PlaywrightWindow:
         if self._popup and not self._popup.done():
             self._popup.set_result(popup)
 
-    def _tell(self, item: tuple[str, str] | bool) -> None:
+    def _tell(self, item: tuple[str, str] | bool | dict[str, int | None]) -> None:
         adapter = self._inside()
         self._outbox.append(item)
         if self._writer is None or self._writer.done():

@@ -82,6 +82,9 @@ class _Recorded:
     def show(self, visible: bool) -> None:
         self._window.show(visible)
 
+    def resize(self, width: int | None, height: int | None) -> None:
+        self._window.resize(width, height)
+
 
 def _text(inbound: Inbound) -> str | None:
     if not inbound.from_peer:

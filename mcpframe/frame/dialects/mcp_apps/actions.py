@@ -14,6 +14,7 @@ from mcpframe.frame.dialects.mcp_apps.messages import (
     INITIALIZE_ID,
     INITIALIZED,
     NAME,
+    RESOURCE_READY,
     VERSIONS,
     Initialize,
     InitializeAnswer,
@@ -68,6 +69,20 @@ def answer(actor: Actor, message: Message) -> Iterable[Output]:
     }
     yield actor.say({"jsonrpc": "2.0", "id": asked.id, "result": result})
     yield ViewCalled(version=asked.version, info=asked.info, capabilities=asked.capabilities)
+
+
+def has_proxy(actor: Actor, _: Message) -> bool:
+    return actor.offer.resource is not None
+
+
+def has_view(actor: Actor, _: Message) -> bool:
+    """Return whether a view may be there: a sandbox proxy has none before it got the view's resource."""
+    return actor.offer.resource is None or actor.origin is not None
+
+
+def hand_over(actor: Actor, message: Message) -> Iterable[Output]:
+    actor.pin(message.origin)
+    yield actor.say({"jsonrpc": "2.0", "method": RESOURCE_READY, "params": actor.offer.resource})
 
 
 def ready(_: Actor, message: Message) -> Iterable[Output]:

@@ -16,6 +16,7 @@ from mcpframe.frame.dialects.mcp_apps.messages import (
     INITIALIZE_ID,
     INITIALIZED,
     MESSAGE,
+    PROXY_READY,
     TOOL_DATA,
     read_message,
 )
@@ -27,7 +28,7 @@ def _kind(data: Any) -> str | None:
     if "method" not in data:
         return ANSWER if data.get("id") == INITIALIZE_ID else MESSAGE
     method = data["method"]
-    if method in (INITIALIZE, INITIALIZED):
+    if method in (INITIALIZE, INITIALIZED, PROXY_READY):
         return str(method)
     return TOOL_DATA if isinstance(method, str) and method.startswith(TOOL_DATA) else MESSAGE
 
@@ -37,7 +38,7 @@ CODEC = Codec(
     decode=read_message,
     encode=lambda text, _: text,
     ids=outline_of,
-    carries=frozenset({INITIALIZE, INITIALIZED, ANSWER, TOOL_DATA, MESSAGE}),
+    carries=frozenset({INITIALIZE, INITIALIZED, PROXY_READY, ANSWER, TOOL_DATA, MESSAGE}),
     members=("jsonrpc", "id", "method", "result", "error"),
     reads_text=True,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcpframe.frame.core.dialect import TRANSPORT, Dialect
-from mcpframe.frame.dialects.mcp_apps.messages import ANSWER, INITIALIZE, INITIALIZED, NAME
+from mcpframe.frame.dialects.mcp_apps.messages import ANSWER, INITIALIZE, INITIALIZED, NAME, PROXY_READY
 from mcpframe.frame.dialects.mcp_apps.offers import ViewOffer
 from mcpframe.frame.dialects.mcp_apps.roles import HOST, VIEW
 
@@ -13,5 +13,10 @@ DIALECT = Dialect(
     outer={TRANSPORT: HOST},
     page_offer=ViewOffer,
     initializes=False,
-    steps={INITIALIZE: "View calls", ANSWER: "Host answers", INITIALIZED: "View ready"},
+    steps={
+        PROXY_READY: "Sandbox ready",
+        INITIALIZE: "View calls",
+        ANSWER: "Host answers",
+        INITIALIZED: "View ready",
+    },
 )

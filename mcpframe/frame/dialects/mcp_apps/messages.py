@@ -21,6 +21,9 @@ VERSIONS: Final = ("2026-01-26", "2025-11-21")
 
 INITIALIZE: Final = "ui/initialize"
 INITIALIZED: Final = "ui/notifications/initialized"
+PROXY_READY: Final = "ui/notifications/sandbox-proxy-ready"
+"""Of a sandbox proxy: the page that the host frames in place of a view, and that frames the view in turn."""
+RESOURCE_READY: Final = "ui/notifications/sandbox-resource-ready"
 TOOL_DATA: Final = "ui/notifications/tool-"
 """The start of the methods that tell a view of the tool call that it belongs to; a kind of their own (see `codec`)."""
 ANSWER: Final = "answer to ui/initialize"
@@ -87,6 +90,11 @@ def read_initialize(data: Json) -> Initialize:
 def read_initialized(data: Json) -> None:
     if "id" in read_message(data):
         raise MalformedMessage("ui/notifications/initialized must be a notification: it has an id.")
+
+
+def read_proxy_ready(data: Json) -> None:
+    if "id" in read_message(data):
+        raise MalformedMessage("ui/notifications/sandbox-proxy-ready must be a notification: it has an id.")
 
 
 def read_answer(data: Json) -> InitializeAnswer:

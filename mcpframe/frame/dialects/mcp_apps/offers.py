@@ -43,8 +43,11 @@ class AppsHostOffer:
         info: `hostInfo`: name and version.
         capabilities: `hostCapabilities`.
         context: `hostContext` at the time of the handshake.
+        resource: the parameters of `ui/notifications/sandbox-resource-ready`, where the host frames a sandbox proxy;
+            None where it frames the view itself.
     """
 
     info: Mapping[str, Any] = field(default_factory=lambda: {"name": "mcpframe", "version": "0"})
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     context: Mapping[str, Any] = field(default_factory=dict)
+    resource: Mapping[str, Any] | None = None

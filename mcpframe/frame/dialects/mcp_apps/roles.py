@@ -5,6 +5,11 @@
     view ── ui/notifications/initialized ───────▶ host      open
     view ◀─────────────── JSON-RPC ─────────────▶ host
 
+A host may frame a sandbox proxy of another origin, which frames the view and relays. It starts with
+
+    proxy ── ui/notifications/sandbox-proxy-ready ──────▶ host
+    proxy ◀──── ui/notifications/sandbox-resource-ready ── host      the host pins the origin
+
 The view is the inner frame, the host the outer one. A host may send nothing before `initialized`; what it tells of the
 view's tool call is taken even if it comes before the result. A second `ui/initialize` to an open host is another
 document.
@@ -20,7 +25,7 @@ from mcpframe.frame.core.roles import Local, Role, Rule, State
 from mcpframe.frame.dialects.mcp_apps import actions as do
 from mcpframe.frame.dialects.mcp_apps import messages as read
 from mcpframe.frame.dialects.mcp_apps.codec import CODEC
-from mcpframe.frame.dialects.mcp_apps.messages import ANSWER, INITIALIZE, INITIALIZED, MESSAGE, NAME, TOOL_DATA
+from mcpframe.frame.dialects.mcp_apps.messages import ANSWER, INITIALIZE, INITIALIZED, MESSAGE, NAME, PROXY_READY, TOOL_DATA
 from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, ViewOffer
 
 S = State
@@ -57,18 +62,26 @@ HOST = Role(
     phase=TRANSPORT,
     codec=CODEC,
     offers=AppsHostOffer,
-    readers={INITIALIZE: read.read_initialize, INITIALIZED: read.read_initialized, MESSAGE: read.read_message},
+    readers={
+        PROXY_READY: read.read_proxy_ready,
+        INITIALIZE: read.read_initialize,
+        INITIALIZED: read.read_initialized,
+        MESSAGE: read.read_message,
+    },
     rules=(
         Rule(S.IDLE, Local.START, S.AWAITING),
         Rule(S.IDLE, Local.CLOSE, S.CLOSED, common.end),
-        Rule(S.AWAITING, INITIALIZE, S.CONFIRMING, do.answer),
+        Rule(S.AWAITING, PROXY_READY, S.AWAITING, do.hand_over, do.has_proxy),
+        Rule(S.AWAITING, INITIALIZE, S.CONFIRMING, do.answer, do.has_view),
         Rule(S.AWAITING, Local.DEADLINE, S.CLOSED, do.never_called),
         Rule(S.CONFIRMING, INITIALIZE, S.CONFIRMING, do.answer),
         Rule(S.CONFIRMING, INITIALIZED, S.OPEN, do.ready),
+        Rule(S.CONFIRMING, PROXY_READY, S.CLOSED, do.replaced, do.has_proxy),
         Rule(S.CONFIRMING, Local.DEADLINE, S.CLOSED, do.never_ready),
         Rule(S.OPEN, INITIALIZED, S.OPEN, common.ignore),
         Rule(S.OPEN, MESSAGE, S.OPEN, common.received),
         Rule(S.OPEN, INITIALIZE, S.CLOSED, do.replaced),
+        Rule(S.OPEN, PROXY_READY, S.CLOSED, do.replaced, do.has_proxy),
         Rule(S.OPEN, Local.SEND, S.OPEN, common.send),
         Rule(S.OPEN, Local.PEER_REPLACED, S.CLOSED, do.replaced),
         *common.leaving(do.removed, S.AWAITING, S.CONFIRMING, S.OPEN),
