@@ -3,9 +3,9 @@
 Public names: `FrameServer`, what its functions take and give (`FrameSession`, `Setup`, `SetupCancelled`, `SetupFailed`,
 `Permission`), and `load` for servers; `wrap`, which returns a server of any SDK with what a `FrameServer` has;
 `Host`, `HostContext` and what a host tells a view of its tool call (`ToolInput`, `ToolInputPartial`, `ToolResult`,
-`ToolCancelled`); `OuterFrame` and `POPUP` for hosts; `connect_to_host`, `serve` and `Page` for pages that are no
-server; and `errors`, the module of everything mcpframe raises. They are imported when they are first used, so importing
-mcpframe costs nothing, and works with any version of the SDK.
+`ToolCancelled`); `OuterFrame`, `AppHost` and `POPUP` for hosts; `connect_to_host`, `serve` and `Page` for pages that
+are no server; and `errors`, the module of everything mcpframe raises. They are imported when they are first used, so
+importing mcpframe costs nothing, and works with any version of the SDK.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mcpframe.frame.app_host import AppHost as AppHost
     from mcpframe.frame.author import FrameSession as FrameSession
     from mcpframe.frame.author_setup import Setup as Setup
     from mcpframe.frame.core import errors
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "POPUP",
+    "AppHost",
     "FrameServer",
     "FrameSession",
     "Host",
@@ -59,6 +61,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "AppHost": "mcpframe.frame.app_host:AppHost",
     "FrameServer": "mcpframe.frame.server:FrameServer",
     "FrameSession": "mcpframe.frame.author:FrameSession",
     "Host": "mcpframe.frame.host:Host",

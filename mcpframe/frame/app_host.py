@@ -24,7 +24,7 @@ from mcpframe.frame.app_host_server import MIME_TYPE, ViewResource, ViewServer
 from mcpframe.frame.app_host_view import RunningView
 from mcpframe.frame.app_policy import ViewPolicy, content_policy, granted
 from mcpframe.frame.core.connection import Candidate, Connection, Options
-from mcpframe.frame.core.errors import StateError, ViewError
+from mcpframe.frame.core.errors import AppError, StateError
 from mcpframe.frame.core.events import Closed, Event
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects.mcp_apps.events import ViewCalled
@@ -97,8 +97,8 @@ class AppHost:
             on_wire: called with every message that is sent, received or rejected.
             hooks: the functions that are asked, by name; each may be async, and what is left out is not offered.
                 `on_link(url)`: open a link, of http, https or mailto. `on_message(blocks)`: add a message of the user
-                to the conversation. `on_download(blocks)`: offer a file. `on_model_context(blocks, structured)`: replace
-                what the view tells the model. Each returns False to decline.
+                to the conversation. `on_download(blocks)`: offer a file. `on_model_context(blocks, structured)`:
+                replace what the view tells the model. Each returns False to decline.
                 `on_display_mode(mode)`: returns the display mode that is set. `on_sampling(params)`: returns a
                 `CreateMessageResult`. `on_log(level, data, logger)`, `on_tools_changed()` and
                 `on_teardown_request()` take note.
@@ -148,7 +148,7 @@ class AppHost:
             The view.
 
         Raises:
-            ViewError: if the tool has no view, or its resource is none.
+            AppError: if the tool has no view, or its resource is none.
             StateError: if there is no such place.
         """
         definition, uri = (None, self._tool) if self._tool.startswith("ui://") else await self._named()
@@ -190,8 +190,10 @@ class AppHost:
             session.streams[0].close()  # a view is no client or server of MCP: everything is taken before
             try:
                 session.start()
-                yield view
-                await view.tear_down(reason, self._teardown)
+                try:
+                    yield view
+                finally:
+                    await view.tear_down(reason, self._teardown)
             finally:
                 session.close()
 
@@ -235,4 +237,4 @@ def _place_of(place: Any) -> Place:
     )
 
 
-__all__ = ["AppHost", "RunningView", "ViewError"]
+__all__ = ["AppError", "AppHost", "RunningView"]

@@ -20,7 +20,7 @@ class Hooks:
     on_message: Callable[[Sequence[Json]], Consent] | None = None
     on_download: Callable[[Sequence[Json]], Consent] | None = None
     on_model_context: Callable[[Sequence[Json], Json | None], Consent] | None = None
-    on_display_mode: Callable[[str], str | None | Awaitable[str | None]] | None = None
+    on_display_mode: Callable[[str], str | Awaitable[str | None] | None] | None = None
     on_sampling: Callable[[Json], Any] | None = None
     on_log: Callable[[str, Any, str | None], None] | None = None
     on_tools_changed: Callable[[], None] | None = None

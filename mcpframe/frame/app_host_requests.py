@@ -196,6 +196,6 @@ def _check_file(block: Json) -> None:
     if isinstance(resource.get("text"), str):
         return
     try:
-        base64.b64decode(resource.get("blob", None), validate=True)
-    except (TypeError, ValueError):
+        base64.b64decode(str(resource["blob"]), validate=True)
+    except (KeyError, ValueError):
         _refuse("A file to download has a text, or a blob in base64.")

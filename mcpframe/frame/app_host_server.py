@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.app_policy import is_model_only, resource_uri, ui_of
 from mcpframe.frame.core import jsonrpc
-from mcpframe.frame.core.errors import ViewError
+from mcpframe.frame.core.errors import AppError
 from mcpframe.frame.host_messages import Refusal, plain
 
 if TYPE_CHECKING:
@@ -112,38 +112,38 @@ class ViewServer:
         """Return the definition of a tool, and the address of its view.
 
         Raises:
-            ViewError: where there is no such tool, or it has no view.
+            AppError: where there is no such tool, or it has no view.
         """
         definition = await self.tool(tool)
         if definition is None:
-            raise ViewError(f"The server has no tool {tool!r}.")
+            raise AppError(f"The server has no tool {tool!r}.")
         uri = resource_uri(definition)
         if uri is None:
-            raise ViewError(f"The tool {tool!r} has no view: there is no ui:// address in its _meta.ui.resourceUri.")
+            raise AppError(f"The tool {tool!r} has no view: there is no ui:// address in its _meta.ui.resourceUri.")
         return definition, uri
 
     async def read_view(self, uri: str) -> ViewResource:
         """Read the resource of a view.
 
         Raises:
-            ViewError: where it is none, is too large, or is another than asked for.
+            AppError: where it is none, is too large, or is another than asked for.
         """
         contents = plain((await self._client.read_resource(uri)).contents)
         found = next((content for content in contents if content.get("uri") == uri), None)
         if found is None:
-            raise ViewError(f"The server answered with another resource than {uri}.", "resources/read")
+            raise AppError(f"The server answered with another resource than {uri}.", "resources/read")
         if _mime_type(found.get("mimeType")) != MIME_TYPE:
             told = f"{uri} is no view: its type is {found.get('mimeType')!r}, and not {MIME_TYPE!r}."
-            raise ViewError(told, "resources/read")
+            raise AppError(told, "resources/read")
         html = found.get("text")
         if html is None:
             try:
                 html = base64.b64decode(found.get("blob", ""), validate=True).decode()
             except ValueError:
-                raise ViewError(f"{uri} is no text in UTF-8.", "resources/read") from None
+                raise AppError(f"{uri} is no text in UTF-8.", "resources/read") from None
         if len(html) > LARGEST_VIEW:
             told = f"{uri} has {len(html):,} characters; a view has at most {LARGEST_VIEW:,}."
-            raise ViewError(told, "resources/read")
+            raise AppError(told, "resources/read")
         return ViewResource(uri, html, ui_of(found) or await self._listed_ui(uri))
 
     async def _listed_ui(self, uri: str) -> Json:

@@ -13,7 +13,7 @@ from mcpframe.frame.app_host_requests import ViewRequests
 from mcpframe.frame.app_host_server import ViewResource, ViewServer
 from mcpframe.frame.app_host_size import SizeFollower, bounded
 from mcpframe.frame.app_policy import ViewPolicy
-from mcpframe.frame.core.errors import StateError, ViewError, ViewTimeout
+from mcpframe.frame.core.errors import AppError, AppTimeout, StateError
 from mcpframe.frame.core.events import Closed, SessionBegun
 from mcpframe.frame.dialects.mcp_apps.events import ViewCalled
 from mcpframe.frame.host_messages import TIMEOUT, Errors, HostMessages, Progress, plain
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 Json = Mapping[str, Any]
 LISTS = ("tools", "resources", "prompts")
-_ERRORS = Errors("view", ViewError, ViewError, ViewTimeout)
+_ERRORS = Errors("view", AppError, AppError, AppTimeout)
 
 
 class RunningView:
@@ -193,7 +193,7 @@ class RunningView:
         """List the tools of the view itself.
 
         Raises:
-            ViewError: if it has none, or answers with an error.
+            AppError: if it has none, or answers with an error.
         """
         result: ListToolsResult = await self._typed("ListToolsResult", "tools/list", {"cursor": cursor})
         return result
@@ -204,7 +204,7 @@ class RunningView:
         """Call a tool of the view itself.
 
         Raises:
-            ViewError: if it has none, or answers with an error.
+            AppError: if it has none, or answers with an error.
         """
         params = {"name": name, "arguments": plain(arguments or {})}
         result: CallToolResult = await self._typed("CallToolResult", "tools/call", params, on_progress)
@@ -214,7 +214,7 @@ class RunningView:
         """Ask the view anything.
 
         Raises:
-            ViewError: if it answers with an error, or not at all.
+            AppError: if it answers with an error, or not at all.
         """
         await self.initialized()
         return await self.messages.request(method, params, within=within)
@@ -225,7 +225,7 @@ class RunningView:
             return
         try:
             await self.messages.request("ui/resource-teardown", {"reason": reason}, within=within)
-        except ViewError as error:  # most views have nothing to do, and say so
+        except AppError as error:  # most views have nothing to do, and say so
             log.debug("The view was removed without its consent: %s", error)
 
     # For the parts of the host
@@ -276,7 +276,7 @@ class RunningView:
     async def _typed(self, kind: str, method: str, params: Json, on_progress: Progress | None = None) -> Any:
         await self.initialized()
         if "tools" not in self.capabilities:
-            raise ViewError("This view has no tools.", method)
+            raise AppError("This view has no tools.", method)
         return await self.messages.request_model(kind, method, params, on_progress=on_progress)
 
     def _shown(self, visible: bool) -> None:

@@ -76,7 +76,7 @@ class ViewPolicy:
         """
         given = ui if isinstance(ui, Mapping) else {}
         csp, asked = given.get("csp"), given.get("permissions")
-        lists: list[tuple[str, ...]] = []
+        lists: dict[str, tuple[str, ...]] = {}
         refused: list[str] = []
         for kind in DOMAINS:
             declared = csp.get(kind) if isinstance(csp, Mapping) else None
@@ -87,10 +87,13 @@ class ViewPolicy:
                     refused.append(f"{kind}: {str(text)[:200]}")
                 else:
                     found[domain] = None
-            lists.append(tuple(found))
+            lists[kind] = tuple(found)
         border, domain = given.get("prefersBorder"), given.get("domain")
         return cls(
-            *lists,
+            connect=lists["connectDomains"],
+            resources=lists["resourceDomains"],
+            frames=lists["frameDomains"],
+            bases=lists["baseUriDomains"],
             permissions=tuple(name for name in PERMISSIONS if isinstance(asked, Mapping) and _declared(asked, name)),
             prefers_border=border if isinstance(border, bool) else None,
             domain=domain if isinstance(domain, str) else "",

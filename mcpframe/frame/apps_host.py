@@ -254,9 +254,7 @@ class AppsHost(Host):
         return {}
 
     async def _typed(self, kind: str, method: str, params: Json, on_progress: Progress | None = None) -> Any:
-        return await self._messages.request_model(
-            kind, method, params, within=self.timeout, on_progress=on_progress
-        )
+        return await self._messages.request_model(kind, method, params, within=self.timeout, on_progress=on_progress)
 
     async def _done(self, method: str, params: Json) -> None:
         result = await self._messages.request(method, params, within=self.timeout)

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core import jsonrpc
-from mcpframe.frame.core.errors import HostError, HostLacks, HostTimeout, StateError, ViewError
+from mcpframe.frame.core.errors import AppError, HostError, HostLacks, HostTimeout, StateError
 from mcpframe.frame.core.events import SessionBegun
 
 log = logging.getLogger(__name__)
@@ -58,12 +58,12 @@ class Errors:
     """The errors of requests, by what happened: each takes a message, the method, a JSON-RPC code and data."""
 
     peer: str = "host"
-    failed: type[HostError | ViewError] = HostError
-    lacks: type[HostError | ViewError] = HostLacks
-    timeout: type[HostError | ViewError] = HostTimeout
+    failed: type[HostError | AppError] = HostError
+    lacks: type[HostError | AppError] = HostLacks
+    timeout: type[HostError | AppError] = HostTimeout
 
 
-class Refusal(Exception):  # noqa: N818  no fault: it is the answer
+class Refusal(Exception):
     """Raised by a handler: the answer is this error."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
@@ -86,9 +86,7 @@ class HostMessages:
         handler: the host API of the dialect that is spoken; None before, and in a dialect without one.
     """
 
-    def __init__(
-        self, find: Callable[[SessionBegun, HostMessages], Handler | None], errors: Errors = Errors()
-    ) -> None:
+    def __init__(self, find: Callable[[SessionBegun, HostMessages], Handler | None], errors: Errors = Errors()) -> None:
         """Wait for the session.
 
         Args:
@@ -278,7 +276,7 @@ class HostMessages:
         with suppress(StateError):
             self._post(message)
 
-    def _error_of(self, method: str, error: Json) -> HostError | ViewError:
+    def _error_of(self, method: str, error: Json) -> HostError | AppError:
         peer = self._errors.peer
         if error["code"] == jsonrpc.METHOD_NOT_FOUND:
             return self._errors.lacks(f"This {peer} does not offer {method}: {error['message']}", method, error["code"])
@@ -302,4 +300,3 @@ def plain(value: Any) -> Any:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-

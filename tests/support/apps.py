@@ -26,6 +26,11 @@ MESSAGES: dict[str, dict[str, Any]] = {
             "hostContext": HOST_CONTEXT,
         },
     },
+    "ui/notifications/sandbox-proxy-ready": {
+        "jsonrpc": "2.0",
+        "method": "ui/notifications/sandbox-proxy-ready",
+        "params": {},
+    },
     "ui/notifications/initialized": {"jsonrpc": "2.0", "method": "ui/notifications/initialized", "params": {}},
     "ui/notifications/tool-": {
         "jsonrpc": "2.0",

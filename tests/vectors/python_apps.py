@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from mcpframe.frame.core.connection import Connection
@@ -17,6 +18,11 @@ from tests.vectors.python_dialect import PythonDialect
 _HOST = AppsHostOffer(
     info={"name": "mcpframe", "version": "1"}, capabilities={"openLinks": {}}, context={"theme": "dark"}
 )
+_PROXIED = "outer transport behind a proxy"
+_OFFERS = {
+    "outer transport": _HOST,
+    _PROXIED: replace(_HOST, resource={"html": "<p>Hello", "sandbox": "allow-scripts"}),
+}
 _VIEW = ViewOffer(name="a-view", version="1.2", title="A view")
 
 
@@ -42,8 +48,8 @@ def _json_rpc(message: Any) -> Mapping[str, Any] | None:
 
 
 APPS = PythonDialect(
-    roles={f"{role.side} {role.phase}": role for role in apps.ROLES},
-    offer=lambda role, *_: _VIEW if role.side == "inner" else _HOST,
+    roles={**{f"{role.side} {role.phase}": role for role in apps.ROLES}, _PROXIED: apps.HOST},
+    offer=lambda role, case, _: _VIEW if role.side == "inner" else _OFFERS[case["role"]],
     do=_do,
     described=_described,
     json_rpc=_json_rpc,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
+    from mcp.client.extension import ClientExtension
     from mcp.server.context import ServerRequestContext
     from mcp.server.request_state import RequestStateSecurity
     from mcp.shared.message import SessionMessage
@@ -318,6 +319,13 @@ class SdkMessages:
     def members(self, item: SessionMessage) -> Mapping[str, Any]:
         """Return the members of what is sent: no second dump of a large result."""
         return {name: getattr(item.message, name) for name in item.message.model_fields_set}
+
+
+def views_extension(mime_type: str) -> ClientExtension:
+    """Return what says to a server that its client shows views (MCP Apps, "Extension Identifier")."""
+    from mcp.client.extension import advertise
+
+    return advertise("io.modelcontextprotocol/ui", {"mimeTypes": [mime_type]})
 
 
 def connection_state(ctx: ServerRequestContext[Any, Any]) -> dict[str, Any]:

@@ -15,8 +15,8 @@ McpFrameError
 ├── HostError                the host answered a request of the page with an error
 │   ├── HostLacks            it does not offer this
 │   └── HostTimeout          it did not answer in time
-├── ViewError                a view of MCP Apps cannot be shown, or answered a request of its host with an error
-│   └── ViewTimeout          it did not answer in time
+├── AppError                 a view of MCP Apps cannot be shown, or answered a request of its host with an error
+│   └── AppTimeout           it did not answer in time
 ├── PageError                something of the page that is not there: an element, an asset, the page itself
 ├── MessageError             one message rejected; the session continues
 │   ├── MalformedMessage     not the shape its type demands, or not JSON at all
@@ -141,7 +141,7 @@ class HostTimeout(HostError, TimeoutError):
     """The host did not answer in time. The request was cancelled."""
 
 
-class ViewError(McpFrameError, RuntimeError):
+class AppError(McpFrameError, RuntimeError):
     """A view of MCP Apps cannot be shown, or it answered a request of its host with an error.
 
     Attributes:
@@ -158,7 +158,7 @@ class ViewError(McpFrameError, RuntimeError):
         self.data = data
 
 
-class ViewTimeout(ViewError, TimeoutError):
+class AppTimeout(AppError, TimeoutError):
     """The view did not answer in time. The request was cancelled."""
 
 

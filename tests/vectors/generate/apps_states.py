@@ -20,7 +20,12 @@ LATEST = "2026-01-26"
 STATES = {
     "inner transport": ["idle", "calling", "open", "closed"],
     "outer transport": ["idle", "awaiting", "confirming", "open", "closed"],
+    "outer transport behind a proxy": ["idle", "awaiting", "handed over", "confirming", "open", "closed"],
 }
+PROXIED = "outer transport behind a proxy"
+RESOURCE = {"html": "<p>Hello", "sandbox": "allow-scripts"}
+HANDED_OVER = {"jsonrpc": "2.0", "method": "ui/notifications/sandbox-resource-ready", "params": RESOURCE}
+READY = {"jsonrpc": "2.0", "method": "ui/notifications/sandbox-proxy-ready", "params": {}}
 DEAF = ("idle", "closed")
 ASKED = {"name": "v", "version": "1"}
 HOST = {"name": "h", "version": "1"}
@@ -150,6 +155,8 @@ def _on_initialize(role: str, state: str, message: Message, fits: bool) -> Effec
         return _refused("UnexpectedMessage", state) if "id" not in message else _unexpected(message, state)
     if not fits:
         return _malformed(message.get("id"), state, asks="id" in message)
+    if role == PROXIED and state == "awaiting":  # a proxy has no view before it got one
+        return _refused("UnexpectedMessage", state)
     if state == "open":
         return ([{"closed": "PeerGone"}], "closed")
     if state in DEAF:
@@ -160,6 +167,16 @@ def _on_initialize(role: str, state: str, message: Message, fits: bool) -> Effec
     told = {"info": params.get("appInfo") or {}, "version": version}
     answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}
     return ([{"posts": answer, "to": "peer"}, {"view called": told}], "confirming")
+
+
+def _on_proxy_ready(role: str, state: str, message: Message) -> Effect:
+    if "id" in message:
+        return _unexpected(message, state) if role.startswith("inner") else _malformed(message["id"], state)
+    if role != PROXIED or state in DEAF:
+        return _refused("UnexpectedMessage", state)
+    if state in ("confirming", "open"):
+        return ([{"closed": "PeerGone"}], "closed")
+    return ([{"posts": HANDED_OVER, "to": "peer"}], "handed over")
 
 
 def _on_answer(role: str, state: str, message: Message, told: str) -> Effect:
@@ -216,7 +233,7 @@ def _local(role: str, state: str, local: str) -> Effect:
             return ([{"posts": CALL, "to": "*"}], state) if state == "calling" else ([], state)
         case "deadline has passed":
             repeated = [{"posts": CALL, "to": "*"}] if state == "calling" else []
-            waits = state in ("calling", "awaiting", "confirming")
+            waits = state in ("calling", "awaiting", "handed over", "confirming")
             return ([*repeated, {"closed": "HandshakeTimeout"}], "closed") if waits else ([], state)
         case "send":
             sent = {"posts": {"jsonrpc": "2.0", "method": "notifications/initialized"}, "to": "peer"}
@@ -247,7 +264,12 @@ def tables() -> Iterator[tuple[str, Table]]:
 def _cases(role: str) -> Iterator[dict[str, Any]]:
     for state in STATES[role]:
         for name, given, (outcome, following) in _given(role, state):
-            yield {"name": f"{state}: {name}", "state": state, **given, "outcome": outcome, "next": following}
+            case = {"name": f"{state}: {name}", "state": state, **given, "outcome": outcome, "next": following}
+            if state == "handed over":
+                case |= {"state": "awaiting", "before": [READY]}
+            if following == "handed over":
+                case["next"] = "awaiting"
+            yield case
 
 
 def _given(role: str, state: str) -> Iterator[tuple[str, dict[str, Any], Effect]]:
@@ -257,6 +279,8 @@ def _given(role: str, state: str) -> Iterator[tuple[str, dict[str, Any], Effect]
         yield f"the answer, {name}", {"message": message}, _on_answer(role, state, message, told)
     for name, message in {"": INITIALIZED, " with an id": {**INITIALIZED, "id": 7}}.items():
         yield f"initialized{name}", {"message": message}, _on_initialized(role, state, message)
+    for name, message in {"": READY, " with an id": {**READY, "id": 7}}.items():
+        yield f"proxy ready{name}", {"message": message}, _on_proxy_ready(role, state, message)
     for kind in ("input", "input-partial", "result", "cancelled", "of-tomorrow"):
         message = {**_TOOL, "method": f"ui/notifications/tool-{kind}"}
         yield f"tool-{kind}", {"message": message}, _on_tool_data(role, state, message)

@@ -25,7 +25,15 @@ from mcpframe.frame.core.roles import Local, Role, Rule, State
 from mcpframe.frame.dialects.mcp_apps import actions as do
 from mcpframe.frame.dialects.mcp_apps import messages as read
 from mcpframe.frame.dialects.mcp_apps.codec import CODEC
-from mcpframe.frame.dialects.mcp_apps.messages import ANSWER, INITIALIZE, INITIALIZED, MESSAGE, NAME, PROXY_READY, TOOL_DATA
+from mcpframe.frame.dialects.mcp_apps.messages import (
+    ANSWER,
+    INITIALIZE,
+    INITIALIZED,
+    MESSAGE,
+    NAME,
+    PROXY_READY,
+    TOOL_DATA,
+)
 from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer, ViewOffer
 
 S = State
