@@ -17,7 +17,7 @@ FRAME = REPOSITORY / "mcpframe" / "frame"
 DIALECTS = "mcpframe.frame.dialects"
 PARTS = {
     "sep": {"mcpframe.frame.setup_phase", "mcpframe.frame.author_setup"},
-    "mcp_apps": {"mcpframe.frame.apps_host"},
+    "mcp_apps": {f"mcpframe.frame.{name}" for name in ("apps_host", "app_host", "app_host_view")},
 }
 """For each dialect the files above the dialects that are a part of it: a phase of its own, its host API."""
 
