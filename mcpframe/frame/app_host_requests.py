@@ -11,7 +11,7 @@ from mcpframe.frame.app_host_hooks import Hooks, settled
 from mcpframe.frame.app_host_server import ViewServer
 from mcpframe.frame.app_policy import parse_link
 from mcpframe.frame.core import jsonrpc
-from mcpframe.frame.host_messages import Refusal, plain
+from mcpframe.frame.host_messages import AnswerRefused, plain
 
 log = logging.getLogger(__name__)
 
@@ -139,7 +139,7 @@ class ViewRequests:
         assert self._hooks.on_model_context
         blocks = [] if content is None else _blocks(content)
         if await settled(self._hooks.on_model_context(blocks, structured)) is False:
-            raise Refusal(jsonrpc.INVALID_REQUEST, "The host declined to change the model's context.")
+            raise AnswerRefused(jsonrpc.INVALID_REQUEST, "The host declined to change the model's context.")
         return {}
 
     async def _display_mode(self, params: Json) -> Json:
@@ -159,11 +159,11 @@ class ViewRequests:
 
 
 async def _unknown(method: str) -> NoReturn:
-    raise Refusal(jsonrpc.METHOD_NOT_FOUND, f"This host does not offer {method[:200]}.")
+    raise AnswerRefused(jsonrpc.METHOD_NOT_FOUND, f"This host does not offer {method[:200]}.")
 
 
 def _refuse(why: str) -> NoReturn:
-    raise Refusal(jsonrpc.INVALID_PARAMS, why)
+    raise AnswerRefused(jsonrpc.INVALID_PARAMS, why)
 
 
 def _consented(answer: Any) -> Json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mcpframe.frame.app_policy import is_model_only, resource_uri, ui_of
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.errors import AppError
-from mcpframe.frame.host_messages import Refusal, plain
+from mcpframe.frame.host_messages import AnswerRefused, plain
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -82,17 +82,17 @@ class ViewServer:
             The result.
 
         Raises:
-            Refusal: with the server's error, or where a view may not ask for this.
+            AnswerRefused: with the server's error, or where a view may not ask for this.
         """
         try:
             return await self._answers[method](params, on_progress)
-        except Refusal:
+        except AnswerRefused:
             raise
         except Exception as error:
             code = getattr(error, "code", None)  # an error of the SDK has the server's
             if not isinstance(code, int):
                 raise
-            raise Refusal(code, str(error), getattr(error, "data", None)) from error
+            raise AnswerRefused(code, str(error), getattr(error, "data", None)) from error
 
     async def call(self, name: str, arguments: Json) -> Any:
         """Call a tool for the host. Returns a `CallToolResult`."""
@@ -160,12 +160,14 @@ class ViewServer:
     async def _call_tool(self, params: Json, on_progress: Progress | None) -> Json:
         name, arguments = params.get("name"), params.get("arguments", {})
         if not isinstance(name, str) or not isinstance(arguments, dict):
-            raise Refusal(jsonrpc.INVALID_PARAMS, "tools/call needs the name of a tool, and an object of arguments.")
+            raise AnswerRefused(
+                jsonrpc.INVALID_PARAMS, "tools/call needs the name of a tool, and an object of arguments."
+            )
         definition = await self.tool(name)
         if definition is None:
-            raise Refusal(jsonrpc.INVALID_PARAMS, f"Unknown tool: {name[:200]}")
+            raise AnswerRefused(jsonrpc.INVALID_PARAMS, f"Unknown tool: {name[:200]}")
         if is_model_only(definition):
-            raise Refusal(jsonrpc.INVALID_PARAMS, f"The tool {name[:200]} is for models only, not for views.")
+            raise AnswerRefused(jsonrpc.INVALID_PARAMS, f"The tool {name[:200]} is for models only, not for views.")
 
         async def report(progress: float, total: float | None, message: str | None) -> None:
             if on_progress is not None:
@@ -182,7 +184,7 @@ class ViewServer:
     async def _read_resource(self, params: Json, _: Progress | None) -> Json:
         uri = params.get("uri")
         if not isinstance(uri, str):
-            raise Refusal(jsonrpc.INVALID_PARAMS, "resources/read needs the address of a resource.")
+            raise AnswerRefused(jsonrpc.INVALID_PARAMS, "resources/read needs the address of a resource.")
         result: Json = plain(await self._client.read_resource(uri))
         return result
 
@@ -207,7 +209,7 @@ class ViewServer:
 def _cursor(params: Json) -> str | None:
     cursor = params.get("cursor")
     if not isinstance(cursor, str | None):
-        raise Refusal(jsonrpc.INVALID_PARAMS, "The cursor must be a text.")
+        raise AnswerRefused(jsonrpc.INVALID_PARAMS, "The cursor must be a text.")
     return cursor
 
 

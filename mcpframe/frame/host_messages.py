@@ -63,7 +63,7 @@ class Errors:
     timeout: type[HostError | AppError] = HostTimeout
 
 
-class Refusal(Exception):
+class AnswerRefused(Exception):
     """Raised by a handler: the answer is this error."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
@@ -266,10 +266,10 @@ class HostMessages:
     async def _answer(self, id_: Any, method: str, answer: Awaitable[Json]) -> None:
         try:
             message = {"jsonrpc": "2.0", "id": id_, "result": dict(await answer)}
-        except Refusal as refusal:
-            message = jsonrpc.error_response(id_, refusal.code, str(refusal))
-            if refusal.data is not None:
-                message["error"]["data"] = refusal.data
+        except AnswerRefused as refused:
+            message = jsonrpc.error_response(id_, refused.code, str(refused))
+            if refused.data is not None:
+                message["error"]["data"] = refused.data
         except Exception as error:
             log.exception("%s failed", method)
             message = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{type(error).__name__}: {error}")
