@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,3 +104,43 @@ class AppsHost:
     async def _run(self, script: str, argument: Any) -> Any:
         with anyio.fail_after(BOOT_PATIENCE):
             return await self.page.evaluate(script, argument)
+
+
+class Hand:
+    """A page around a view, which a test plays by hand."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    @classmethod
+    async def load(cls, context: BrowserContext, origin: str) -> Hand:
+        """Open a page of an origin."""
+        page = await context.new_page()
+        await page.goto(f"{origin}/apps_by_hand.html")
+        return cls(page)
+
+    async def run(self, script: str, argument: Any = None) -> Any:
+        """Run a function of JavaScript in the page."""
+        with anyio.fail_after(BOOT_PATIENCE):
+            return await self.page.evaluate(script, argument)
+
+    async def say(self, method: str, params: Json) -> None:
+        """Post a notification."""
+        await self.post({"jsonrpc": "2.0", "method": method, "params": params})
+
+    async def post(self, *messages: Any) -> None:
+        """Post messages, of which each may have keys such as `__proto__`."""
+        texts = [json.dumps(each) for each in messages]
+        await self.run("texts => texts.forEach((text) => say(JSON.parse(text)))", texts)
+
+    async def hears(self, method: str) -> Json:
+        """Wait for a message of the view."""
+        heard: Json = await self.run("method => hand.hears((data) => data.method === method)", method)
+        return heard
+
+    async def tool(self, id_: str | int, name: str, **arguments: Any) -> Json:
+        """Call a tool of the view."""
+        params = {"name": name, "arguments": arguments}
+        answer = await self.run("([id, params]) => hand.ask(id, 'tools/call', params)", [id_, params])
+        result: Json = answer["result"]["structuredContent"]
+        return result

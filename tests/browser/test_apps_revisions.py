@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import anyio
 import pytest
-from playwright.async_api import BrowserContext, Page
+from playwright.async_api import BrowserContext
 
-from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.apps_hosts import Hand
 from tests.browser.conftest import Bundle, Origins, Troubles
 
 Json = dict[str, Any]
@@ -30,39 +29,9 @@ RESULT = {
 }
 
 
-class Hand:
-    """A page around a view, which a test plays by hand."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-
-    async def run(self, script: str, argument: Any = None) -> Any:
-        """Run a function of JavaScript in the page."""
-        with anyio.fail_after(BOOT_PATIENCE):
-            return await self.page.evaluate(script, argument)
-
-    async def say(self, method: str, params: Json) -> None:
-        """Post a notification."""
-        await self.run("message => say(message)", {"jsonrpc": "2.0", "method": method, "params": params})
-
-    async def hears(self, method: str) -> Json:
-        """Wait for a message of the view."""
-        heard: Json = await self.run("method => hand.hears((data) => data.method === method)", method)
-        return heard
-
-    async def tool(self, id_: str | int, name: str, **arguments: Any) -> Json:
-        """Call a tool of the view."""
-        params = {"name": name, "arguments": arguments}
-        answer = await self.run("([id, params]) => hand.ask(id, 'tools/call', params)", [id_, params])
-        result: Json = answer["result"]["structuredContent"]
-        return result
-
-
 @pytest.fixture
 async def hand(context: BrowserContext, troubles: Troubles, origins: Origins) -> Hand:
-    page = await context.new_page()
-    await page.goto(f"{origins.host}/apps_by_hand.html")
-    return Hand(page)
+    return await Hand.load(context, origins.host)
 
 
 @pytest.mark.parametrize("text", [False, True], ids=["objects", "text"])

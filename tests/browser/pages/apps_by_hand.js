@@ -1,14 +1,14 @@
 /** A host of MCP Apps that a test plays by hand: it answers `ui/initialize` as the test says, and says what it is told to. */
 
 const heard = [];
-let wake = () => {};
+const waiting = [];
 addEventListener("message", ({ source, origin, data }) => {
   const [framed] = document.querySelectorAll("iframe");
   const message = typeof data === "string" && hand.reads ? JSON.parse(data) : data;
   heard.push({ origin, data: message, framed: source === framed?.contentWindow });
   const answers = source === framed?.contentWindow && message?.method ? hand.answers[message.method] : undefined;
   for (const answer of answers ?? []) say({ jsonrpc: "2.0", id: message.id, ...answer });
-  wake();
+  waiting.splice(0).forEach((wake) => wake());
 });
 
 const hand = {
@@ -23,9 +23,7 @@ const hand = {
     for (;;) {
       const found = heard.find((each) => accepts(each.data ?? {}));
       if (found) return found.data;
-      await new Promise((resolve) => {
-        wake = resolve;
-      });
+      await new Promise((resolve) => waiting.push(resolve));
     }
   },
 
@@ -39,6 +37,17 @@ const hand = {
 function say(message) {
   frames[0].postMessage(hand.text ? JSON.stringify(message) : message, "*");
 }
+
+/** Messages that JSON cannot spell. */
+const odd = {
+  cyclic() {
+    const message = { jsonrpc: "2.0", method: "notifications/x", params: {} };
+    message.params.self = message;
+    return message;
+  },
+  bigint: () => ({ jsonrpc: "2.0", method: "notifications/x", params: { n: 1n } }),
+  map: () => ({ jsonrpc: "2.0", id: 1, method: "ping", params: new Map() }),
+};
 
 /** Frames a page. */
 function embed(url, sandbox) {

@@ -93,3 +93,10 @@ async def learn(ctx: Context) -> str:
     server.add_tool(shout, description="Shouts.")
     await ctx.session.send_tool_list_changed()
     return "learned"
+
+
+@server.tool()
+async def weigh(uri: str) -> int:
+    """Returns how long a text of the host's server is."""
+    (content,) = (await server.session.host.read_resource(uri)).contents
+    return len(content.text)
