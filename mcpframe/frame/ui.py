@@ -248,6 +248,8 @@ class Page:
     def listen(self, target: Any, kind: str, callback: Callable[[Any], None], lost: Stop | None = None) -> Stop:
         """Listen to an element until stopped; `lost` is called if the element is removed from the page before that.
 
+        The target may also be the window (`page.js.defaultView`), for `resize`.
+
         The callback runs in a copy of the context of this call: the browser, which calls it, has none.
         """
         context = copy_context()
@@ -260,7 +262,7 @@ class Page:
 
     def forget_removed(self) -> None:
         """Stop listening to elements that are no longer in the page."""
-        for listener in [item for item in self._listeners if not item.target.isConnected]:
+        for listener in [item for item in self._listeners if not getattr(item.target, "isConnected", True)]:
             listener.stop()
             if listener.lost:
                 listener.lost()

@@ -254,6 +254,15 @@ async def test_an_awaited_event_of_an_element_that_goes_away_is_an_error(rig: Ri
     assert rig.browser.listeners == []
 
 
+async def test_the_window_is_listened_to_until_stopped_whatever_leaves_the_page(rig: Rig) -> None:
+    window = object()  # it is in no page: it has no `isConnected`
+    stop = rig.page.listen(window, "resize", lambda event: None)
+    rig.page.element("#go").remove()
+    assert len(rig.browser.listeners) == 1
+    stop()
+    assert rig.browser.listeners == []
+
+
 async def test_nobody_listens_for_whoever_stopped_waiting(rig: Rig) -> None:
     waiting = asyncio.ensure_future(rig.page.element("#go").event("click"))
     await settled()
