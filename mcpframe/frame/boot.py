@@ -197,7 +197,7 @@ async def _run(config: BootConfig, loader: Loader) -> None:
     if phase_of(window.fragment()) == SETUP:
         await _set_up(target, allowed, host, config, loader)
     else:
-        await _serve(target, allowed, host, config, loader)
+        await _serve(target, allowed, host, config, loader, window.query())
 
 
 def server_module(program: str = "", target: object = None) -> Any:
@@ -216,14 +216,19 @@ def server_module(program: str = "", target: object = None) -> Any:
 
 
 async def _serve(
-    target: ServerObject, allowed: AllowedOrigins, host: InnerWindow, config: BootConfig, loader: Loader
+    target: ServerObject,
+    allowed: AllowedOrigins,
+    host: InnerWindow,
+    config: BootConfig,
+    loader: Loader,
+    query: str = "",
 ) -> None:
     from mcpframe.frame import hosts
     from mcpframe.frame.host_messages import HostMessages
     from mcpframe.frame.session import open_session
 
     servers = server_module(config.program, target)
-    candidates = inner_candidates(TRANSPORT, allowed, about=config.about)
+    candidates = inner_candidates(TRANSPORT, allowed, about=config.about, query=query)
     connection = Connection(candidates, options=config.connection_options)
     others = HostMessages(hosts.host_api)
     messages = servers.messages()

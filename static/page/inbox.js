@@ -5,7 +5,9 @@
   const host = parent === self ? opener : parent;
   if (!host) return; // opened by itself
   const { phases, most, patience } = JSON.parse(document.getElementById("mcpframe-inbox").textContent);
-  const { openings, failures } = phases.find(({ fragment }) => new RegExp(fragment).test(location.hash));
+  const isAsked = ({ fragment, query }) =>
+    new RegExp(fragment).test(location.hash) && new RegExp(query).test(location.search);
+  const { openings, failures } = phases.find(isAsked);
   let events = [];
   let dropped = 0;
   const keep = (event) => {

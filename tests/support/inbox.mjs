@@ -6,13 +6,13 @@ const [, , path, data] = process.argv;
 const script = await readFile(path, "utf-8");
 
 /** A page at an address, framed or opened as a popup, or by itself. */
-function opened({ hash = "", framed = false, popup = false }) {
+function opened({ hash = "", search = "", framed = false, popup = false }) {
   const posted = [];
   const listeners = new Set();
   const timers = new Map();
   const host = { postMessage: (message, target) => posted.push([message, target]) };
   const page = {
-    location: { hash },
+    location: { hash, search },
     opener: popup ? host : null,
     document: { getElementById: (id) => (id === "mcpframe-inbox" ? { textContent: data } : null) },
     addEventListener: (kind, listener) => kind === "message" && listeners.add(listener),
@@ -31,6 +31,9 @@ function opened({ hash = "", framed = false, popup = false }) {
 const said = {};
 for (const hash of ["", "#visible", "#nosetup", "#setup", "#visible,setup"]) {
   said[`at ${hash}`] = opened({ hash, framed: true }).posted;
+}
+for (const search of ["?waitForRenderData=true", "?a=1&waitForRenderData=true&b=2", "?waitForRenderData=trueish"]) {
+  said[`at ${search}`] = opened({ search, framed: true }).posted;
 }
 said.popup = opened({ popup: true }).posted;
 

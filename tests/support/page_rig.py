@@ -79,6 +79,7 @@ class Rig:
         self.browser = FakeBrowser(**{"assets-1/page.html": b'<button id="go">Go</button>'})
         window.host_window = lambda: self.inner if self.framed else None  # type: ignore[attr-defined]
         window.fragment = lambda: self.fragment  # type: ignore[attr-defined]
+        window.query = lambda: ""  # type: ignore[attr-defined]
 
     def write(self, source: str, name: str) -> None:
         (self.folder / f"{name}.py").write_text(of_kind(textwrap.dedent(source), self.kind))

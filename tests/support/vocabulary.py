@@ -24,6 +24,10 @@ def messages_to(role: Role) -> list[Any]:
         from tests.support import apps
 
         return [*apps.MESSAGES.values(), apps.OF_ANOTHER_REVISION, apps.REFUSAL]
+    if role.dialect == "mcp_ui":
+        from tests.support import ui
+
+        return [*ui.MESSAGES.values(), *({**message, "messageId": None} for message in ui.MESSAGES.values())]
     from tests.support.sep import MESSAGES
 
     old = [message | {"protocolVersion": "0.1"} for message in MESSAGES.values() if "protocolVersion" in message]

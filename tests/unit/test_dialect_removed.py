@@ -18,6 +18,7 @@ DIALECTS = "mcpframe.frame.dialects"
 PARTS = {
     "sep": {"mcpframe.frame.setup_phase", "mcpframe.frame.author_setup"},
     "mcp_apps": {f"mcpframe.frame.{name}" for name in ("apps_host", "app_host", "app_host_view")},
+    "mcp_ui": set(),
 }
 """For each dialect the files above the dialects that are a part of it: a phase of its own, its host API."""
 
@@ -27,7 +28,7 @@ COMPOSITION = [
     REPOSITORY / "mcpframe" / "kit" / "testing" / "framed.py",
     *(REPOSITORY / "static" / "inspector" / name for name in ("wire_entry.py", "wire_view.py", "timeline.py")),
 ]
-_WORDS = re.compile(r"MCP_[A-Z]+|\bui/[a-z]|\bdialects\.(sep|mcp_apps)\b|\bsep\b")
+_WORDS = re.compile(r"MCP_[A-Z]+|\bui/[a-z]|\bui-[a-z]+-|\bdialects\.(sep|mcp_apps|mcp_ui)\b|\bsep\b")
 
 
 def loaded(path: Path) -> set[str]:
@@ -98,7 +99,9 @@ left = [each.name for each in available.dialects()]
 assert left == [name for name in available.NAMES if name != removed]
 assert available.phase_of("#setup") == ("transport" if removed == "sep" else "setup")
 assert {
-    "sep": available.read_wire({"type": "MCP_MESSAGE"}), "mcp_apps": available.read_wire({"jsonrpc": "2.0"})
+    "sep": available.read_wire({"type": "MCP_MESSAGE"}),
+    "mcp_apps": available.read_wire({"jsonrpc": "2.0"}),
+    "mcp_ui": available.read_wire({"type": "tool"}),
 }[removed] is None
 """
 

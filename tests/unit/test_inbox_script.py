@@ -31,7 +31,11 @@ VIEW = {
         "protocolVersion": "2026-01-26",
     },
 }
-FRAMED = [TRANSPORT, VIEW]
+EMBEDDED = [
+    {"type": "ui-lifecycle-iframe-ready"},
+    {"type": "ui-request-render-data", "messageId": "mcpframe/render-data"},
+]
+FRAMED = [TRANSPORT, VIEW, *EMBEDDED]
 SETUP = {
     "type": "MCP_SETUP_HANDSHAKE",
     "protocolVersion": "1.0",
@@ -57,13 +61,22 @@ def said() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("fragment", "openings"),
-    [("", FRAMED), ("#visible", FRAMED), ("#nosetup", FRAMED), ("#setup", [SETUP]), ("#visible,setup", [SETUP])],
+    ("address", "openings"),
+    [
+        ("", FRAMED),
+        ("#visible", FRAMED),
+        ("#nosetup", FRAMED),
+        ("#setup", [SETUP]),
+        ("#visible,setup", [SETUP]),
+        ("?waitForRenderData=true", EMBEDDED),
+        ("?a=1&waitForRenderData=true&b=2", EMBEDDED),
+        ("?waitForRenderData=trueish", FRAMED),
+    ],
 )
-def test_it_posts_the_openings_of_its_addresss_phase(
-    said: dict[str, Any], fragment: str, openings: list[object]
+def test_it_posts_the_openings_that_its_address_asks_for(
+    said: dict[str, Any], address: str, openings: list[object]
 ) -> None:
-    assert said[f"at {fragment}"] == [[opening, "*"] for opening in openings]
+    assert said[f"at {address}"] == [[opening, "*"] for opening in openings]
 
 
 def test_a_popup_calls_its_opener(said: dict[str, Any]) -> None:
@@ -98,11 +111,12 @@ def test_the_openings_are_what_python_would_post() -> None:
     found = data(InspectedSetup())
     assert [phase["openings"] for phase in found["phases"]] == [
         [{**SETUP, "requiresVisibleSetup": False, "requestedPermissions": []}],
+        EMBEDDED,
         FRAMED,
     ]
 
 
 def test_python_alone_calls_where_the_setup_is_not_known() -> None:
-    setup, transport = data(None)["phases"]
+    setup, embedded, transport = data(None)["phases"]
     assert (setup["openings"], setup["failures"]) == ([], [])
-    assert transport["openings"] == FRAMED
+    assert (embedded["openings"], transport["openings"]) == (EMBEDDED, FRAMED)

@@ -18,8 +18,9 @@ from tests.vectors.cases import Case, Result, roles
 from tests.vectors.python_apps import APPS
 from tests.vectors.python_dialect import PythonDialect
 from tests.vectors.python_sep import SEP
+from tests.vectors.python_ui import UI
 
-DIALECTS: dict[str, PythonDialect] = {"sep": SEP, "mcp_apps": APPS}
+DIALECTS: dict[str, PythonDialect] = {"sep": SEP, "mcp_apps": APPS, "mcp_ui": UI}
 
 STRANGER = "https://stranger.example"
 

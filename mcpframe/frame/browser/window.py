@@ -121,6 +121,11 @@ def fragment() -> str:
     return str(js.location.hash)
 
 
+def query() -> str:
+    """Return the query of this page's URL, `?` included; empty for none."""
+    return str(js.location.search)
+
+
 class BrowserRequests:
     """What this page knows about requests that have failed: `hints.PageRequests`."""
 

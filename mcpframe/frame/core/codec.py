@@ -33,6 +33,8 @@ class Codec:
         body: the member that holds the JSON-RPC message, of which `MEMBERS` are read as well. None if these are members
             of the message itself, or have other names and are listed in `members`.
         reads_text: whether a message may also be posted as its JSON text.
+        recodes: whether a message has another form than JSON-RPC, which only `decode` can read. Then `encode` reads the
+            text.
     """
 
     kind: Callable[[Any], Trigger | None]
@@ -43,6 +45,7 @@ class Codec:
     members: tuple[str, ...] = MEMBERS
     body: str | None = None
     reads_text: bool = False
+    recodes: bool = False
 
     def sketch(self, text: str) -> dict[str, Any]:
         """Return the members of a message that this codec needs, from a text that must not be parsed."""

@@ -31,7 +31,9 @@ class Dialect:
             that began the session.
         never_started: returns the message that it posts to `*` in a phase if Python does not start.
         page_offer: returns the offer of a framed page in the transport phase. Takes by name: `name`, `version`,
-            `title`.
+            `title`, and `query`, that of the page's address.
+        query: a regular expression that finds in the query of a page's address that only this dialect is spoken there;
+            the same in Python and in JavaScript. Empty for none.
         host_offer: returns the offer of an outer frame. Takes by name: `session_id`, `granted`, `declined`, `asks`.
         initializes: whether MCP's own handshake follows that of the dialect, so that a page may be a client, too.
         steps: names for people of the steps of the handshake, by kind of message.
@@ -46,6 +48,7 @@ class Dialect:
     last_words: Callable[[SessionBegun], Mapping[str, Any] | None] = lambda event: None
     never_started: Callable[[str], Mapping[str, Any] | None] = lambda phase: None
     page_offer: Callable[..., Any] = lambda **_: None
+    query: str = ""
     host_offer: Callable[..., Any] = lambda **_: None
     initializes: bool = True
     steps: Mapping[str, str] = field(default_factory=dict)

@@ -6,7 +6,9 @@ A dialect is a folder beside this file with a `dialect.py`. Without that folder,
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -15,11 +17,11 @@ from typing import Any, Final
 
 from mcpframe.frame.core.connection import Candidate
 from mcpframe.frame.core.dialect import TRANSPORT, Dialect
-from mcpframe.frame.core.errors import StateError
+from mcpframe.frame.core.errors import MessageError, StateError
 from mcpframe.frame.core.events import SessionBegun
 from mcpframe.frame.core.origins import AllowedOrigins
 
-NAMES: Final = ("sep", "mcp_apps")
+NAMES: Final = ("sep", "mcp_apps", "mcp_ui")
 """The dialects that mcpframe speaks, in order of preference."""
 
 
@@ -64,19 +66,26 @@ def inner_candidates(
     allowed_origins: AllowedOrigins,
     *,
     about: Mapping[str, str] = MappingProxyType({}),
+    query: str = "",
     initializes: bool = False,
 ) -> Sequence[Candidate]:
     """Return the candidates of a framed page: the roles of all dialects with this phase, for the same origins.
+
+    If the query of its address names a dialect, that is the only one.
 
     Args:
         phase: the phase.
         allowed_origins: who may be the host.
         about: how the page introduces itself, in dialects in which it does: `name`, `version` and `title`.
+        query: the query of the page's address.
         initializes: whether only dialects are wanted in which MCP's own handshake follows.
     """
+    named = [each for each in dialects() if each.query and re.search(each.query, query)]
     return [
-        Candidate(each.inner[phase], allowed_origins, each.page_offer(**about) if phase == TRANSPORT else None)
-        for each in dialects()
+        Candidate(
+            each.inner[phase], allowed_origins, each.page_offer(**about, query=query) if phase == TRANSPORT else None
+        )
+        for each in (named if named and not initializes else dialects())
         if phase in each.inner and (each.initializes or not initializes)
     ]
 
@@ -112,7 +121,10 @@ def read_wire(message: Any) -> WireMessage | None:
             if kind is None:
                 continue
             body = None
-            if kind in codec.carries:
+            if codec.recodes:
+                with suppress(MessageError):
+                    body = codec.decode(message)
+            elif kind in codec.carries:
                 body = message if codec.body is None else message.get(codec.body)
             return WireMessage(each.name, kind, body if isinstance(body, dict) else None, each.steps.get(kind, ""))
     return None
@@ -122,6 +134,8 @@ def body_text(text: str) -> str | None:
     """Return the JSON-RPC text inside a wire text, if its envelope is exactly the one we would write."""
     for each in dialects():
         for roles in (each.inner, each.outer):
+            if roles[TRANSPORT].codec.recodes:
+                continue
             before, _, after = roles[TRANSPORT].codec.encode("\0", {}).partition("\0")
             if before and text.startswith(before) and text.endswith(after):
                 return text[len(before) : len(text) - len(after)]

@@ -35,19 +35,25 @@ def inbox_data(inspected: Inspected, config: McpframeConfig, about: Mapping[str,
         about: How the page introduces itself to its host: `name`, `version` and `title`.
     """
     phases = [
-        _posted(pattern, _setup_openings(inspected.setup), [each.never_started(SETUP)])
+        _posted(pattern, "", _setup_openings(inspected.setup), [each.never_started(SETUP)])
         for each in dialects()
         if (pattern := each.fragments.get(SETUP)) is not None
     ]
-    phases.append(_posted("", _openings(inner_candidates(TRANSPORT, _ANYONE, about=about)), []))
+    candidates = inner_candidates(TRANSPORT, _ANYONE, about=about)
+    for each in dialects():
+        if each.query:
+            named = [candidate for candidate in candidates if candidate.role.dialect == each.name]
+            phases.append(_posted("", each.query, _openings(named), []))
+    phases.append(_posted("", "", _openings(candidates), []))
     return {"phases": phases, "most": _MOST, "patience": config.boot_timeout * 1000}
 
 
 def _posted(
-    fragment: str, openings: Sequence[dict[str, Any]], failures: Sequence[Mapping[str, Any] | None]
+    fragment: str, query: str, openings: Sequence[dict[str, Any]], failures: Sequence[Mapping[str, Any] | None]
 ) -> dict[str, Any]:
-    """Return the openings for an address with this fragment, and the failures to post if Python never starts."""
-    return {"fragment": fragment, "openings": openings, "failures": [item for item in failures if openings and item]}
+    """Return the openings for an address with this fragment and query, and the failures to post without Python."""
+    posted = [item for item in failures if openings and item]
+    return {"fragment": fragment, "query": query, "openings": openings, "failures": posted}
 
 
 def _setup_openings(setup: InspectedSetup | None) -> list[dict[str, Any]]:

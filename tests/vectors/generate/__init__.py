@@ -9,13 +9,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.vectors.cases import VECTORS
-from tests.vectors.generate import apps_states, sep_clones, sep_fields, sep_limits, sep_payload, sep_states
+from tests.vectors.generate import apps_states, sep_clones, sep_fields, sep_limits, sep_payload, sep_states, ui_states
 from tests.vectors.generate.writing import text_of
 
 
 def generated() -> dict[Path, str]:
     """Return the text of every generated file."""
-    parts = {"sep": [sep_states, sep_fields, sep_payload, sep_limits, sep_clones], "mcp_apps": [apps_states]}
+    parts = {
+        "sep": [sep_states, sep_fields, sep_payload, sep_limits, sep_clones],
+        "mcp_apps": [apps_states],
+        "mcp_ui": [ui_states],
+    }
     return {
         VECTORS / dialect / f"{name}.json": text_of(table)
         for dialect, modules in parts.items()

@@ -11,7 +11,7 @@ DIALECT = Dialect(
     name=NAME,
     inner={TRANSPORT: VIEW},
     outer={TRANSPORT: HOST},
-    page_offer=ViewOffer,
+    page_offer=lambda query="", **about: ViewOffer(**about),
     initializes=False,
     steps={
         PROXY_READY: "Sandbox ready",

@@ -49,3 +49,33 @@ def test_a_message_on_the_wire_is_read(message: dict[str, Any]) -> None:
     assert (read.dialect, read.kind) == ("sep", message["type"])
     assert read.body == message.get("payload")
     assert bool(read.step) == message["type"].startswith("MCP_TRANSPORT_")
+
+
+def test_the_query_of_an_address_may_name_the_only_dialect_that_is_spoken() -> None:
+    everybody = parse_allowed_origins([HOST])
+
+    def spoken(query: str, *, initializes: bool = False) -> list[str]:
+        candidates = available.inner_candidates(TRANSPORT, everybody, query=query, initializes=initializes)
+        return [each.role.dialect for each in candidates]
+
+    assert spoken("?a=1") == spoken("") == list(available.NAMES)
+    for each in available.dialects():
+        if each.query:
+            assert spoken("?x=1&waitForRenderData=true") == [each.name]
+            assert spoken("?x=1&waitForRenderData=true", initializes=True) == ["sep"]
+
+
+def test_a_message_in_another_form_than_json_rpc_is_read_as_such() -> None:
+    action = {"type": "link", "messageId": "1", "payload": {"url": "x"}}
+    read = available.read_wire(action)
+    assert read
+    assert (read.dialect, read.kind, read.step) == ("mcp_ui", "link", "")
+    assert read.body == {"jsonrpc": "2.0", "id": "1", "method": "link", "params": {"url": "x"}}
+    ready = available.read_wire({"type": "ui-lifecycle-iframe-ready"})
+    assert ready
+    assert ready.step
+    misshapen = available.read_wire({"type": "link", "payload": 7})
+    assert misshapen
+    assert misshapen.body is None
+    assert available.body_text('{"type":"link"}') is None
+    assert available.bare_body(action) is None

@@ -1,0 +1,132 @@
+"""The guards and actions of the two roles: which messages are acceptable, and what each rule sends and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from mcpframe.frame.core.actions import end_with, received
+from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone
+from mcpframe.frame.core.events import Opened, Output
+from mcpframe.frame.core.roles import Actor, Message
+from mcpframe.frame.dialects.mcp_ui.codec import wire
+from mcpframe.frame.dialects.mcp_ui.events import EmbedderFound
+from mcpframe.frame.dialects.mcp_ui.messages import (
+    NAME,
+    OPENING_ID,
+    OURS,
+    READY,
+    RENDER_DATA,
+    REQUEST_RENDER_DATA,
+    RenderData,
+)
+from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer, EmbedderOffer
+
+
+def waits_for_data(actor: Actor, _: Message) -> bool:
+    offer: EmbeddedOffer = actor.offer
+    return offer.waits
+
+
+def answers_opening(_: Actor, message: Message) -> bool:
+    return bool(message.body.get("id") == OPENING_ID)
+
+
+def is_ours(_: Actor, message: Message) -> bool:
+    """Return whether it is for a request of this page: hosts tell of whatever they hear, with an id or without."""
+    body = message.body
+    id_ = body["id"] if "id" in body else body["params"].get("progressToken")
+    return isinstance(id_, str) and id_.startswith(OURS) and id_ != OPENING_ID
+
+
+def call(actor: Actor, message: Message) -> Iterable[Output]:
+    """Say that the page is ready, once, and ask for render data: only that is answered by every host."""
+    yield actor.call_out(wire(READY, None, None))
+    yield from call_again(actor, message)
+
+
+def call_again(actor: Actor, message: Message) -> Iterable[Output]:
+    actor.repeat_at(message.now + actor.options.repeat_interval)
+    yield actor.call_out(wire(REQUEST_RENDER_DATA, OPENING_ID, None))
+
+
+def begin_with_data(actor: Actor, message: Message) -> Iterable[Output]:
+    actor.pin(message.origin)
+    told: RenderData = message.body
+    yield EmbedderFound(dialect=NAME, origin=message.origin, data=told.data)
+
+
+def recognise(actor: Actor, message: Message) -> Iterable[Output]:
+    """Take any other message of such a host as a sign of it: it was for an action, or for another dialect's call."""
+    actor.pin(message.origin)
+    return ()
+
+
+def begin(actor: Actor, message: Message) -> Iterable[Output]:
+    actor.pin(message.origin)
+    yield EmbedderFound(dialect=NAME, origin=message.origin)
+
+
+def render_data(actor: Actor, message: Message) -> Iterable[Output]:
+    told: RenderData = message.body
+    if isinstance(told.id, str) and told.id.startswith(OURS) and told.id != OPENING_ID:
+        answer = {"result": {"renderData": told.data}} if told.error is None else {"error": told.error}
+        return actor.deliver({"jsonrpc": "2.0", "id": told.id, **answer})
+    if told.error is not None:
+        return actor.ignore(message.trigger)
+    return actor.deliver({"jsonrpc": "2.0", "method": RENDER_DATA, "params": {"renderData": told.data}})
+
+
+# The host
+
+
+def listen(actor: Actor, _: Message) -> Iterable[Output]:
+    offer: EmbedderOffer = actor.offer
+    if offer.origin:
+        actor.pin(offer.origin)
+    return ()
+
+
+def loaded(actor: Actor, message: Message) -> Iterable[Output]:
+    offer: EmbedderOffer = actor.offer
+    if offer.data is not None:
+        yield actor.say(wire(RENDER_DATA, None, {"renderData": offer.data}))
+
+
+def render(actor: Actor, message: Message) -> Iterable[Output]:
+    actor.offer = replace(actor.offer, data=message.body)
+    return loaded(actor, message)
+
+
+def answer_request(actor: Actor, message: Message) -> Iterable[Output]:
+    """Answer a request for render data, with nothing if there is none."""
+    offer: EmbedderOffer = actor.offer
+    content = {} if offer.data is None else {"renderData": offer.data}
+    yield actor.say(wire(RENDER_DATA, message.body, content))
+
+
+def open_with_load(actor: Actor, message: Message) -> Iterable[Output]:
+    yield from _opened(actor, message)
+    yield from loaded(actor, message)
+
+
+def open_with_answer(actor: Actor, message: Message) -> Iterable[Output]:
+    yield from _opened(actor, message)
+    yield from answer_request(actor, message)
+
+
+def open_with_message(actor: Actor, message: Message) -> Iterable[Output]:
+    yield from _opened(actor, message)
+    yield from received(actor, message)
+
+
+def _opened(actor: Actor, message: Message) -> Iterable[Output]:
+    actor.pin(message.origin)
+    yield Opened(dialect=NAME, origin=message.origin)
+
+
+nobody_answered = end_with(lambda _: HandshakeTimeout("No host answered in time."))
+no_data = end_with(
+    lambda _: HandshakeTimeout("The host sent no render data in time, for which this page's address says to wait.")
+)
+removed = end_with(lambda _: PeerGone("The peer's window is gone; the session is over."))

@@ -1,0 +1,29 @@
+"""This dialect, for the composition: see `core.dialect`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from mcpframe.frame.core.dialect import TRANSPORT, Dialect
+from mcpframe.frame.dialects.mcp_ui.messages import NAME, READY, RENDER_DATA
+from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer
+from mcpframe.frame.dialects.mcp_ui.roles import EMBEDDED, EMBEDDER
+
+WAITING = r"[?&]waitForRenderData=true(&|$)"
+"""In the query of a page's address: it begins only with the host's render data."""
+
+
+def _page_offer(*, query: str = "", **_: Any) -> EmbeddedOffer:
+    return EmbeddedOffer(waits=re.search(WAITING, query) is not None)
+
+
+DIALECT = Dialect(
+    name=NAME,
+    inner={TRANSPORT: EMBEDDED},
+    outer={TRANSPORT: EMBEDDER},
+    page_offer=_page_offer,
+    query=WAITING,
+    initializes=False,
+    steps={READY: "Page ready", RENDER_DATA: "Render data"},
+)

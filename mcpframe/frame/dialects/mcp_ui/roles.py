@@ -1,0 +1,112 @@
+"""mcp-ui's embeddable UI as tables: a handshake that is none, then actions of the page and what the host says to them.
+
+    page ── ui-lifecycle-iframe-ready (*) ──────▶ host      once
+    page ── ui-request-render-data (*) ─────────▶ host      repeated until anything is heard
+    page ◀──── ui-lifecycle-iframe-render-data ── host      the page pins the origin; open
+    page ── tool, intent, prompt, … ────────────▶ host
+    page ◀──────────────── ui-message-received ── host
+    page ◀──────────────── ui-message-response ── host
+
+The page is the inner frame, the host the outer one. Hosts answer a request for render data even if they have none;
+those with code of their own say `ui-message-received` to whatever they hear, also to the openings of other dialects,
+which is a sign of such a host, too. A page whose address has `waitForRenderData=true` begins only with the data.
+
+A page without a script says nothing, so a host waits for it without a deadline, and follows it through reloads.
+
+Source: the seed "Embeddable UI"; `@mcp-ui/client` 6.1.0.
+"""
+
+from __future__ import annotations
+
+from mcpframe.frame.core import actions as common
+from mcpframe.frame.core.dialect import TRANSPORT
+from mcpframe.frame.core.roles import Local, Role, Rule, State
+from mcpframe.frame.dialects.mcp_ui import actions as do
+from mcpframe.frame.dialects.mcp_ui import messages as read
+from mcpframe.frame.dialects.mcp_ui.codec import FRAME_CODEC, HOST_CODEC
+from mcpframe.frame.dialects.mcp_ui.events import EmbedderAct
+from mcpframe.frame.dialects.mcp_ui.messages import (
+    ACTIONS,
+    NAME,
+    READY,
+    RECEIVED,
+    RENDER_DATA,
+    REQUEST_RENDER_DATA,
+    RESPONSE,
+    SIZE_CHANGE,
+)
+from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer, EmbedderOffer
+
+S = State
+
+
+EMBEDDED = Role(
+    dialect=NAME,
+    side="inner",
+    phase=TRANSPORT,
+    codec=FRAME_CODEC,
+    offers=EmbeddedOffer,
+    readers={RENDER_DATA: read.read_render_data, RECEIVED: read.read_received, RESPONSE: read.read_response},
+    rules=(
+        Rule(S.IDLE, Local.START, S.CALLING, do.call),
+        Rule(S.IDLE, Local.CLOSE, S.CLOSED, common.end),
+        Rule(S.CALLING, Local.REPEAT, S.CALLING, do.call_again),
+        Rule(S.CALLING, RENDER_DATA, S.OPEN, do.begin_with_data),
+        Rule(S.CALLING, RECEIVED, S.CONFIRMING, do.recognise, do.waits_for_data),
+        Rule(S.CALLING, RECEIVED, S.OPEN, do.begin),
+        Rule(S.CALLING, RESPONSE, S.CONFIRMING, do.recognise, do.waits_for_data),
+        Rule(S.CALLING, RESPONSE, S.OPEN, do.begin),
+        Rule(S.CALLING, Local.DEADLINE, S.CLOSED, do.nobody_answered),
+        Rule(S.CONFIRMING, RENDER_DATA, S.OPEN, do.begin_with_data),
+        Rule(S.CONFIRMING, RECEIVED, S.CONFIRMING, common.ignore),
+        Rule(S.CONFIRMING, RESPONSE, S.OPEN, do.begin, do.answers_opening),
+        Rule(S.CONFIRMING, RESPONSE, S.CONFIRMING, common.ignore),
+        Rule(S.CONFIRMING, Local.DEADLINE, S.CLOSED, do.no_data),
+        Rule(S.OPEN, RENDER_DATA, S.OPEN, do.render_data),
+        Rule(S.OPEN, RECEIVED, S.OPEN, common.received, do.is_ours),
+        Rule(S.OPEN, RECEIVED, S.OPEN, common.ignore),
+        Rule(S.OPEN, RESPONSE, S.OPEN, common.received, do.is_ours),
+        Rule(S.OPEN, RESPONSE, S.OPEN, common.ignore),
+        Rule(S.OPEN, Local.SEND, S.OPEN, common.send),
+        *common.leaving(do.removed, S.CALLING, S.CONFIRMING, S.OPEN),
+    ),
+    waits={S.CALLING: "handshake_timeout", S.CONFIRMING: "accept_timeout"},
+)
+
+EMBEDDER = Role(
+    dialect=NAME,
+    side="outer",
+    phase=TRANSPORT,
+    codec=HOST_CODEC,
+    offers=EmbedderOffer,
+    readers={
+        **dict.fromkeys(ACTIONS, read.read_action),
+        SIZE_CHANGE: read.read_size,
+        READY: read.read_ready,
+        REQUEST_RENDER_DATA: read.message_id,
+    },
+    rules=(
+        Rule(S.IDLE, Local.START, S.AWAITING, do.listen),
+        Rule(S.IDLE, Local.CLOSE, S.CLOSED, common.end),
+        Rule(S.AWAITING, READY, S.OPEN, do.open_with_load),
+        Rule(S.AWAITING, REQUEST_RENDER_DATA, S.OPEN, do.open_with_answer),
+        *(Rule(S.AWAITING, kind, S.OPEN, do.open_with_message) for kind in (*ACTIONS, SIZE_CHANGE)),
+        Rule(S.OPEN, READY, S.OPEN, do.loaded),
+        Rule(S.OPEN, REQUEST_RENDER_DATA, S.OPEN, do.answer_request),
+        *(Rule(S.OPEN, kind, S.OPEN, common.received) for kind in (*ACTIONS, SIZE_CHANGE)),
+        Rule(S.OPEN, Local.SEND, S.OPEN, common.send),
+        *(
+            rule
+            for state in (S.AWAITING, S.OPEN)
+            for rule in (
+                Rule(state, EmbedderAct.LOADED, state, do.loaded),
+                Rule(state, EmbedderAct.RENDER, state, do.render),
+                Rule(state, Local.PEER_REPLACED, state, do.loaded),
+            )
+        ),
+        *common.leaving(do.removed, S.AWAITING, S.OPEN),
+    ),
+    waits={},
+)
+
+ROLES = (EMBEDDED, EMBEDDER)
