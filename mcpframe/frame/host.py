@@ -29,6 +29,8 @@ Content = str | Json | Any
 """A text, or a content block as MCP has it: an object, or a model of the SDK."""
 Teardown = Callable[[str], Awaitable[None]]
 """Called with the host's reason, which may be empty."""
+OnData = Callable[[Any], None]
+"""Called with render data: JSON values."""
 
 
 class Host:
@@ -176,6 +178,42 @@ class Host:
             structured: JSON values.
         """
         self._lacks("ui/update-model-context")
+
+    async def intent(self, intent: str, params: Json | None = None) -> Any:
+        """Tell the host what the user wants, for it to act on. Returns what it answers: JSON values, or None.
+
+        Args:
+            intent: its name, such as `"create-task"`.
+            params: what belongs to it.
+        """
+        self._lacks("intents")
+
+    def notify(self, message: str) -> None:
+        """Tell the host of something that this page has done, such as `"cart-updated"`. It is not answered."""
+        self._lacks("notifications of what the page has done")
+
+    async def request_data(self, kind: str, params: Json | None = None) -> Any:
+        """Ask the host for data of its own. Returns what it answers: JSON values, or None.
+
+        Args:
+            kind: what is asked for, such as `"get-payment-methods"`.
+            params: what belongs to it.
+        """
+        self._lacks("data of its own")
+
+    async def render_data(self) -> Any:
+        """Return the data that this page is to draw, as soon as the host has sent it: JSON values; None for none."""
+        self._lacks("render data")
+
+    def on_render_data(self, function: OnData) -> OnData:
+        """Call a function with the data that this page is to draw: now, if it is there, and whenever it changes.
+
+        Usable as a decorator.
+
+        Raises:
+            HostLacks: the host has no such data.
+        """
+        self._lacks("render data")
 
     async def open_link(self, url: str) -> None:
         """Let the host open a URL outside of this page."""

@@ -84,6 +84,7 @@ class HostMessages:
 
     Attributes:
         handler: the host API of the dialect that is spoken; None before, and in a dialect without one.
+        prefix: the beginning of the ids of the page's requests, which begins with `"mcpframe/"` itself.
     """
 
     def __init__(self, find: Callable[[SessionBegun, HostMessages], Handler | None], errors: Errors = Errors()) -> None:
@@ -95,6 +96,7 @@ class HostMessages:
         """
         self._errors = errors
         self.handler: Handler | None = None
+        self.prefix = "mcpframe/"
         self._find = find
         self._session: Sends | None = None
         self._early: list[Json] = []
@@ -157,7 +159,7 @@ class HostMessages:
             HostTimeout: it did not answer in time.
             HostError: it answered with an error, or the session ended before.
         """
-        id_ = f"mcpframe/{next(self._numbers)}"
+        id_ = f"{self.prefix}{next(self._numbers)}"
         sent = present(params)
         if on_progress is not None:
             self._progress[id_] = on_progress

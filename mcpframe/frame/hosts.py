@@ -13,7 +13,7 @@ from mcpframe.frame.host_messages import HostMessages
 if TYPE_CHECKING:
     from mcpframe.frame.host_context import HostContext
 
-_APIS = {"mcp_apps": "mcpframe.frame.apps_host:AppsHost"}
+_APIS = {"mcp_apps": "mcpframe.frame.apps_host:AppsHost", "mcp_ui": "mcpframe.frame.embedding_host:EmbeddingHost"}
 """By dialect: a class that is called with the event that began the session, and with the way to the host."""
 
 

@@ -83,10 +83,17 @@ function outlineText(data) {
  */
 export function textOrReason(data, limits = {}) {
   try {
-    return jsonOf(data, limits) ?? null;
+    return jsonOf(withReadableError(data), limits) ?? null;
   } catch (error) {
     return [error.name, error.message, outlineText(data)];
   }
+}
+
+/** Return a message whose `payload.error`, if it is an Error, has its name and text: as JSON, an Error is empty. */
+function withReadableError(data) {
+  const error = isRecord(data) && isRecord(data.payload) ? data.payload.error : undefined;
+  if (!(error instanceof Error)) return data;
+  return { ...data, payload: { ...data.payload, error: { name: error.name, message: error.message } } };
 }
 
 const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);

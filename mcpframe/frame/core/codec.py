@@ -33,6 +33,8 @@ class Codec:
         body: the member that holds the JSON-RPC message, of which `MEMBERS` are read as well. None if these are members
             of the message itself, or have other names and are listed in `members`.
         reads_text: whether a message may also be posted as its JSON text.
+        unspoken: the start of the methods of notifications that have no form in the dialect, and are not posted. One
+            that cancels a request is noted all the same. None for none.
         recodes: whether a message has another form than JSON-RPC, which only `decode` can read. Then `encode` reads the
             text.
     """
@@ -45,6 +47,7 @@ class Codec:
     members: tuple[str, ...] = MEMBERS
     body: str | None = None
     reads_text: bool = False
+    unspoken: str | None = None
     recodes: bool = False
 
     def sketch(self, text: str) -> dict[str, Any]:

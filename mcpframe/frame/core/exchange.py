@@ -86,6 +86,9 @@ class Exchange:
             message: the same message parsed, of which only the envelope is looked at.
             origin: the pinned origin.
         """
+        if self._codec.unspoken and "id" not in message and message.get("method", "").startswith(self._codec.unspoken):
+            self._asked_by_us.asked(message)
+            return []
         wrapped: str | None = None
         try:
             if isinstance(text, MessageError):

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "7a6dc10746f9cbb9477b56e277de512c5a29f0920edd7866dd71b5d0e4a688ea"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "4ac451729c0ebfbcfe81eb5dbe946351e402d1a8c1416e56cb7e465774b78bbd"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -40,10 +40,15 @@ function outlineText(data) {
 }
 function textOrReason(data, limits = {}) {
   try {
-    return jsonOf(data, limits) ?? null;
+    return jsonOf(withReadableError(data), limits) ?? null;
   } catch (error) {
     return [error.name, error.message, outlineText(data)];
   }
+}
+function withReadableError(data) {
+  const error = isRecord(data) && isRecord(data.payload) ? data.payload.error : void 0;
+  if (!(error instanceof Error)) return data;
+  return { ...data, payload: { ...data.payload, error: { name: error.name, message: error.message } } };
 }
 var isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 function member(value, name2) {

@@ -216,7 +216,8 @@ def _local(inner: bool, state: str, local: str) -> Effect:
             waits = state in ("calling", "confirming")
             return ([*repeated, {"closed": "HandshakeTimeout"}], "closed") if waits else ([], state)
         case "send":  # a message of MCP, which has no form here
-            return ([{"refused": "MalformedMessage"}] if state == "open" else [{"raises": "StateError"}], state)
+            sent = [] if inner else [{"refused": "MalformedMessage"}]
+            return (sent if state == "open" else [{"raises": "StateError"}], state)
         case "send render data on load" | "send other render data":
             sent = DATA if local == "send render data on load" else {"theme": "light"}
             posted = [{"posts": {**RENDER_DATA, "payload": {"renderData": sent}}, "to": "peer"}]

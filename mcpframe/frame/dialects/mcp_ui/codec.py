@@ -102,6 +102,7 @@ FRAME_CODEC = Codec(
     encode=_encode_for_host,
     ids=_ids("response"),
     carries=frozenset(TO_FRAME),
+    unspoken="notifications/",
     members=("type", "messageId"),
     recodes=True,
 )

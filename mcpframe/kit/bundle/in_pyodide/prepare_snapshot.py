@@ -119,6 +119,7 @@ async def prepare(settings: str) -> None:
     import mcpframe.frame.browser.view
     import mcpframe.frame.browser.window
     import mcpframe.frame.compat.after_restore
+    import mcpframe.frame.embedding_host
     import mcpframe.frame.load
     import mcpframe.frame.page_storage
     import mcpframe.frame.storage
