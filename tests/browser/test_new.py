@@ -1,13 +1,23 @@
-"""`mcpframe new`: the project's own tests pass at once, one of them in headless Chromium."""
+"""`mcpframe new`: the project's own tests pass at once, those in headless Chromium too."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from mcpframe.kit.project.scaffold import scaffold
+from mcpframe.kit.project.scaffold import VIEW, scaffold
 from tests.support.author_tests import run_author_tests
 
 
 def test_its_own_tests_pass_at_once(tmp_path: Path) -> None:
     outcome = run_author_tests(scaffold("word-counter", parent=tmp_path), "-W", "error")
     assert outcome.tests == {"test_add": "passed", "test_add_in_the_browser": "passed"}, outcome.output
+
+
+def test_those_of_a_server_with_a_view_too(tmp_path: Path) -> None:
+    outcome = run_author_tests(scaffold("lucky-dice", template=VIEW, parent=tmp_path), "-W", "error")
+    assert outcome.tests == {
+        "test_roll": "passed",
+        "test_the_tool_has_the_view": "passed",
+        "test_a_roll_is_shown_and_rolled_again": "passed",
+        "test_a_cancelled_call": "passed",
+    }, outcome.output

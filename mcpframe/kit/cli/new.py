@@ -8,9 +8,11 @@ import typer
 
 from mcpframe.kit.cli.output import escape, out
 from mcpframe.kit.project.project import find_project
-from mcpframe.kit.project.scaffold import DEFAULT, scaffold, template_names
+from mcpframe.kit.project.scaffold import DEFAULT, VIEW, scaffold, template_names
 
-EXAMPLES = "Examples:  mcpframe new my-server  |  mcpframe new draw --template mermaid-editor"
+EXAMPLES = (
+    "Examples:  mcpframe new my-server  |  mcpframe new draw --template mermaid-editor  |  mcpframe new dice --view"
+)
 
 
 def new(
@@ -19,9 +21,15 @@ def new(
         str,
         typer.Option("--template", "-t", help="What to begin with.", autocompletion=template_names, show_default=True),
     ] = DEFAULT,
+    view: Annotated[
+        bool,
+        typer.Option("--view", help="A server in plain Python with a view, a page in Python that hosts show."),
+    ] = False,
 ) -> None:
     """Make a project: a server, its tests, a README, a lock and a CI file."""
-    folder = scaffold(name, template=template)
+    if view and template not in (DEFAULT, VIEW):
+        raise typer.BadParameter(f"--view is a template of its own: leave out --template {template}, or --view.")
+    folder = scaffold(name, template=VIEW if view else template)
     out.print(f"[green]Made[/] {escape(str(folder))}")
     out.print(f"  go there     cd {escape(name)}")
     out.print("  test it      mcpframe test")
@@ -31,4 +39,7 @@ def new(
         out.print("  read on      README.md: what belongs around it or in it, and at which addresses")
         return
     out.print("  work on it   mcpframe dev")
+    if (folder / "src" / "view.py").is_file():
+        out.print("  publish it   mcpframe build, upload dist/, and put its address into server.py")
+        return
     out.print("  publish it   mcpframe build, and upload dist/")

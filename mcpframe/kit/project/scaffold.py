@@ -13,6 +13,8 @@ from mcpframe.kit.base.locking import locked
 
 DEFAULT = "minimal"
 """The default template."""
+VIEW = "view"
+"""The template of `mcpframe new --view`: a server in plain Python with a view."""
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\Z")
 _LEFT_OUT = ("__pycache__", "*.pyc", "dist", "mcpframe-results", ".*")
@@ -66,14 +68,17 @@ def _rename(folder: Path, template: str, name: str) -> None:
     title = re.sub(r"[-_.]+", " ", name).strip()
     title = title[:1].upper() + title[1:]
     old_title = re.sub("-", " ", template).capitalize()
-    for path in (folder / "pyproject.toml", folder / "README.md", folder / "server.py"):
+    for path in (folder / file for file in ("pyproject.toml", "README.md", "server.py", "src/view.py")):
         if not path.is_file():
             continue
         text = path.read_text("utf-8")
         text = text.replace(f'name = "{template}"', f'name = "{name}"')
-        text = re.sub(rf'FrameServer\(\s*"{template}"', lambda found: found[0].replace(template, name), text)
-        text = text.replace(f"dist/{template}/", f"dist/{name}/")
-        if template == DEFAULT:
+        text = re.sub(
+            rf'(FrameServer|MCPServer)\(\s*"{template}"', lambda found: found[0].replace(template, name), text
+        )
+        for parent in ("dist", "tools.example"):
+            text = text.replace(f"{parent}/{template}/", f"{parent}/{name}/")
+        if template in (DEFAULT, VIEW):
             text = text.replace(f'title = "{old_title}"', f'title = "{title}"')
             text = text.replace(f"# {old_title}\n", f"# {title}\n")
         path.write_text(text, "utf-8")

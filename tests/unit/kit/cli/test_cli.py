@@ -142,6 +142,22 @@ def test_new_makes_a_project(
     assert "mcpframe test" in capsys.readouterr().out
 
 
+def test_new_makes_a_server_with_a_view(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(monkeypatch, "new", "lucky-dice", "--view") == 0
+    assert "put its address into server.py" in capsys.readouterr().out
+    folder = tmp_path / "lucky-dice"
+    assert 'MCPServer("lucky-dice"' in (folder / "server.py").read_text()
+    assert "https://tools.example/lucky-dice/" in (folder / "server.py").read_text()
+    assert 'FrameServer("lucky-dice"' in (folder / "src" / "view.py").read_text()
+    assert 'title = "Lucky dice"' in (folder / "pyproject.toml").read_text()
+    assert run(monkeypatch, "new", "other", "--view", "--template", "pi-calculator") == 2
+    assert "--template pi-calculator" in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()
+
+
 @pytest.mark.parametrize("template", template_names())
 def test_new_suggests_what_works_for_the_template(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, template: str
