@@ -16,6 +16,7 @@ from panels.about import About
 from panels.logs import Logs
 from panels.prompts import Prompts
 from panels.resources import Resources
+from panels.tool_view import Hosting
 from panels.tools import Tools
 from servers import ERAS, Server
 from tabs import Tabs
@@ -49,6 +50,7 @@ class ServerView:
         server: Server,
         origin: str,
         *,
+        sandbox: Callable[[], str],
         changed: Callable[[], None],
         toast: Callable[[str], None],
         remove: Callable[[Server], Awaitable[None]],
@@ -59,12 +61,14 @@ class ServerView:
             page: the page.
             server: the server.
             origin: the inspector's origin.
+            sandbox: returns the address of the sandbox proxy for views; empty if there is none.
             changed: called when something changed that is stored, or shown in the list of servers.
             toast: shows a message for a moment.
             remove: removes the server.
         """
         self.server = server
         self._page = page
+        self._sandbox = sandbox
         self._changed = changed
         self._toast = toast
         self._wire = WireLog()
@@ -107,7 +111,7 @@ class ServerView:
         self._panels = {name: tabs.add(name.capitalize()) for name in ("tools", "resources", "prompts")}
         self._resources = Resources(page, self._panels["resources"], connection)
         self._lists: dict[str, Tools | Resources | Prompts] = {
-            "tools": Tools(page, self._panels["tools"], connection, self._resources.read),
+            "tools": Tools(page, self._panels["tools"], connection, self._resources.read, self._hosting()),
             "resources": self._resources,
             "prompts": Prompts(page, self._panels["prompts"], connection, self._resources.read),
         }
@@ -115,6 +119,9 @@ class ServerView:
         WireView(page, tabs.add("Wire"), self._wire, name=lambda: self.server.name)
         TimelineView(page, tabs.add("Timeline"), self._timeline, self._wire)
         self._about = About(page, tabs.add("About"), connection)
+
+    def _hosting(self) -> Hosting:
+        return Hosting(self._sandbox, lambda message: self._wire.record(message, "view"))
 
     # Called by the shell
 

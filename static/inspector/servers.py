@@ -195,15 +195,17 @@ class Offered:
         examples: servers to choose from.
         named: addresses given to the command, which a link may add without confirmation.
         rebuilds: the address that reports builds, up to the rest of its query; empty if there are no builds.
+        sandbox: the address of the sandbox proxy for views, which has another origin; empty if there is none.
     """
 
     examples: tuple[Example, ...] = ()
     named: frozenset[str] = frozenset()
     rebuilds: str = ""
+    sandbox: str = ""
 
 
 def read_offered(text: str) -> Offered:
-    """Read `examples.json`: `{"servers": [{"title": ..., "url": ...}], "named": [...], "rebuilds": ...}`.
+    """Read `examples.json`: `{"servers": [{"title": …, "url": …}], "named": […], "rebuilds": …, "sandbox": …}`.
 
     Returns:
         Its content, without unusable entries.
@@ -214,7 +216,8 @@ def read_offered(text: str) -> Offered:
         return Offered()
     if not isinstance(found, dict):
         return Offered()
-    entries, named, rebuilds = found.get("servers"), found.get("named"), found.get("rebuilds")
+    entries, named = found.get("servers"), found.get("named")
+    rebuilds, sandbox = found.get("rebuilds"), found.get("sandbox")
     examples = [
         Example(entry["title"], entry["url"])
         for entry in (entries if isinstance(entries, list) else ())
@@ -224,4 +227,5 @@ def read_offered(text: str) -> Offered:
         tuple(examples),
         frozenset(item for item in (named if isinstance(named, list) else ()) if isinstance(item, str)),
         rebuilds if isinstance(rebuilds, str) else "",
+        sandbox if isinstance(sandbox, str) else "",
     )

@@ -206,6 +206,7 @@ class Shell:
             self._page,
             server,
             self._origin,
+            sandbox=lambda: self._offered.sandbox,
             changed=self._on_change,
             toast=self._toasts.show,
             remove=self._remove,

@@ -97,7 +97,7 @@ class Timeline:
         return sorted(steps, key=lambda step: step.end)
 
     def _on_entry(self, entry: Entry, message: Any) -> None:
-        if self._begun is None or entry.refused is not None:
+        if self._begun is None or entry.refused is not None or entry.peer != "server":
             return
         name: str | None = entry.step or None
         if entry.kind == "response" and entry.direction == RECEIVED:

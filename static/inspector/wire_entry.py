@@ -24,6 +24,9 @@ KINDS: Final = {
 }
 """The kinds of messages, and their visible names."""
 
+PEERS: Final = {"server": "Server", "view": "View"}
+"""The other ends, and their visible names."""
+
 _PARSED: Final = 256 * 1024
 """Characters of the longest text that is parsed; of a longer one, only both ends are read."""
 
@@ -55,6 +58,7 @@ class Entry:
         took: for an answer, the seconds since its request.
         count: how often it came; messages of one origin that are rejected unread share one entry.
         step: of a handshake, the visible name of this step; empty otherwise.
+        peer: who is at the other end: one of `PEERS`.
     """
 
     number: int
@@ -72,6 +76,7 @@ class Entry:
     took: float | None = None
     count: int = 1
     step: str = ""
+    peer: str = "server"
 
     @property
     def value(self) -> Any:

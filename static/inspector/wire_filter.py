@@ -17,17 +17,21 @@ class Filter:
         text: a text that they contain, in any case; empty for all.
         direction: `SENT` or `RECEIVED`; empty for both.
         kind: one of `KINDS`; empty for all.
+        peer: one of `PEERS`; empty for all.
     """
 
     text: str = ""
     direction: str = ""
     kind: str = ""
+    peer: str = ""
 
     def passes(self, entry: Entry) -> bool:
         """Return whether a message is shown."""
         if self.kind and entry.kind != self.kind:
             return False
         if self.direction and entry.direction != self.direction:
+            return False
+        if self.peer and entry.peer != self.peer:
             return False
         if not self.text:
             return True

@@ -56,8 +56,8 @@ class WireLog:
         self._bytes = 0
         self._last = 0
         self._entries: OrderedDict[int, Entry] = OrderedDict()
-        self._asked: dict[tuple[str, str | None], Entry] = {}
-        self._strangers: dict[tuple[str, str | None], Entry] = {}
+        self._asked: dict[tuple[str, str, str | None], Entry] = {}
+        self._strangers: dict[tuple[str, str, str | None], Entry] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -77,17 +77,18 @@ class WireLog:
         """The number of the newest entry ever added; 0 at the beginning."""
         return self._last
 
-    def record(self, wire: Wire) -> None:
-        """Add a message: for `OuterFrame(on_wire=...)`."""
+    def record(self, wire: Wire, peer: str = "server") -> None:
+        """Add a message: for `OuterFrame(on_wire=...)`, or with another peer for a view's `AppHost(on_wire=...)`."""
         now = self.now()
         direction = SENT if wire.direction == "sent" else RECEIVED
         if wire.text is None:
-            self._record_unread(wire, direction, now)
+            self._record_unread(wire, direction, now, peer)
             return
         text = wire.text
         size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
         self._last += 1
         entry = Entry(self._last, now, direction, shown(wire.origin), "refused", "", "", text, size, wire.refused)
+        entry.peer = peer
         message = describe(entry, text)
         if size > self._most_bytes // 2:
             entry.text = None
@@ -121,6 +122,8 @@ class WireLog:
                 "kind": entry.kind,
                 "size": entry.size,
             }
+            if entry.peer != "server":
+                fields["peer"] = entry.peer
             if entry.refused is not None:
                 fields["refused"] = entry.refused
             if entry.count > 1:
@@ -134,15 +137,15 @@ class WireLog:
         head = json.dumps({"format": "mcpframe wire log 1", "dropped": self.dropped})[:-1]
         return f'{head}, "messages": [\n' + ",\n".join(lines) + "\n]}\n"
 
-    def _record_unread(self, wire: Wire, direction: str, now: float) -> None:
+    def _record_unread(self, wire: Wire, direction: str, now: float, peer: str) -> None:
         origin = shown(wire.origin)
-        entry = self._strangers.get((origin, wire.refused))
+        entry = self._strangers.get((peer, origin, wire.refused))
         if entry is not None:
             entry.count += 1
         else:
             self._last += 1
-            entry = Entry(self._last, now, direction, origin, "refused", "Unread", refused=wire.refused)
-            self._strangers[origin, wire.refused] = entry
+            entry = Entry(self._last, now, direction, origin, "refused", "Unread", refused=wire.refused, peer=peer)
+            self._strangers[peer, origin, wire.refused] = entry
             self._keep(entry)
         self._tell(entry, None)
 
@@ -152,11 +155,12 @@ class WireLog:
 
     def _pair(self, entry: Entry) -> None:
         if entry.kind == "handshake":
-            self._asked.clear()  # another session, whose ids start again
+            # Another session, whose ids start again.
+            self._asked = {key: asked for key, asked in self._asked.items() if asked.peer != entry.peer}
         elif entry.kind == "request":
-            self._asked[entry.direction, entry.id] = entry
+            self._asked[entry.peer, entry.direction, entry.id] = entry
         elif entry.kind in ("response", "error"):
-            asked = self._asked.pop((RECEIVED if entry.direction == SENT else SENT, entry.id), None)
+            asked = self._asked.pop((entry.peer, RECEIVED if entry.direction == SENT else SENT, entry.id), None)
             if asked is not None:
                 entry.partner, asked.partner = asked.number, entry.number
                 entry.took = entry.time - asked.time
@@ -170,9 +174,11 @@ class WireLog:
             _, old = self._entries.popitem(last=False)
             self._bytes -= _weight(old)
             self.dropped += old.count
-            for index, key in ((self._strangers, (old.origin, old.refused)), (self._asked, (old.direction, old.id))):
-                if index.get(key) is old:
-                    del index[key]
+            stranger, asked = (old.peer, old.origin, old.refused), (old.peer, old.direction, old.id)
+            if self._strangers.get(stranger) is old:
+                del self._strangers[stranger]
+            if self._asked.get(asked) is old:
+                del self._asked[asked]
 
 
 def _steady_clock() -> Callable[[], float]:

@@ -19,7 +19,7 @@ from mcpframe import Page
 from mcpframe.frame.dialects.available import bare_body
 from mcpframe.frame.elements import Element, PageEvent
 from results import json_tree
-from wire_entry import KINDS, RECEIVED, SENT, Entry
+from wire_entry import KINDS, PEERS, RECEIVED, SENT, Entry
 from wire_filter import Filter, Selection
 from wire_log import WireLog
 
@@ -78,19 +78,21 @@ class WireView:
         )
         direction = self._select(bar, "Direction", {"": "Both", **_DIRECTIONS})
         kind = self._select(bar, "Kind", {"": "All", **KINDS})
+        peer = self._select(bar, "With", {"": "All", **PEERS})
         self._pause = bar.add("button", "Pause", type="button", aria_pressed="false")
         clear = bar.add("button", "Clear", type="button")
         export = bar.add("button", "Export", type="button")
         self._status = self._box.add("p", class_="quiet wire-told")
 
         def choose() -> None:
-            self._selection.choose(Filter(text.value, direction.value, kind.value))
+            self._selection.choose(Filter(text.value, direction.value, kind.value, peer.value))
             self._limit = ROWS
             self._wake(anew=True)
 
         text.on("input", choose)
         direction.on("change", choose)
         kind.on("change", choose)
+        peer.on("change", choose)
         self._pause.on("click", self._on_pause)
         clear.on("click", self._on_clear)
         export.on("click", self._on_export)
@@ -195,7 +197,7 @@ class WireView:
         cells = row.children
         row.className = f"wire-{entry.kind}"
         cells[0].textContent = _clock_time(entry.time)
-        cells[1].textContent = f"{entry.direction} {_DIRECTIONS[entry.direction].lower()}"
+        cells[1].textContent = _way(entry)
         cells[2].textContent = entry.kind
         button, note = cells[3].children
         button.textContent = entry.title
@@ -323,6 +325,11 @@ class WireView:
             return
         button = self._body.js.querySelector(f'button[value="{shown.number if shown else 0}"]')
         (button if button else self._area.js).focus()
+
+
+def _way(entry: Entry) -> str:
+    way = f"{entry.direction} {_DIRECTIONS[entry.direction].lower()}"
+    return way if entry.peer == "server" else f"{way}, {PEERS[entry.peer].lower()}"
 
 
 def _clock_time(at: float) -> str:

@@ -1,4 +1,4 @@
-"""Serves the inspector: its page, which is built once, and the servers of projects, on two sites."""
+"""Serves the inspector: its page, which is built once, servers of projects, and a sandbox for views, on three sites."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
 
-from starlette.responses import JSONResponse
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpframe.frame.places import parse_address
@@ -26,7 +29,8 @@ from mcpframe.kit.web.serve import FRAMED_HOST, Served, serve_app
 from mcpframe.kit.web.site import Site
 
 # Used if no port is given and they are free: the data that the inspector and servers store belongs to their origins.
-_PAGE_PORT, _SERVERS_PORT = 8710, 8711
+_PAGE_PORT, _SERVERS_PORT, _SANDBOX_PORT = 8710, 8711, 8712
+_SANDBOX = "/sandbox.html"
 _REBUILDS = "rebuilds"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -98,7 +102,8 @@ def serve_inspector(
     examples: list[dict[str, str]] = []
     with ExitStack() as stack:
         named: list[str] = []
-        offered: dict[str, object] = {"servers": examples, "named": named}
+        sandbox = _serve(stack, Starlette(routes=[Route(_SANDBOX, _sandbox)]), 0, _SANDBOX_PORT, FRAMED_HOST)
+        offered: dict[str, object] = {"servers": examples, "named": named, "sandbox": f"{sandbox.origin}{_SANDBOX}"}
         app: ASGIApp = _WithExamples(Site(bundles, readers=()), f"/{page.name}/examples.json", offered)
         if rebuilds is not None:
             offered["rebuilds"] = f"{_REBUILDS}?{rebuilds.query}"
@@ -118,6 +123,11 @@ def serve_inspector(
                 servers[result.name] = f"{site.origin}/{result.url_path}"
                 examples.append({"title": result.manifest["title"], "url": servers[result.name]})
         yield Inspecting(served.origin, f"{served.origin}/{page.url_path}", servers, named)
+
+
+def _sandbox(_: Request) -> Response:
+    """Return the sandbox proxy of views, without a policy: its views would have that as well as their own."""
+    return FileResponse(static_dir() / "app" / "sandbox.html", headers={"cache-control": "no-store"})
 
 
 def _kept(kind: str, *inputs: str) -> Path:

@@ -77,10 +77,10 @@ class Calling:
         try:
             with anyio.CancelScope() as self._scope:
                 result = await self._ask(value, self._on_progress)
-                told = f"Answered in {_duration(time.monotonic() - start)}."
+                told = f"Answered in {duration(time.monotonic() - start)}."
                 show_result(self._page, self._result, result, read=self._read)
         except Exception as error:  # noqa: BLE001  any error of the server or of the SDK is shown
-            told = f"Failed after {_duration(time.monotonic() - start)}."
+            told = f"Failed after {duration(time.monotonic() - start)}."
             self._problem.text = sentence(error)
             self._problem.hidden = False
         finally:
@@ -116,5 +116,6 @@ class Calling:
         self._status.text = f"{done}: {message}" if message else done
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Return a duration for people."""
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

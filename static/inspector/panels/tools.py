@@ -1,7 +1,8 @@
-"""The tools of a server: lists and calls them."""
+"""The tools of a server: lists and calls them, and shows their views."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import mcp_types as types
@@ -13,9 +14,11 @@ from mcpframe.frame.elements import Element
 from panels.calling import Calling, Read
 from panels.listing import Item, Listing
 from panels.paging import all_pages
+from panels.tool_view import Hosting, Shown, ToolView
 from result_schemas import limit_patterns
 from results import json_tree
-from telling import wire
+from telling import sentence, wire
+from view_context import view_of
 
 _HINTS = {
     "readOnlyHint": "read-only",
@@ -28,7 +31,7 @@ _HINTS = {
 class Tools:
     """The panel of tools."""
 
-    def __init__(self, page: Page, place: Element, connection: Connection, read: Read) -> None:
+    def __init__(self, page: Page, place: Element, connection: Connection, read: Read, hosting: Hosting) -> None:
         """Build the panel.
 
         Args:
@@ -36,10 +39,14 @@ class Tools:
             place: where to.
             connection: the connection to the server.
             read: reads a resource that a result links to.
+            hosting: what the inspector has for views.
         """
         self._page = page
         self._connection = connection
         self._read = read
+        self._hosting = hosting
+        self._view: ToolView | None = None
+        self._shown: dict[str, Shown] = {}
         self._listing = Listing(place, "Tools", "This server has no tools.", self._show)
 
     async def refresh(self) -> int:
@@ -49,11 +56,22 @@ class Tools:
             tools: list[types.Tool] = []
         else:
             tools = await all_pages(client.list_tools, "tools")
+        before = self._view
         self._listing.fill([Item(tool.name, tool.name, tool.title or "", wire(tool)) for tool in tools])
+        if before is not None and before is self._view:  # it is of the session before
+            await before.reload()
         return len(tools)
+
+    async def close(self) -> None:
+        """Tear down the view that is shown: the session ends."""
+        if self._view is not None:
+            await self._view.close()
 
     def _show(self, item: Item, place: Element) -> None:
         tool = item.data
+        if self._view is not None:
+            self._page.run(self._view.close, "Removing a view")
+        self._view = None
         place.add("h3", tool.get("title") or item.name)
         if tool.get("description"):
             place.add("p", tool["description"], class_="insp-message")
@@ -68,13 +86,26 @@ class Tools:
             connection = self._connection
             if tool.get("outputSchema"):
                 limit_patterns()
-            result = await connection.ready.call_tool(
-                item.name, arguments, progress_callback=progress, meta=connection.request_meta
-            )
-            return wire(result)
+            shown = self._shown[item.name] = await view.begin(arguments) if view else Shown(arguments or {})
+            try:
+                result = await connection.ready.call_tool(
+                    item.name, arguments, progress_callback=progress, meta=connection.request_meta
+                )
+                shown.result = answer = wire(result)
+            except BaseException as error:
+                shown.cancelled = "Cancelled." if isinstance(error, asyncio.CancelledError) else sentence(error)
+                raise
+            finally:
+                shown.over.set()
+            return answer
 
         schema = tool.get("inputSchema") or {"type": "object"}
         Calling(self._page, place, schema, "Call", call, label=f"Arguments of {item.name}", read=self._read)
+        view = None
+        if view_of(tool):
+            view = self._view = ToolView(self._page, place, self._connection, tool, self._hosting)
+            if shown := self._shown.get(item.name):
+                self._page.run(lambda: view.replay(shown), "Showing a view again")
         more = place.add("details", class_="insp-more")
         more.add("summary", "Definition")
         json_tree(self._page, more.add("div"), tool)

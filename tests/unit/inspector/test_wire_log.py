@@ -305,3 +305,32 @@ def test_any_message_can_be_filed(message: Any, refused: str | None) -> None:
     assert entry.kind in KINDS
     assert isinstance(entry.title, str)
     json.loads(log.export())
+
+
+def test_a_view_s_messages_are_those_of_another_wire() -> None:
+    log = log_of(sent(CALL))
+    view = text_of({"jsonrpc": "2.0", "id": 1, "method": "ui/open-link", "params": {}})
+    log.record(Wire("received", view, PAGE), "view")
+    log.record(Wire("sent", text_of({"jsonrpc": "2.0", "id": 1, "result": {}}), PAGE), "view")
+    log.record(received(ANSWER))
+    assert [(entry.peer, entry.kind, entry.title, entry.partner) for entry in log] == [
+        ("server", "request", "tools/call", 4),
+        ("view", "request", "ui/open-link", 3),
+        ("view", "response", "ui/open-link", 2),
+        ("server", "response", "tools/call", 1),
+    ]
+    assert [entry.number for entry in log if Filter(peer="view").passes(entry)] == [2, 3]
+    assert [message.get("peer") for message in json.loads(log.export())["messages"]] == [None, "view", "view", None]
+
+
+def test_the_handshake_of_a_view_is_read() -> None:
+    log = WireLog(clock=Clock())
+    calls = {"jsonrpc": "2.0", "id": "mcpframe/initialize", "method": "ui/initialize", "params": {}}
+    log.record(Wire("received", text_of(calls), "null"), "view")
+    log.record(Wire("sent", text_of({"jsonrpc": "2.0", "id": "mcpframe/initialize", "result": {}}), "null"), "view")
+    log.record(Wire("received", text_of({"jsonrpc": "2.0", "method": "ui/notifications/initialized"}), "null"), "view")
+    assert [(entry.kind, entry.title) for entry in log] == [
+        ("request", "ui/initialize"),
+        ("response", "ui/initialize"),
+        ("notification", "ui/notifications/initialized"),
+    ]

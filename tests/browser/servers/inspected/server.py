@@ -1,10 +1,13 @@
 """A server that asks for what the others don't: a permission, to be seen, a visit elsewhere, a look at what changed."""
 
+from pathlib import Path
+
 from mcp.server.mcpserver import Context
 
 from mcpframe import FrameServer, FrameSession, Permission, Setup
 
 NOTE = "note://one"
+VIEW = "ui://inspected/forecast"
 
 server = FrameServer("inspected", version="1.0.0")
 note = "Nothing yet"
@@ -43,3 +46,23 @@ async def visit(ctx: Context) -> str:
     """Send the user to another page."""
     result = await ctx.elicit_url("Sign in there", url="https://sign-in.example/", elicitation_id="one")
     return f"the user answered {result.action}"
+
+
+@server.resource(VIEW, name="forecast-view", mime_type="text/html;profile=mcp-app")
+def view() -> str:
+    """Return the view of forecasts."""
+    return (Path(__file__).parent / "forecast.html").read_text("utf-8")
+
+
+@server.tool(meta={"ui": {"resourceUri": VIEW}})
+def forecast(place: str) -> dict[str, object]:
+    """Forecast the weather, with a view."""
+    if place == "Nowhere":
+        raise ValueError("there is no weather")
+    return {"place": place, "degrees": 21}
+
+
+@server.tool(meta={"ui": {"resourceUri": VIEW, "visibility": ["app"]}})
+def refresh() -> dict[str, object]:
+    """Measure again, for the view."""
+    return {"degrees": 22}

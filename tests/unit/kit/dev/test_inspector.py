@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from mcpframe.frame.core.errors import OriginError
+from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ConfigError, PortTaken
 from mcpframe.kit.bundle import BuildResult
 from mcpframe.kit.cli.main import main
@@ -74,7 +75,9 @@ def test_projects_are_built_for_the_inspector_and_offered(built: list[tuple[str,
 
 def test_alone_it_offers_nothing(built: list[tuple[str, Path, Any]]) -> None:
     with serve_inspector() as served:
-        assert json.loads(get(f"{served.url}examples.json")) == {"servers": [], "named": []}
+        offered = json.loads(get(f"{served.url}examples.json"))
+        assert set(offered) == {"servers", "named", "sandbox"}
+        assert {**offered, "sandbox": ""} == {"servers": [], "named": [], "sandbox": ""}
         assert served.servers == {}
 
 
@@ -192,3 +195,13 @@ class TestCommand:
         assert self.run(monkeypatch, str(tmp_path / "nowhere")) == 1
         assert "does not exist" in capsys.readouterr().err
         assert self.run(monkeypatch, PI, "--era", "stone age") == 2
+
+
+def test_views_have_a_sandbox_on_another_site_with_no_policy_of_its_own(built: list[tuple[str, Path, Any]]) -> None:
+    with serve_inspector() as served:
+        sandbox = json.loads(get(f"{served.url}examples.json"))["sandbox"]
+        assert (urlsplit(served.url).hostname, urlsplit(sandbox).hostname) == ("127.0.0.1", "localhost")
+        with urllib.request.urlopen(sandbox, timeout=20) as answer:
+            assert answer.headers["content-type"].startswith("text/html")
+            assert not [name for name in answer.headers if "policy" in name.lower()]
+            assert answer.read() == (static_dir() / "app" / "sandbox.html").read_bytes()
