@@ -19,7 +19,7 @@ import anyio
 import pytest
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, WebError, async_playwright
 
-from mcpframe.kit.base.data import checkout_dir, templates_dir
+from mcpframe.kit.base.data import checkout_dir, static_dir, templates_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.bundle import build
@@ -80,6 +80,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(PAGES, folder, dirs_exist_ok=True)
     copy_host_modules(folder)
+    shutil.copy(static_dir() / "app" / "sandbox.html", folder)
     return folder
 
 
