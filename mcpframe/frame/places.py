@@ -84,7 +84,7 @@ class FramedWindow(Window, Protocol):
     def resize(self, width: int | None, height: int | None) -> None:
         """Set the size of the iframe in CSS pixels; None leaves it as it is. It is at most as wide as its place.
 
-        A popup keeps its size.
+        It has no border then. A popup keeps its size.
         """
         ...
 

@@ -68,6 +68,7 @@
   }
   function resize({ width, height }) {
     if (!iframe) return;
+    iframe.style.border = "0";
     if (width !== null) iframe.style.width = `min(${width}px, 100%)`;
     if (height !== null) iframe.style.height = `${height}px`;
   }

@@ -131,7 +131,8 @@ class IframeWindow:
         self._iframe.style.display = "" if visible else "none"
 
     def resize(self, width: int | None, height: int | None) -> None:
-        """Set the size of the iframe."""
+        """Set the size of the iframe, which then has no border."""
+        self._iframe.style.border = "0"
         if width is not None:
             self._iframe.style.width = f"min({width}px, 100%)"
         if height is not None:
