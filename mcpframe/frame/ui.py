@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from mcpframe.frame.core.errors import PageError
-from mcpframe.frame.elements import Element, PageEvent
+from mcpframe.frame.elements import Element, Handler, PageEvent
 from mcpframe.frame.storage import Storage
 
 __all__ = ["Assets", "Browser", "Element", "Page", "PageEvent"]
@@ -207,6 +207,10 @@ class Page:
         """
         self.browser.download(name, data.encode() if isinstance(data, str) else data, kind)
 
+    def on(self, kind: str, handler: Handler) -> Stop:
+        """Call a function for every event of the window, such as `"resize"`, until stopped; as `Element.on`."""
+        return Element(self.js.defaultView, self).on(kind, handler)
+
     @property
     def visible(self) -> bool:
         """Whether any part of the page is visible now. False outside a browser."""
@@ -248,7 +252,7 @@ class Page:
     def listen(self, target: Any, kind: str, callback: Callable[[Any], None], lost: Stop | None = None) -> Stop:
         """Listen to an element until stopped; `lost` is called if the element is removed from the page before that.
 
-        The target may also be the window (`page.js.defaultView`), for `resize`.
+        The target may also be the window, which is never removed.
 
         The callback runs in a copy of the context of this call: the browser, which calls it, has none.
         """

@@ -50,8 +50,7 @@ class ForecastPage:
         self._page.element("#ask").on("click", self._ask)
         self._page.element("#mode").on("click", self._change_mode)
         self._page.element("#link").on("click", self._open_link)
-        window = self._page.js.defaultView
-        self._page.listen(window, "resize", lambda event: self._page.run(self._draw, "Drawing"))
+        self._page.on("resize", self._draw)
         self._draw()
         try:
             await self._follow()

@@ -77,6 +77,8 @@ def test_a_new_project_passes_its_tests_there(python: Path, tmp_path: Path) -> N
     run(mcpframe, "new", "hello", cwd=tmp_path)
     told = run(python, "-m", "pytest", "-q", "-W", "error", cwd=tmp_path / "hello")  # which finds the plugin by itself
     assert "2 passed" in told
+    run(mcpframe, "new", "--view", "dice", cwd=tmp_path)
+    assert "4 passed" in run(mcpframe, "test", "-q", "-W", "error", cwd=tmp_path / "dice")
 
 
 def test_an_empty_environment_builds_a_bundle(python: Path, tmp_path: Path) -> None:

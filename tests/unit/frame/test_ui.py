@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -255,10 +256,14 @@ async def test_an_awaited_event_of_an_element_that_goes_away_is_an_error(rig: Ri
 
 
 async def test_the_window_is_listened_to_until_stopped_whatever_leaves_the_page(rig: Rig) -> None:
-    window = object()  # it is in no page: it has no `isConnected`
-    stop = rig.page.listen(window, "resize", lambda event: None)
+    window = SimpleNamespace()  # no element, and in no page
+    rig.page.js.defaultView = window
+    seen: list[str] = []
+    stop = rig.page.on("resize", lambda event: seen.append(event.kind))
     rig.page.element("#go").remove()
-    assert len(rig.browser.listeners) == 1
+    ((target, kind, callback),) = rig.browser.listeners
+    callback(SimpleNamespace(type=kind, target=window))
+    assert (target, seen) == (window, ["resize"])
     stop()
     assert rig.browser.listeners == []
 
