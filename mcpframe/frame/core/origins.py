@@ -8,8 +8,8 @@ the form to write instead.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from mcpframe.frame.core.errors import OriginError
@@ -50,6 +50,72 @@ class AllowedOrigins:
             yield ANY
         if self.opaque:
             yield OPAQUE
+
+    def of(self, _: str) -> AllowedOrigins | None:
+        """Return the allow-list of a dialect, which is this one for each of them: see `OriginLists`."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class OriginLists:
+    """An allow-list for each dialect.
+
+    Attributes:
+        common: the list of the dialects that have no list of their own; None for nobody.
+        own: by dialect, its own list; None for nobody.
+    """
+
+    common: AllowedOrigins | None
+    own: Mapping[str, AllowedOrigins | None]
+
+    @property
+    def anyone(self) -> bool:
+        """Whether `"*"` was written out for a dialect."""
+        return any(each is not None and each.anyone for each in (self.common, *self.own.values()))
+
+    def of(self, dialect: str) -> AllowedOrigins | None:
+        """Return the allow-list of a dialect; None if nobody may be the peer in it."""
+        return self.own.get(dialect, self.common)
+
+
+@dataclass(frozen=True, slots=True)
+class OriginEntries:
+    """The entries of `allowed_origins`, as an author writes them: one list, or a table of lists by dialect.
+
+    Attributes:
+        common: the entries for the preferred dialect, and for all that have none of their own.
+        own: by dialect, its own entries; none of them for nobody.
+    """
+
+    common: tuple[str, ...] = ()
+    own: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        """Return whether anybody is named."""
+        return bool(self.common or any(self.own.values()))
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """The entries of all lists."""
+        return tuple(dict.fromkeys((*self.common, *(entry for entries in self.own.values() for entry in entries))))
+
+    def parse(self, *, opaque: bool = False) -> OriginLists:
+        """Check them. In a dialect's own list, `"null"` needs no further opt-in.
+
+        Args:
+            opaque: whether `"null"` is allowed in every dialect.
+
+        Raises:
+            OriginError: where an entry cannot match, or nobody is named.
+        """
+        if not self and not opaque:
+            parse_allowed_origins(())
+        lists = {
+            name: parse_allowed_origins(entries, opaque=opaque or OPAQUE in entries) if entries or opaque else None
+            for name, entries in self.own.items()
+        }
+        common = parse_allowed_origins(self.common, opaque=opaque) if self.common or opaque else None
+        return OriginLists(common, lists)
 
 
 def parse_origin(value: object) -> str:
@@ -120,6 +186,35 @@ def parse_allowed_origins(origins: Iterable[str], *, opaque: bool = False) -> Al
     if not entries and not opaque:
         raise OriginError("allowed_origins is empty: list the origins of the pages that may embed this server.")
     return AllowedOrigins(frozenset(map(parse_origin, named)), anyone=ANY in entries, opaque=opaque)
+
+
+def origin_entries(
+    origins: Iterable[str] | Mapping[str, Iterable[str]] | None, dialects: Sequence[str]
+) -> OriginEntries:
+    """Return the entries of `allowed_origins`; they are not checked.
+
+    Args:
+        origins: a list for all dialects, or a table of lists by dialect: one that is missing there has nobody.
+        dialects: the names of all dialects, the preferred one first.
+
+    Raises:
+        OriginError: where a text takes the place of a list, or a key of the table is no dialect.
+    """
+    if origins is None:
+        return OriginEntries()
+    if isinstance(origins, str):
+        raise OriginError(f"allowed_origins is a list; write [{origins!r}].")
+    if not isinstance(origins, Mapping):
+        return OriginEntries(tuple(origins))
+    for name, entries in origins.items():
+        if name not in dialects:
+            raise OriginError(f"allowed_origins: {name!r} is not a dialect; possible are {', '.join(dialects)}.")
+        if isinstance(entries, str):
+            raise OriginError(f"allowed_origins.{name} is a list; write [{entries!r}].")
+    first, *others = (tuple(origins.get(name, ())) for name in dialects)
+    if OPAQUE in first:
+        return OriginEntries((), dict(zip(dialects, (first, *others), strict=True)))
+    return OriginEntries(first, {name: own for name, own in zip(dialects[1:], others, strict=True) if own != first})
 
 
 def _is_idna(host: str) -> bool:

@@ -23,8 +23,11 @@ window.apps = {
   /** The events that nobody answers. */
   silent: new Set(),
 
-  /** Frames the view, and resolves once it is initialized. `answers` has a result, or an error's text, by event name. */
-  async open(url, { context = {}, answers = {} } = {}) {
+  /**
+   * Frames the view, and resolves once it is initialized. `answers` has a result, or an error's text, by event name.
+   * With `html`, that text is the view, in the sandbox proxy at `url`.
+   */
+  async open(url, { context = {}, answers = {}, html = null, sandbox } = {}) {
     const iframe = document.body.appendChild(document.createElement("iframe"));
     this.iframe = iframe;
     this.bridge = new AppBridge(null, { name: "A host", version: "3" }, CAPABILITIES, { hostContext: context });
@@ -60,6 +63,7 @@ window.apps = {
         if (data?.method === "ui/initialize") resolve(data.params);
       });
     });
+    if (html !== null) bridge.onsandboxready = () => bridge.sendSandboxResourceReady({ html, sandbox });
     iframe.src = url;
     await initialized;
     return asked;
