@@ -44,15 +44,19 @@ def _kind(annotation: Any) -> str:
     if origin in (Union, UnionType):
         return " or ".join(_kind(argument) for argument in arguments if argument is not NoneType)
     if origin is list:
-        return f"list of {_kind(arguments[0])}s"
+        return f"list of {_plural(_kind(arguments[0]))}"
     if origin is dict:
         kind = _kind(arguments[1])
-        return "tables" if kind == "table" else f"table of {kind}s"
+        return "tables" if kind == "table" else f"table of {_plural(kind)}"
     if hasattr(annotation, "__metadata__"):  # Annotated
         return _kind(arguments[0])
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return "table"
     return _WORDS[annotation]
+
+
+def _plural(kind: str) -> str:
+    return kind.replace("list of", "lists of", 1) if kind.startswith("list of") else f"{kind}s"
 
 
 def _default(section: str, key: str, field: FieldInfo) -> str:

@@ -20,10 +20,11 @@ from mcpframe.frame import entries, load
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.compat.batching import batch_callbacks
 from mcpframe.frame.compat.process import outlive_exits
-from mcpframe.frame.core.connection import AllowedOrigins, Connection, Options, parse_allowed_origins
+from mcpframe.frame.core.connection import Connection, Options
 from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import McpFrameError, SessionError
 from mcpframe.frame.core.events import InnerWindow, SessionBegun
+from mcpframe.frame.core.origins import OriginEntries, OriginLists
 from mcpframe.frame.dialects.available import inner_candidates, phase_of
 from mcpframe.frame.peer_session import Framed, PeerSession, unwrapped
 from mcpframe.frame.reporter import Loader, Reporter, last_words_to_post
@@ -51,6 +52,7 @@ class BootConfig:
         name: the name of the bundle.
         title: the name for people.
         allowed_origins: origins of the hosts that may embed the page; empty to take those of the `FrameServer`.
+        dialect_origins: the same for single dialects, in place of those.
         visibility: `requirement` and `message` for the setup's answer.
         options: any of `Options`' fields, and `allow_opaque`.
         lazy: for each lazy requirement, the wheels to fetch; see `load`.
@@ -69,6 +71,7 @@ class BootConfig:
     name: str
     title: str
     allowed_origins: list[str] = field(default_factory=list)
+    dialect_origins: Mapping[str, list[str]] = field(default_factory=dict)
     visibility: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     lazy: Mapping[str, Any] = field(default_factory=dict)
@@ -99,14 +102,17 @@ class BootConfig:
         known = {field.name for field in fields(Options)}
         return Options(**{name: value for name, value in self.options.items() if name in known})
 
-    def origins(self, server: object) -> AllowedOrigins:
-        """Return the allow-list: the config's, or else the one the author passed to `FrameServer`.
+    def origins(self, server: object) -> OriginLists:
+        """Return the allow-lists: the config's, or else those the author passed to `FrameServer`.
 
         Raises:
             OriginError: where neither allows anybody.
         """
-        named = self.allowed_origins or getattr(server, "allowed_origins", None) or []
-        return parse_allowed_origins(named, opaque=bool(self.options.get("allow_opaque", False)))
+        common, own = tuple(self.allowed_origins), self.dialect_origins
+        entries = OriginEntries(common, {name: tuple(origins) for name, origins in own.items()})
+        if not entries and isinstance(server, Framed):
+            entries = OriginEntries(server.allowed_origins or (), server.dialect_origins)
+        return entries.parse(opaque=bool(self.options.get("allow_opaque", False)))
 
     @property
     def setup_result(self) -> SetupResult:
@@ -217,7 +223,7 @@ def server_module(program: str = "", target: object = None) -> Any:
 
 async def _serve(
     target: ServerObject,
-    allowed: AllowedOrigins,
+    allowed: OriginLists,
     host: InnerWindow,
     config: BootConfig,
     loader: Loader,
@@ -275,7 +281,7 @@ def _files_of(
 
 
 async def _set_up(
-    target: ServerObject, allowed: AllowedOrigins, host: InnerWindow, config: BootConfig, loader: Loader
+    target: ServerObject, allowed: OriginLists, host: InnerWindow, config: BootConfig, loader: Loader
 ) -> None:
     from mcpframe.frame import setup_phase
     from mcpframe.frame.session import open_session
@@ -315,7 +321,7 @@ async def _run_page(main: Callable[[Page], Any], config: BootConfig, loader: Loa
     from mcpframe.frame.page_storage import open_storage
 
     options = config.options
-    named = bool(config.allowed_origins or options.get("allow_opaque"))
+    named = bool(config.allowed_origins or any(config.dialect_origins.values()) or options.get("allow_opaque"))
     allowed = config.origins(None) if named else None
 
     def note_session(begun: SessionBegun | None) -> None:

@@ -10,7 +10,7 @@ MCP roles are independent of the frames: a server may be served in the block as 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,8 +19,8 @@ from mcpframe.frame.core.connection import Connection, Options
 from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import NoPeer, StateError
 from mcpframe.frame.core.events import Event, SessionBegun
-from mcpframe.frame.core.origins import AllowedOrigins, parse_allowed_origins
-from mcpframe.frame.dialects.available import inner_candidates, phase_of
+from mcpframe.frame.core.origins import OriginLists
+from mcpframe.frame.dialects.available import entries_of, inner_candidates, phase_of
 from mcpframe.frame.session import open_session
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Defaults:
         note_session: called when a session with the host begins, and with None when it has ended well.
     """
 
-    allowed_origins: AllowedOrigins | None
+    allowed_origins: OriginLists | None
     options: Options
     setup: Callable[[], SetupResult]
     note_session: Callable[[SessionBegun | None], None] = lambda _: None
@@ -58,7 +58,7 @@ def configure(defaults: Defaults) -> None:
 @asynccontextmanager
 async def connect_to_host(
     *,
-    allowed_origins: Sequence[str] | None = None,
+    allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     options: Options | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> AsyncIterator[TransportStreams]:
@@ -85,7 +85,7 @@ async def connect_to_host(
     from mcpframe.frame.browser import window
 
     named = _defaults.allowed_origins if allowed_origins is None else None
-    allowed = named or parse_allowed_origins(allowed_origins or ())
+    allowed = named or entries_of(allowed_origins).parse()
     host = window.host_window()
     if host is None:
         raise NoPeer("This page was opened by itself: there is no host around it to connect to.")

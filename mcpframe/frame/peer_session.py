@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.compat.sdk import in_pyodide
 from mcpframe.frame.core.errors import StateError
-from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.dialects.available import entries_of
 
 if TYPE_CHECKING:
     from mcpframe.frame.author import FrameSession, UiFunction
@@ -54,16 +54,22 @@ class Framed:
         allowed_origins: As for `FrameServer`.
 
     Attributes:
+        allowed_origins: The origins that were passed: the preferred dialect's, if it was a table; None for none.
+        dialect_origins: The lists of the other dialects, where they differ.
         setup_phase: What was registered with `setup`; None where nothing was.
         ui_function: What was registered with `ui`; None where nothing was.
     """
 
     allowed_origins: tuple[str, ...] | None
+    dialect_origins: Mapping[str, tuple[str, ...]]
     setup_phase: SetupPhase | None
     ui_function: UiFunction | None
 
-    def __init__(self, allowed_origins: Sequence[str] | None) -> None:
-        self.allowed_origins = None if allowed_origins is None else tuple(parse_allowed_origins(allowed_origins))
+    def __init__(self, allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None) -> None:
+        entries = entries_of(allowed_origins)
+        lists = None if allowed_origins is None else entries.parse()
+        self.allowed_origins = None if lists is None else tuple(lists.common or ())
+        self.dialect_origins = entries.own
         self.setup_phase = self.ui_function = None
         self._peer: ContextVar[PeerSession | None] = ContextVar("mcpframe_peer", default=None)
         self._local_session: FrameSession | None = None

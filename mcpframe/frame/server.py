@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import anyio
@@ -66,7 +66,8 @@ class FrameServer(Framed, MCPServer[LifespanT]):
     Args:
         name: The server's name, as the client sees it.
         allowed_origins: The origins of the pages that may embed this server, exact (`"https://chat.example"`);
-            `"*"` for everybody. None: those of `[tool.mcpframe]` in pyproject.toml, which also wins over this list.
+            `"*"` for everybody. A table has a list for each dialect: `{"sep": [...], "mcp_apps": ["*"]}`. None: those
+            of `[tool.mcpframe]` in pyproject.toml, which also wins over this list.
         request_state_security: As for `MCPServer`; None: the state stays in the frame (`sdk.HandleCodec`).
         options: Everything else `MCPServer` takes, by name.
 
@@ -82,7 +83,7 @@ class FrameServer(Framed, MCPServer[LifespanT]):
         self,
         name: str,
         *,
-        allowed_origins: Sequence[str] | None = None,
+        allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
         request_state_security: RequestStateSecurity | None = None,
         **options: Any,
     ) -> None:

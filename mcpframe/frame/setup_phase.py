@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.core.connection import AllowedOrigins, Candidate
-from mcpframe.frame.core.errors import SessionError
+from mcpframe.frame.core.errors import OriginError, SessionError
+from mcpframe.frame.core.origins import OriginLists
 from mcpframe.frame.dialects.sep.events import (
     Act,
     Permission,
@@ -50,7 +51,7 @@ _MAX_TEXT = 2000
 
 
 def page_candidate(
-    allowed_origins: AllowedOrigins, *, visible: bool = False, permissions: tuple[Permission, ...] = ()
+    allowed_origins: AllowedOrigins | OriginLists, *, visible: bool = False, permissions: tuple[Permission, ...] = ()
 ) -> Candidate:
     """Return what a framed page plays while it is set up.
 
@@ -58,8 +59,14 @@ def page_candidate(
         allowed_origins: who may be the host.
         visible: whether the page needs to be seen meanwhile.
         permissions: the browser permissions that it asks for.
+
+    Raises:
+        OriginError: nobody is allowed in the dialect with a setup.
     """
-    return Candidate(INNER_SETUP, allowed_origins, PageOffer(requires_visible_setup=visible, permissions=permissions))
+    allowed = allowed_origins.of(INNER_SETUP.dialect)
+    if allowed is None:
+        raise OriginError(f"Nobody may set up this server: allowed_origins.{INNER_SETUP.dialect} is empty.")
+    return Candidate(INNER_SETUP, allowed, PageOffer(requires_visible_setup=visible, permissions=permissions))
 
 
 def configured_result(title: str, visibility: Mapping[str, Any]) -> SetupResult:

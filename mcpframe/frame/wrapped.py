@@ -5,7 +5,7 @@ Importing this imports no SDK: the server's own is there already.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
@@ -25,7 +25,7 @@ class WrappedServer(Framed, Generic[ServerT]):
     Any other public attribute is the wrapped server's: `server.tool`, `server.resource`, `server.name`.
     """
 
-    def __init__(self, server: ServerT, allowed_origins: Sequence[str] | None) -> None:
+    def __init__(self, server: ServerT, allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None) -> None:
         super().__init__(allowed_origins)
         self._wrapped = server
 
@@ -57,7 +57,9 @@ class WrappedServer(Framed, Generic[ServerT]):
         return getattr(self._wrapped, name)
 
 
-def wrap(server: ServerT, *, allowed_origins: Sequence[str] | None = None) -> WrappedServer[ServerT]:
+def wrap(
+    server: ServerT, *, allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None = None
+) -> WrappedServer[ServerT]:
     """Return a server object of any SDK with what a `FrameServer` has: sessions, storage, setup and ui functions.
 
     The entry of the project may name the result or the server itself.

@@ -86,6 +86,12 @@ function embedding(url) {
   return `<iframe src="${url}" title="${config.title.replaceAll('"', "&quot;")}"></iframe>`;
 }
 
+/** Says which pages may embed this one. */
+function embedders(origins, what) {
+  if (origins.includes("*")) return `Any page may embed ${what}.`;
+  return origins.length ? `These pages may embed ${what}: ${origins.join(", ")}.` : `No page may embed ${what}.`;
+}
+
 const blocked = [];
 
 document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI, timeStamp }) => {
@@ -193,12 +199,10 @@ export const page = {
     add(about, "h2", "Embed it");
     add(about, "p", "An MCP host adds it by its address, or a page frames it:");
     add(add(about, "pre", ""), "code", embedding(location.href.split("#")[0]));
-    const origins = config.allowed_origins;
-    add(
-      about,
-      "p",
-      origins.includes("*") ? "Any page may embed it." : `These pages may embed it: ${origins.join(", ")}.`,
-    );
+    add(about, "p", embedders(config.allowed_origins, "it"));
+    for (const [dialect, origins] of Object.entries(config.dialect_origins ?? {})) {
+      add(about, "p", embedders(origins, `it as hosts of the dialect ${dialect}`));
+    }
     const response = await fetch("manifest.json", { credentials: "omit" }).catch(() => null);
     const { tools } = response?.ok ? await response.json() : {};
     if (!tools?.length) return;

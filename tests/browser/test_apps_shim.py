@@ -6,35 +6,31 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.async_api import FrameLocator, expect
+from playwright.async_api import BrowserContext, FrameLocator, expect
 
 from mcpframe.frame.app_page import framing_html
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
+from tests.browser.apps_hosts import CONTEXT, AppsHost
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
-from tests.browser.test_apps_view import CONTEXT, AppsHost, app_bridge, host
 
-__all__ = ["app_bridge", "host"]
-
-
-@pytest.fixture(scope="session")
-def sandbox(origins: Origins) -> str:
-    """The origin of the host's sandboxes."""
-    return f"http://sandbox.localhost:{origins.port}"
+RESULT = {"content": [{"type": "text", "text": "21 °C\n" * 20}]}
 
 
 @pytest.fixture(scope="session")
-def view(origins: Origins, sandbox: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
-    """The bundle of `servers/view`, which the sandboxes' origin may embed."""
+def shimmed(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+    """The bundle of `servers/view`, for views in sandboxes only."""
     folder = tmp_path_factory.mktemp("shimmed")
-    built = build(SERVERS / "view", folder, allowed_origins=[origins.host, sandbox])
+    lists = {"sep": [origins.stranger], "mcp_apps": [sandbox(origins), "null"]}
+    built = build(SERVERS / "view", folder, allowed_origins=lists)
+    assert "frame-ancestors" not in built.manifest["csp"]  # which would keep opaque ancestors out
     with serve_folder(folder) as served:
         yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
 
 
-def with_policy(html: str, policy: str) -> str:
-    """Return a view with the host's policy in it."""
-    return html.replace("<head>", f'<head><meta http-equiv="Content-Security-Policy" content="{policy}">')
+def sandbox(origins: Origins) -> str:
+    """Return the origin of the host's sandboxes."""
+    return f"http://sandbox.localhost:{origins.port}"
 
 
 def policy(**directives: str) -> str:
@@ -53,40 +49,120 @@ def policy(**directives: str) -> str:
     return "; ".join(f"{name} {sources}" for name, sources in given.items())
 
 
-async def open_view(host: AppsHost, sandbox: str, html: str, **options: Any) -> FrameLocator:
-    """Show a view in a sandbox proxy, and return the view's frame."""
-    host.url = f"{sandbox}/apps_sandbox.html"
-    host.said = await host.open(html=html, **options)
-    return host.page.frame_locator("iframe").frame_locator("iframe")
+class SandboxHost:
+    """A host that shows views in a sandbox proxy."""
+
+    def __init__(self, host: AppsHost) -> None:
+        self._host = host
+        self.page = host.page
+        self.call, self.tool, self.taken = host.call, host.tool, host.taken
+        self.view = host.page.frame_locator("iframe").frame_locator("iframe")
+
+    async def open(self, html: str, **options: Any) -> dict[str, Any]:
+        """Show a view; return what it says of itself."""
+        given = options.pop("policy", None) or policy()
+        html = html.replace("<head>", f'<head><meta http-equiv="Content-Security-Policy" content="{given}">')
+        return await self._host.open(html=html, **options)
+
+    async def height_of(self, pixels: int) -> None:
+        """Wait until the view reports at least this height."""
+        while (await self.taken("size"))["height"] < pixels:
+            pass
+
+    async def sees_the_result(self, why: str) -> None:
+        """Check what stands in for a view that does not run."""
+        alert = self.view.get_by_role("alert")
+        await expect(alert).to_contain_text(why)
+        await self.call("sendToolResult", RESULT)
+        await expect(self.view.locator("#mcpframe-stand-in pre")).to_contain_text("21 °C")
+        await self.height_of(200)
+        assert await self.call("teardownResource", {"reason": "done"}) == {"result": {}}
 
 
-async def test_a_bundle_behind_the_shim_is_a_view_as_it_is(host: AppsHost, view: Bundle, sandbox: str) -> None:
-    html = with_policy(framing_html(view.url), policy(frame_src=view.origin))
-    shim = await open_view(host, sandbox, html, context=CONTEXT)
-    assert host.said["appInfo"] == {"name": "view", "version": "1.4", "title": "A view"}
+@pytest.fixture
+async def host(context: BrowserContext, troubles: Troubles, origins: Origins, app_bridge: str) -> SandboxHost:
+    url = f"{sandbox(origins)}/apps_sandbox.html"
+    return SandboxHost(await AppsHost.load(context, origins, url, app_bridge))
+
+
+async def origin_of(frame: FrameLocator) -> str:
+    origin: str = await frame.locator("html").evaluate("() => self.origin")
+    return origin
+
+
+async def test_a_bundle_behind_the_shim_is_a_view_as_it_is(host: SandboxHost, shimmed: Bundle) -> None:
+    said = await host.open(framing_html(shimmed.url), policy=policy(frame_src=shimmed.origin), context=CONTEXT)
+    assert said["appInfo"] == {"name": "view", "version": "1.4", "title": "A view"}
     assert await host.tool("add", a=2, b=3) == {"result": 5}
     await host.call("sendToolInput", {"arguments": {"place": "Wien"}})
-    await host.call("sendToolResult", {"content": [{"type": "text", "text": "21 °C"}]})
-    bundle = shim.frame_locator("iframe")
+    await host.call("sendToolResult", RESULT)
+    bundle = host.view.frame_locator("iframe")
     await expect(bundle.locator("#told")).to_contain_text("21 °C")
-    for frame in (shim, bundle):
+    for frame in (host.view, bundle):
         assert await frame.locator("html").evaluate("element => element.style.colorScheme") == "dark"
     await host.tool("grow", pixels=2000)
-    while (await host.taken("size"))["height"] < 2000:
-        pass
+    await host.height_of(2000)
     assert await host.call("teardownResource", {"reason": "done"}) == {"result": {}}
 
 
-async def test_a_host_that_allows_no_frames(host: AppsHost, view: Bundle, sandbox: str, troubles: Troubles) -> None:
+async def test_in_a_sandbox_without_an_origin_everything_has_an_opaque_one(host: SandboxHost, shimmed: Bundle) -> None:
+    html = framing_html(shimmed.url)
+    said = await host.open(html, policy=policy(frame_src=shimmed.origin), sandbox="allow-scripts")
+    assert said["appInfo"]["name"] == "view"
+    assert await host.tool("add", a=2, b=3) == {"result": 5}
+    assert await origin_of(host.view) == await origin_of(host.view.frame_locator("iframe")) == "null"
+
+
+async def test_a_host_that_allows_no_frames(host: SandboxHost, shimmed: Bundle, troubles: Troubles) -> None:
     troubles.expect("frame-src")
-    shim = await open_view(host, sandbox, with_policy(framing_html(view.url), policy()), context=CONTEXT)
-    assert host.said["appInfo"]["name"] == "mcpframe"
-    await expect(shim.get_by_role("alert")).to_contain_text(view.origin)
-    assert (await host.taken("size"))["height"] > 10
-    await host.call("sendToolResult", {"content": [{"type": "text", "text": "21 °C\n" * 20}]})
-    await expect(shim.locator("#mcpframe-stand-in pre")).to_contain_text("21 °C")
-    while (await host.taken("size"))["height"] < 200:
-        pass
+    said = await host.open(framing_html(shimmed.url), context=CONTEXT)
+    assert said["appInfo"]["name"] == "mcpframe"
+    await host.sees_the_result(shimmed.origin)
     color = "element => getComputedStyle(element).color"
-    assert await shim.locator("#mcpframe-stand-in").evaluate(color) == "rgb(1, 2, 3)"
-    assert await host.call("teardownResource", {"reason": "done"}) == {"result": {}}
+    assert await host.view.locator("#mcpframe-stand-in").evaluate(color) == "rgb(1, 2, 3)"
+
+
+@pytest.mark.parametrize("path", ["missing/", ""])
+async def test_a_bundle_that_does_not_answer(host: SandboxHost, shimmed: Bundle, troubles: Troubles, path: str) -> None:
+    troubles.expect("404")
+    url = f"{shimmed.origin}/{path}"
+    await host.open(framing_html(url), policy=policy(frame_src=shimmed.origin))
+    await host.sees_the_result(url)
+
+
+async def test_a_bundle_that_leaves_its_page_cannot_speak_for_it(
+    host: SandboxHost, shimmed: Bundle, origins: Origins, troubles: Troubles
+) -> None:
+    for part in ("frame-src", "Failed to load resource", "ERR_BLOCKED_BY_CSP"):
+        troubles.expect(part)
+    await host.open(framing_html(shimmed.url), policy=policy(frame_src="*"))
+    elsewhere = f"{origins.stranger}/apps_host.html"
+    await host.view.frame_locator("iframe").locator("html").evaluate("(_, url) => { location.href = url; }", elsewhere)
+    await host.sees_the_result(shimmed.url)
+    assert await host.view.locator("iframe").count() == 0
+
+
+async def test_nobody_else_is_relayed(host: SandboxHost, shimmed: Bundle, origins: Origins) -> None:
+    await host.open(framing_html(shimmed.url), policy=policy(frame_src=shimmed.origin))
+    # The host's page is neither the shim's parent nor the bundle; a sibling is a frame beside the shim's.
+    log = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "forged"}}
+    call = {"jsonrpc": "2.0", "id": 99, "method": "tools/list", "params": {}}
+    await host.page.evaluate(
+        """async ([messages, url]) => {
+            const shim = frames[0][0];
+            const sibling = document.body.appendChild(document.createElement("iframe"));
+            sibling.src = url;
+            await new Promise((done) => (sibling.onload = done));
+            for (const message of messages) {
+                shim.postMessage(message, "*");
+                shim[0].postMessage(message, "*");
+                sibling.contentWindow.eval?.(`parent[0][0].postMessage(${JSON.stringify(message)}, "*")`);
+            }
+        }""",
+        [[log, call], f"{origins.host}/apps_sandbox.html"],
+    )
+    assert await host.tool("add", a=2, b=3) == {"result": 5}  # a round trip after them
+    assert await host.page.evaluate("apps.count('log')") == 0
+    wire = await host.page.evaluate("() => apps.count('wire')")
+    seen = [await host.taken("wire") for _ in range(wire)]
+    assert not [message for message in seen if message.get("id") == 99]

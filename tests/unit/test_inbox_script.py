@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.frame.core.roles import State
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.dialect import DIALECT
@@ -46,10 +47,20 @@ SETUP = {
 }
 
 
-def data(setup: InspectedSetup | None) -> dict[str, Any]:
-    return inbox_data(
-        Inspected("a server", setup=setup), McpframeConfig(boot_timeout=12.5), {"name": "a-server", "version": "1.2"}
-    )
+def data(setup: InspectedSetup | None, **own: tuple[str, ...]) -> dict[str, Any]:
+    origins = OriginEntries(("https://chat.example",), own)
+    about = {"name": "a-server", "version": "1.2"}
+    return inbox_data(Inspected("a server", setup=setup), McpframeConfig(boot_timeout=12.5), about, origins.parse())
+
+
+def test_a_dialect_without_allowed_origins_calls_nobody() -> None:
+    def openings(**own: tuple[str, ...]) -> list[object]:
+        called: list[object] = data(None, **own)["phases"][-1]["openings"]
+        return called
+
+    assert openings() == openings(mcp_apps=("*",)) == FRAMED
+    assert openings(mcp_apps=()) == [TRANSPORT]
+    assert openings(sep=()) == [VIEW]
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +19,7 @@ from mcpframe.frame.core.connection import Candidate
 from mcpframe.frame.core.dialect import TRANSPORT, Dialect
 from mcpframe.frame.core.errors import MessageError, StateError
 from mcpframe.frame.core.events import SessionBegun
-from mcpframe.frame.core.origins import AllowedOrigins
+from mcpframe.frame.core.origins import AllowedOrigins, OriginEntries, OriginLists, origin_entries
 
 NAMES: Final = ("sep", "mcp_apps", "mcp_ui")
 """The dialects that mcpframe speaks, in order of preference."""
@@ -61,15 +61,20 @@ def phase_of(fragment: str) -> str:
     return next((phase for phase in phases if phase != TRANSPORT), TRANSPORT)
 
 
+def entries_of(origins: Iterable[str] | Mapping[str, Iterable[str]] | None) -> OriginEntries:
+    """Return the entries of `allowed_origins`, a list or a table of lists by dialect; see `origin_entries`."""
+    return origin_entries(origins, NAMES)
+
+
 def inner_candidates(
     phase: str,
-    allowed_origins: AllowedOrigins,
+    allowed_origins: AllowedOrigins | OriginLists,
     *,
     about: Mapping[str, str] = MappingProxyType({}),
     query: str = "",
     initializes: bool = False,
 ) -> Sequence[Candidate]:
-    """Return the candidates of a framed page: the roles of all dialects with this phase, for the same origins.
+    """Return the candidates of a framed page: the roles of all dialects with this phase in which anybody is allowed.
 
     If the query of its address names a dialect, that is the only one.
 
@@ -80,13 +85,13 @@ def inner_candidates(
         query: the query of the page's address.
         initializes: whether only dialects are wanted in which MCP's own handshake follows.
     """
-    named = [each for each in dialects() if each.query and re.search(each.query, query)]
+    asked = [each for each in dialects() if each.query and re.search(each.query, query)]
+    named = [each for each in asked if allowed_origins.of(each.name) is not None]
     return [
-        Candidate(
-            each.inner[phase], allowed_origins, each.page_offer(**about, query=query) if phase == TRANSPORT else None
-        )
+        Candidate(each.inner[phase], allowed, each.page_offer(**about, query=query) if phase == TRANSPORT else None)
         for each in (named if named and not initializes else dialects())
         if phase in each.inner and (each.initializes or not initializes)
+        if (allowed := allowed_origins.of(each.name)) is not None
     ]
 
 

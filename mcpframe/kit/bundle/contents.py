@@ -11,6 +11,7 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.archive import Files, pack
 from mcpframe.kit.bundle.assets import Asset, asset, content_hash, hashed
@@ -61,7 +62,7 @@ def assemble(
     wheels: Mapping[str, Path],
     layers: Layers,
     inspected: Inspected,
-    origins: tuple[str, ...],
+    origins: OriginEntries,
     runtime: Runtime,
     page_files: Mapping[str, bytes],
     *,
@@ -103,16 +104,20 @@ def assemble(
     folder, author_assets = _author_assets(name, page_files)
     styles = [author_assets[path] for path in style_paths(project)]
     about = {"name": name, "version": inspected.version or "0", "title": title}
-    inbox = inbox_data(inspected, config, about) if config.kind == "server" else None
+    opaque = config.options.allow_opaque
+    inbox = inbox_data(inspected, config, about, origins.parse(opaque=opaque)) if config.kind == "server" else None
     inline = [*([INBOX.read_text("utf-8")] if inbox else []), *([prefetch_script()] if image else [])]
     policy = page_policy(config.csp, frames=config.kind == "page", inline=inline)
+    own = {dialect: list(entries) for dialect, entries in origins.own.items()}
+    own_origins = {"dialect_origins": own} if own else {}
     boot = {
         "entry": project.entry,
         "kind": config.kind,
         "name": name,
         "title": title,
         "about": about,
-        "allowed_origins": list(origins),
+        "allowed_origins": list(origins.common),
+        **own_origins,
         "visibility": config.visibility.model_dump(),
         "options": config.options.model_dump(exclude_none=True),
         "boot_timeout": config.boot_timeout,
@@ -178,9 +183,10 @@ def assemble(
         "instructions": inspected.instructions,
         "entry": project.entry,
         "tools": None if inspected.tools is None else list(inspected.tools),
-        "allowed_origins": list(origins),
+        "allowed_origins": list(origins.common),
+        **own_origins,
         "visibility": config.visibility.model_dump(),
-        "csp": header_policy(policy, origins, opaque=config.options.allow_opaque),
+        "csp": header_policy(policy, origins.all, opaque=opaque),
         "versions": {
             "mcpframe": version("mcpframe"),
             "pyodide": VERSION,

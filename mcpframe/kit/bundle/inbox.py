@@ -12,7 +12,7 @@ from typing import Any
 from mcpframe.frame.core.connection import Candidate, Connection, parse_allowed_origins
 from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.events import Send
-from mcpframe.frame.core.origins import ANY
+from mcpframe.frame.core.origins import ANY, OriginLists
 from mcpframe.frame.dialects.available import dialects, inner_candidates
 from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.inspect import Inspected, InspectedSetup
@@ -26,23 +26,28 @@ _MOST = 100
 """How many message events are kept until Python runs. Python calls a host again that was not answered."""
 
 
-def inbox_data(inspected: Inspected, config: McpframeConfig, about: Mapping[str, str]) -> dict[str, Any]:
+def inbox_data(
+    inspected: Inspected, config: McpframeConfig, about: Mapping[str, str], origins: OriginLists
+) -> dict[str, Any]:
     """Return the data of the script.
 
     Args:
         inspected: The description of the server. If its setup is not known, only Python opens a setup.
         config: The project's configuration.
         about: How the page introduces itself to its host: `name`, `version` and `title`.
+        origins: Who may be the host, by dialect.
     """
     phases = [
         _posted(pattern, "", _setup_openings(inspected.setup), [each.never_started(SETUP)])
         for each in dialects()
-        if (pattern := each.fragments.get(SETUP)) is not None
+        if (pattern := each.fragments.get(SETUP)) is not None and origins.of(each.name) is not None
     ]
-    candidates = inner_candidates(TRANSPORT, _ANYONE, about=about)
+    candidates = inner_candidates(TRANSPORT, origins, about=about)
     for each in dialects():
         if each.query:
             named = [candidate for candidate in candidates if candidate.role.dialect == each.name]
+            if not named:
+                continue
             phases.append(_posted("", each.query, _openings(named), []))
     phases.append(_posted("", "", _openings(candidates), []))
     return {"phases": phases, "most": _MOST, "patience": config.boot_timeout * 1000}
@@ -67,5 +72,5 @@ def _setup_openings(setup: InspectedSetup | None) -> list[dict[str, Any]]:
 
 def _openings(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
     """Return the first messages of a page, which go to any origin."""
-    outputs = Connection(candidates).start(0.0)
+    outputs = Connection(candidates).start(0.0) if candidates else []
     return [json.loads(output.text) for output in outputs if isinstance(output, Send)]

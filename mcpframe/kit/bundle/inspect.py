@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.base.terminal import visible
@@ -83,7 +84,7 @@ class Inspected:
         title: The title that clients see, if any.
         version: The server's version, if any.
         instructions: The server's instructions for models, if any.
-        allowed_origins: The origins passed to `FrameServer`.
+        origins: The origins passed to `FrameServer`.
         tools: The tools as `tools/list` returns them; None if the server lists them only within a session.
         modules: The names of all modules that are imported together with the server.
         setup: The requirements of its setup; None if they are not known.
@@ -94,7 +95,7 @@ class Inspected:
     title: str | None = None
     version: str | None = None
     instructions: str | None = None
-    allowed_origins: tuple[str, ...] = ()
+    origins: OriginEntries = field(default_factory=OriginEntries)
     tools: tuple[dict[str, Any], ...] | None = None
     modules: tuple[str, ...] = ()
     setup: InspectedSetup | None = None
@@ -193,7 +194,9 @@ def compile_and_inspect(
         title=found.title,
         version=found.version,
         instructions=found.instructions,
-        allowed_origins=tuple(found.allowed_origins),
+        origins=OriginEntries(
+            tuple(found.allowed_origins), {name: tuple(own) for name, own in found.dialect_origins.items()}
+        ),
         tools=None if found.tools is None else tuple(found.tools),
         modules=tuple(found.modules),
         setup=None if found.setup is None else found.setup.as_inspected(),
@@ -278,6 +281,7 @@ class _Reported(BaseModel):
     version: _Text | None = None
     instructions: _Text | None = None
     allowed_origins: Annotated[list[_Text], Field(max_length=_MOST)] = []
+    dialect_origins: dict[_Text, Annotated[list[_Text], Field(max_length=_MOST)]] = {}
     tools: Annotated[list[_Tool], Field(max_length=_MOST)] | None = None
     modules: Annotated[list[_Text], Field(max_length=_MOST)] = []
     setup: _Setup | None = None

@@ -12,7 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from mcpframe.frame.core.origins import ANY
+from mcpframe.frame.core.origins import ANY, OPAQUE, OriginEntries
+from mcpframe.frame.dialects.available import entries_of
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
@@ -34,7 +35,7 @@ from mcpframe.kit.bundle.sdk_choice import asks_for_later, fails_as_earlier, wri
 from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, Taken, camera
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.bundle.world_choice import written_for_a_process
-from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests, write_bundle
+from mcpframe.kit.bundle.write import BuildResult, find_current, origins_of, read_manifests, write_bundle
 from mcpframe.kit.project.project import Project, find_project, with_origins
 
 _KIT = Path(__file__).resolve().parent.parent
@@ -46,7 +47,7 @@ def build(
     *,
     upgrade: bool = False,
     snapshot: bool | None = None,
-    allowed_origins: Sequence[str] | None = None,
+    allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     draft: bool = False,
     progress: Progress = silent,
     runtime: Path | None = None,
@@ -219,7 +220,7 @@ def _as_before(manifest: Mapping[str, Any]) -> Inspected:
         title=server["title"],
         version=server["version"],
         instructions=manifest["instructions"],
-        allowed_origins=tuple(manifest["allowed_origins"]),
+        origins=origins_of(manifest),
         tools=None if tools is None else tuple(tools),
     )
 
@@ -270,13 +271,13 @@ def _described(project: Project) -> str:
 def _check_origins_early(project: Project) -> None:
     # Report this before the long steps of the build.
     config = project.config
-    named = config.allowed_origins or config.options.allow_opaque
+    named = entries_of(config.allowed_origins) or config.options.allow_opaque
     if config.kind == "server" and not config.inspect and not named:
         raise ConfigError(_no_origins(project, " (FrameServer's are not known, as inspect is false)"))
 
 
-def _origins(project: Project, inspected: Inspected) -> tuple[str, ...]:
-    origins = tuple(project.config.allowed_origins) or inspected.allowed_origins
+def _origins(project: Project, inspected: Inspected) -> OriginEntries:
+    origins = entries_of(project.config.allowed_origins) or inspected.origins
     if not origins and not project.config.options.allow_opaque and project.config.kind == "server":
         raise ConfigError(_no_origins(project, ""))
     return origins
@@ -298,8 +299,16 @@ def _has_bytes(schema: object) -> bool:
 
 def _warnings(project: Project, manifest: Mapping[str, Any]) -> tuple[str, ...]:
     found = [*manifest["patches"]["notes"], *manifest.get("notes", ())]
-    if ANY in manifest["allowed_origins"]:
+    origins = origins_of(manifest)
+    if ANY in origins.common:
         found.append('allowed_origins has "*": any page on the web may embed the server and call its tools.')
+    for dialect, own in origins.own.items():
+        for entry, who in ((ANY, "page on the web"), (OPAQUE, "sandboxed frame or file")):
+            if entry in own:
+                found.append(
+                    f'allowed_origins.{dialect} has "{entry}": any {who} may embed the server as a host of that '
+                    "dialect, and call its tools."
+                )
     if project.config.options.allow_opaque:
         found.append("allow_opaque is set: any sandboxed frame or file may embed the server.")
     if project.config.env:

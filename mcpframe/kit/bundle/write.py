@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.base.cache import (
     clear_leftovers,
     make_public,
@@ -69,6 +70,14 @@ class BuildResult:
         """Sizes in bytes: `total`, and `first_visit` with gzip."""
         sizes: dict[str, int] = self.manifest["sizes"]
         return sizes
+
+
+def origins_of(manifest: Mapping[str, Any]) -> OriginEntries:
+    """Return the allowed origins in a bundle's manifest. Manifests of earlier versions have no `dialect_origins`."""
+    own = manifest.get("dialect_origins", {})
+    return OriginEntries(
+        tuple(manifest["allowed_origins"]), {dialect: tuple(entries) for dialect, entries in own.items()}
+    )
 
 
 def read_manifests(out: Path) -> dict[str, dict[str, Any]]:

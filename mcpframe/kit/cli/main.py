@@ -188,8 +188,12 @@ def build(
 
 
 def _embedders(result: BuildResult) -> str:
-    origins = ", ".join(result.manifest["allowed_origins"])
-    return origins or (
+    from mcpframe.kit.bundle.write import origins_of
+
+    origins = origins_of(result.manifest)
+    named = [", ".join(origins.common)] if origins.common else []
+    named += [f"{', '.join(entries) or 'nobody'} ({dialect})" for dialect, entries in origins.own.items()]
+    return "; ".join(named) or (
         "nobody: it is a page of its own" if result.manifest["kind"] == "page" else "opaque origins only"
     )
 
@@ -202,6 +206,7 @@ def _described(result: BuildResult) -> dict[str, object]:
         "unchanged": result.unchanged,
         "tools": result.tools,
         "allowed_origins": result.manifest["allowed_origins"],
+        "dialect_origins": result.manifest.get("dialect_origins", {}),
         "sizes": result.sizes,
         "warnings": list(result.warnings),
         "notes": list(result.notes),

@@ -10,13 +10,15 @@ import posixpath
 import re
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.core.origins import ANY, OPAQUE, parse_origin
 from mcpframe.frame.core.roles import MAX_NESTING
+from mcpframe.frame.dialects.available import entries_of
 from mcpframe.kit.base.errors import ConfigError
 
+Origins = Annotated[list[str], Tag("list")] | Annotated[dict[str, list[str]], Tag("table")]
 _ENTRY = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\(\))?\Z")
 _NOT_KEPT = frozenset({"", "dev", "lib", "mcpframe", "proc", "usr"})
 _VARIABLE = re.compile(r"[^=\0]+\Z")
@@ -73,13 +75,17 @@ def _distribution(value: str) -> str:
     return value
 
 
-def _origins(values: list[str]) -> list[str]:
-    for value in values:
-        if value not in (ANY, OPAQUE):
-            try:
+def _form(value: object) -> str:
+    return "table" if isinstance(value, dict) else "list"
+
+
+def _origins(values: Origins) -> Origins:
+    try:
+        for value in entries_of(values).all:
+            if value not in (ANY, OPAQUE):
                 parse_origin(value)
-            except OriginError as error:
-                raise ValueError(str(error)) from None
+    except OriginError as error:
+        raise ValueError(str(error)) from None
     return values
 
 
@@ -201,7 +207,9 @@ class McpframeConfig(_Section):
         kind: `server`, or `page` for a page that is not a server: a host, or the client of an inverted architecture.
         name: The bundle's folder; by default the project's name.
         title: The name shown to people; by default the server's own.
-        allowed_origins: Origins of the pages that may embed the server, in full; `*` for all.
+        allowed_origins: Origins of the pages that may embed the server, in full; `*` for all. A table has a list for
+            each dialect, such as `{ sep = ["https://chat.example"], mcp_apps = ["*"] }`; one that it does not name is
+            not spoken.
         visibility: Whether the page must be seen while it serves.
         requirements: What to install in the page; by default `project.dependencies`.
         lazy: Requirements that are fetched only when the server calls `mcpframe.load`.
@@ -226,7 +234,7 @@ class McpframeConfig(_Section):
     kind: Literal["server", "page"] = "server"
     name: Annotated[str, AfterValidator(_name)] | None = None
     title: str | None = None
-    allowed_origins: Annotated[list[str], AfterValidator(_origins)] = []
+    allowed_origins: Annotated[Origins, Discriminator(_form), AfterValidator(_origins)] = []
     visibility: VisibilityConfig = VisibilityConfig()
     requirements: list[str] | None = None
     lazy: list[str] = []
@@ -265,7 +273,7 @@ def read_config(table: object, file: str) -> McpframeConfig:
 
 def _explain(detail: Any) -> str:
     location = [part for part in detail["loc"] if isinstance(part, (str, int))]
-    kinds = ("float", "int", "[key]")  # pydantic puts these between keys, and "function-after[…]"
+    kinds = ("float", "int", "[key]", "list", "table")  # pydantic puts these between keys, and "function-after[…]"
     parts = [str(part) for part in location]
     keys = [part for part in parts if part not in kinds and not part.startswith(("function-", "constrained-"))]
     key = ".".join(["tool.mcpframe", *keys])

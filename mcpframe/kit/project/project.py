@@ -6,7 +6,7 @@ import ast
 import contextlib
 import re
 import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -103,13 +103,14 @@ def find_project(path: Path) -> Project:
     raise ConfigError(f"{path} is neither a folder, a pyproject.toml nor a Python file.")
 
 
-def with_origins(project: Project, origins: Sequence[str]) -> Project:
+def with_origins(project: Project, origins: Sequence[str] | Mapping[str, Sequence[str]]) -> Project:
     """Return the project with other allowed origins.
 
     Raises:
         ConfigError: One of them is not an origin.
     """
-    checked = read_config({"allowed_origins": list(origins)}, "allowed_origins given to the build").allowed_origins
+    given = {name: list(own) for name, own in origins.items()} if isinstance(origins, Mapping) else list(origins)
+    checked = read_config({"allowed_origins": given}, "allowed_origins given to the build").allowed_origins
     return replace(project, config=project.config.model_copy(update={"allowed_origins": checked}))
 
 

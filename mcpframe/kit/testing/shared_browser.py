@@ -117,13 +117,14 @@ class SharedBrowser:
         Raises:
             KitError: It cannot be built.
         """
+        from mcpframe.kit.bundle.write import origins_of
         from mcpframe.kit.web.serve import serve_app
         from mcpframe.kit.web.site import Site
 
         key = (project.absolute(), snapshot)
         if key not in self._served:
             built, folder = build_for_tests(project, snapshot=snapshot, progress=progress)
-            allowed = built.manifest["allowed_origins"]
+            allowed = origins_of(built.manifest).all
             host = next((origin for origin in allowed if origin not in (ANY, OPAQUE)), _ANY_HOST)
             # For a page of opaque origin even its own files are cross-origin.
             readers = [OPAQUE] if OPAQUE in allowed else []

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "4ac451729c0ebfbcfe81eb5dbe946351e402d1a8c1416e56cb7e465774b78bbd"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "26e226cce03eeb69853f59e80f4f316703a996e2bfb4ce9b1bd4b47207f827b8"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -778,6 +778,10 @@ function add(parent2, tag, text, attributes = {}) {
 function embedding(url) {
   return `<iframe src="${url}" title="${config.title.replaceAll('"', "&quot;")}"></iframe>`;
 }
+function embedders(origins, what) {
+  if (origins.includes("*")) return `Any page may embed ${what}.`;
+  return origins.length ? `These pages may embed ${what}: ${origins.join(", ")}.` : `No page may embed ${what}.`;
+}
 var blocked = [];
 document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI, timeStamp }) => {
   if (effectiveDirective === "connect-src") blocked.push({ url: blockedURI, at: timeStamp });
@@ -868,12 +872,10 @@ var page = {
     add(about, "h2", "Embed it");
     add(about, "p", "An MCP host adds it by its address, or a page frames it:");
     add(add(about, "pre", ""), "code", embedding(location.href.split("#")[0]));
-    const origins = config.allowed_origins;
-    add(
-      about,
-      "p",
-      origins.includes("*") ? "Any page may embed it." : `These pages may embed it: ${origins.join(", ")}.`
-    );
+    add(about, "p", embedders(config.allowed_origins, "it"));
+    for (const [dialect, origins] of Object.entries(config.dialect_origins ?? {})) {
+      add(about, "p", embedders(origins, `it as hosts of the dialect ${dialect}`));
+    }
     const response = await fetch("manifest.json", { credentials: "omit" }).catch(() => null);
     const { tools } = response?.ok ? await response.json() : {};
     if (!tools?.length) return;

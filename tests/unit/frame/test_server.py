@@ -149,3 +149,11 @@ def test_what_the_module_raises_is_passed_on(module):
     module("raise RuntimeError('in the author\\'s module')")
     with pytest.raises(RuntimeError, match="in the author's module"):
         load_entry("author:server")
+
+
+def test_it_may_have_a_list_of_origins_for_each_dialect() -> None:
+    server = FrameServer("s", allowed_origins={"sep": ["https://chat.example"], "mcp_apps": ["*"]})
+    assert server.allowed_origins == ("https://chat.example",)
+    assert server.dialect_origins["mcp_apps"] == ("*",)
+    with pytest.raises(OriginError, match="telex"):
+        FrameServer("s", allowed_origins={"telex": ["*"]})

@@ -81,6 +81,7 @@ async def inspected(
         "version": getattr(found, "version", None),
         "instructions": getattr(found, "instructions", None),
         "allowed_origins": list(getattr(found, "allowed_origins", None) or []),
+        "dialect_origins": {name: list(own) for name, own in getattr(found, "dialect_origins", {}).items()},
         "tools": listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed],
         "modules": used,
         "setup": setup_of(found) if kind == "server" else None,

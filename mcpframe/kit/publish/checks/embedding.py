@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.kit.bundle.write import origins_of
 from mcpframe.kit.publish.checks.findings import Finding, error, warning
 
 _HEADERS = "upload the header file that the build wrote for your host (_headers, .htaccess, vercel.json, …)"
@@ -38,7 +39,10 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
         )
     if headers.get("x-content-type-options", "").lower() != "nosniff":
         yield warning("X-Content-Type-Options", "The header is missing.", f"Set it to nosniff: {_HEADERS}.")
-    yield from _policy(headers.get("content-security-policy"), manifest["allowed_origins"])
+    origins = origins_of(manifest)
+    built = manifest.get("csp")
+    opaque = built is not None and "frame-ancestors" not in built
+    yield from _policy(headers.get("content-security-policy"), origins.all, opaque=opaque)
     age = re.search(r"max-age=(\d+)", headers.get("cache-control", ""))
     if age and int(age[1]) > _HOUR and "no-cache" not in headers["cache-control"]:
         yield warning(
@@ -46,7 +50,9 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
             f"Browsers keep the page for {int(age[1]) // _HOUR} hours, and get an update only then.",
             f"Send the page with no-cache: {_HEADERS}.",
         )
-    yield from check_origins(manifest["allowed_origins"], published=not _is_local(url))
+    yield from check_origins(origins.common, published=not _is_local(url))
+    for dialect, own in origins.own.items():
+        yield from check_origins(own, published=not _is_local(url), dialect=dialect)
     first = manifest["sizes"]["first_visit"]
     if first > _LARGE:
         yield warning(
@@ -56,14 +62,16 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
         )
 
 
-def check_origins(allowed: Sequence[str], *, published: bool) -> Iterator[Finding]:
+def check_origins(allowed: Sequence[str], *, published: bool, dialect: str = "") -> Iterator[Finding]:
     """Check who may embed the server.
 
     Args:
         allowed: The allowed origins.
         published: Whether the server is on a public address.
+        dialect: The dialect whose own list it is; empty for that of all.
     """
-    subject, where = "allowed_origins", "in tool.mcpframe.allowed_origins"
+    subject = f"allowed_origins.{dialect}" if dialect else "allowed_origins"
+    where = f"in tool.mcpframe.{subject}"
     if ANY in allowed:
         yield warning(
             subject, "Any page on the web may embed the server and call its tools.", f"Name the hosts {where}."
@@ -94,7 +102,7 @@ def _address(url: str) -> Iterator[Finding]:
         )
 
 
-def _policy(policy: str | None, allowed: Sequence[str]) -> Iterator[Finding]:
+def _policy(policy: str | None, allowed: Sequence[str], *, opaque: bool) -> Iterator[Finding]:
     subject = "Content-Security-Policy"
     if policy is None:
         yield warning(
@@ -112,7 +120,14 @@ def _policy(policy: str | None, allowed: Sequence[str]) -> Iterator[Finding]:
             f"Add 'wasm-unsafe-eval' to it: {_HEADERS}.",
         )
     ancestors = directives.get("frame-ancestors")
-    if ancestors is None:
+    if opaque:  # which the findings about the origins say
+        if ancestors is not None:
+            yield error(
+                subject,
+                "Its frame-ancestors keep frames of opaque origin from framing the page, which no entry there allows.",
+                f"Send the policy in the manifest's csp: {_HEADERS}.",
+            )
+    elif ancestors is None:
         yield warning(subject, "It does not restrict who may frame the page.", f"Add frame-ancestors: {_HEADERS}.")
     elif ANY not in ancestors:
         for origin in allowed:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.core.origins import parse_allowed_origins, parse_origin
+from mcpframe.frame.core.origins import OriginEntries, origin_entries, parse_allowed_origins, parse_origin
 
 GOOD = [
     "https://chat.example",
@@ -126,3 +126,63 @@ def test_list_reads_back_as_written() -> None:
         "*",
         "null",
     ]
+
+
+DIALECTS = ("first", "second", "third")
+
+
+def test_one_list_is_for_every_dialect() -> None:
+    entries = origin_entries(["https://chat.example"], DIALECTS)
+    assert entries == OriginEntries(("https://chat.example",))
+    lists = entries.parse()
+    assert all("https://chat.example" in (lists.of(name) or ()) for name in DIALECTS)
+    assert not lists.anyone
+
+
+def test_a_table_has_a_list_for_each_dialect_and_nobody_for_the_others() -> None:
+    entries = origin_entries({"first": ["https://chat.example"], "second": ["*"]}, DIALECTS)
+    assert entries.common == ("https://chat.example",)
+    assert entries.own == {"second": ("*",), "third": ()}
+    assert entries.all == ("https://chat.example", "*")
+    lists = entries.parse()
+    first, second = lists.of("first"), lists.of("second")
+    assert first is not None
+    assert second is not None
+    assert "https://whoever.example" not in first
+    assert "https://whoever.example" in second
+    assert "null" not in second
+    assert lists.of("third") is None
+    assert lists.anyone
+
+
+def test_the_same_list_twice_is_one() -> None:
+    table = {name: ["https://chat.example"] for name in DIALECTS}
+    assert origin_entries(table, DIALECTS) == origin_entries(["https://chat.example"], DIALECTS)
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_in_a_dialects_own_list_null_is_the_opt_in(name: str) -> None:
+    lists = origin_entries({name: ["null"]}, DIALECTS).parse()
+    for each in DIALECTS:
+        assert ("null" in (lists.of(each) or ())) is (each == name)
+    everywhere = origin_entries({name: ["*"]}, DIALECTS).parse(opaque=True)
+    assert all("null" in (everywhere.of(each) or ()) for each in DIALECTS)
+
+
+@pytest.mark.parametrize("table", [{}, {"first": []}, {"second": (), "third": []}])
+def test_a_table_that_names_nobody_is_refused(table: Any) -> None:
+    with pytest.raises(OriginError, match="empty"):
+        origin_entries(table, DIALECTS).parse()
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({"fourth": ["*"]}, "first, second, third"),
+        ({"second": "*"}, r"allowed_origins\.second is a list"),
+        ({"second": ["chat.example"]}, "scheme and host"),
+    ],
+)
+def test_a_table_that_cannot_be_used(table: Any, said: str) -> None:
+    with pytest.raises(OriginError, match=said):
+        origin_entries(table, DIALECTS).parse()

@@ -20,7 +20,7 @@ from mcpframe.kit.bundle.index_page import prefetch_script, render_page
 from mcpframe.kit.bundle.memory import DECODER
 from mcpframe.kit.bundle.scripts import BUNDLED, loader_script, snapshot_maker_script
 from mcpframe.kit.project.config import CspConfig
-from mcpframe.kit.publish.page_script import bundled_page_script
+from mcpframe.kit.publish.page_script import SHIM_MODULE, bundled_page_script, shim_module
 from mcpframe.kit.web.host_page import bundle_module
 
 NOTHING = {"url": "x", "integrity": "x", "bytes": 1}
@@ -108,6 +108,10 @@ def test_the_script_holds_every_module_of_the_page_except_those_that_are_inline(
 
 def test_the_bundled_script_in_the_repository_is_what_its_sources_make() -> None:
     assert (page_dir() / BUNDLED).read_text("utf-8") == bundled_page_script(install_locked(checkout_dir()))
+
+
+def test_the_shim_in_the_package_is_what_its_sources_make() -> None:
+    assert SHIM_MODULE.read_text("utf-8") == shim_module(install_locked(checkout_dir()))
 
 
 @pytest.fixture

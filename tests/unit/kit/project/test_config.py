@@ -222,3 +222,16 @@ def test_origins_given_to_the_build_replace_the_configured_ones(tmp_path: Path) 
     assert with_origins(project, ["https://b.example"]).config.allowed_origins == ["https://b.example"]
     with pytest.raises(ConfigError, match="given to the build"):
         with_origins(project, ["b.example"])
+
+
+def test_origins_by_dialect() -> None:
+    table = {"sep": ["https://chat.example"], "mcp_apps": ["*", "null"]}
+    assert read_config({"allowed_origins": table}, "f").allowed_origins == table
+    for wrong, said in (
+        ({"telex": ["*"]}, "sep, mcp_apps"),
+        ({"sep": "*"}, r"allowed_origins\.sep: must be a valid list"),
+        ({"sep": [1]}, r"allowed_origins\.sep\.0: must be a valid string"),
+        ({"mcp_apps": ["chat.example"]}, "scheme and host"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            read_config({"allowed_origins": wrong}, "f")

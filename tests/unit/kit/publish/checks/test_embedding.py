@@ -65,3 +65,21 @@ def test_addresses_and_sizes() -> None:
     assert found(url="http://tools.example/pi/") == [("error", "address")]
     assert found(url="http://127.0.0.1:8000/pi/") == []
     assert found(size=20_000_000) == [("warning", "size")]
+
+
+def test_origins_of_a_dialect() -> None:
+    manifest = {**MANIFEST, "dialect_origins": {"mcp_apps": ["*"], "mcp_b": []}}
+    headers = {**HEADERS, "content-security-policy": POLICY.replace(f"'self' {HOST}", "*")}
+    assert [(item.severity, item.subject) for item in check_page(URL, headers, manifest)] == [
+        ("warning", "allowed_origins.mcp_apps")
+    ]
+    manifest["dialect_origins"] = {"mcp_apps": ["https://sandbox.example"]}
+    assert [item.subject for item in check_page(URL, HEADERS, manifest)] == ["Content-Security-Policy"]
+
+
+def test_no_frame_ancestors_match_an_opaque_origin() -> None:
+    policy = POLICY.partition("; frame-ancestors")[0]
+    manifest = {**MANIFEST, "csp": policy, "dialect_origins": {"mcp_apps": ["null"]}}
+    for sent, severities in ((policy, ["warning"]), (f"{policy}; frame-ancestors *", ["error", "warning"])):
+        findings = list(check_page(URL, {**HEADERS, "content-security-policy": sent}, manifest))
+        assert [item.severity for item in findings] == severities
