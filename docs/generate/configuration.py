@@ -19,6 +19,7 @@ _SECTIONS: dict[str, type[BaseModel]] = {
     "visibility": config.VisibilityConfig,
     "options": config.OptionsConfig,
     "csp": config.CspConfig,
+    "app": config.AppConfig,
     "npm": config.NpmConfig,
 }
 _WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false"}
@@ -43,6 +44,8 @@ def _kind(annotation: Any) -> str:
         return ", ".join(f"`{value!r}`".replace("'", '"') for value in arguments)
     if origin in (Union, UnionType):
         return " or ".join(_kind(argument) for argument in arguments if argument is not NoneType)
+    if origin is list and get_origin(arguments[0]) is Literal:
+        return f"list of {_kind(arguments[0])}"
     if origin is list:
         return f"list of {_plural(_kind(arguments[0]))}"
     if origin is dict:

@@ -30,6 +30,7 @@ from mcpframe.kit.bundle.patches import SCRIPT, Patched, patch_script
 from mcpframe.kit.bundle.runtime import ABI, PLATFORM, PYTHON_VERSION, VERSION, Runtime
 from mcpframe.kit.bundle.scripts import loader_script
 from mcpframe.kit.bundle.snapshot import AUTHOR, Snapshot
+from mcpframe.kit.bundle.view_files import view_files
 from mcpframe.kit.bundle.write import SHARED
 from mcpframe.kit.project.project import Project
 
@@ -157,23 +158,26 @@ def assemble(
     starting = [image, decoder] if image else [*archives.values(), *([deferred] if at_start else [])]
     # With a snapshot, the page decides how it starts: its prefetch script and its loader request the rest.
     preloads = [decoder] if image else [scripts.wasm, *native, *starting]
-    page = render_page(
-        title=title,
-        csp=policy,
-        generator=f"mcpframe {version('mcpframe')}",
-        boot=boot,
-        styles=[link(item, name) for item in (scripts.style, *styles)],
-        loader=link(scripts.loader, name),
-        modules=[link(item, name) for item in (scripts.pyodide, scripts.asm)],
-        preloads=[link(item, name) for item in preloads],
-        prefetch=image is not None,
-        inbox=inbox,
-    )
-    index = asset(f"{name}/index.html", page)
+    page: dict[str, Any] = {
+        "title": title,
+        "generator": f"mcpframe {version('mcpframe')}",
+        "boot": boot,
+        "styles": [link(item, name) for item in (scripts.style, *styles)],
+        "loader": link(scripts.loader, name),
+        "modules": [link(item, name) for item in (scripts.pyodide, scripts.asm)],
+        "preloads": [link(item, name) for item in preloads],
+        "prefetch": image is not None,
+        "inbox": inbox,
+    }
+    index = asset(f"{name}/index.html", render_page(**page, csp=policy))
+    views: list[Asset] = []
+    app = None
+    if config.url and config.kind == "server" and origins.parse(opaque=opaque).of("mcp_apps") is not None:
+        views, app = view_files(config.url, name, config.csp, config.app, policy, page)
     plain = [*archives.values(), *([deferred] if at_start else [])]
     first_visit = [*scripts.all, *native, *styles, *starting, index]
     later = [item for item in (*plain, deferred, *author_assets.values()) if item not in first_visit]
-    assets = [*first_visit, *dict.fromkeys(later), licences, *lazy_files]
+    assets = [*first_visit, *dict.fromkeys(later), *views, licences, *lazy_files]
     manifest = {
         "mcpframe_manifest": _MANIFEST_FORMAT,
         "kind": config.kind,
@@ -185,6 +189,7 @@ def assemble(
         "tools": None if inspected.tools is None else list(inspected.tools),
         "allowed_origins": list(origins.common),
         **own_origins,
+        "app": app,
         "visibility": config.visibility.model_dump(),
         "csp": header_policy(policy, origins.all, opaque=opaque),
         "versions": {

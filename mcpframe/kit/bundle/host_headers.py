@@ -83,7 +83,7 @@ def _netlify(pages: Mapping[str, Mapping[str, str]]) -> str:
     lines += ["/_mcpframe/*", f"  Cache-Control: {IMMUTABLE}"]
     for name, headers in pages.items():
         lines += [f"/{name}/*", *(f"  {header}: {value}" for header, value in headers.items())]
-        for file in ("", "index.html", "manifest.json"):
+        for file in ("", "index.html", "manifest.json", "app.html", "app-inline.html"):
             lines += [f"/{name}/{file}", f"  Cache-Control: {FRESH}"]
         for prefix in _HASHED_PREFIXES:
             lines += [f"/{name}/{prefix}*", f"  Cache-Control: {IMMUTABLE}"]

@@ -36,7 +36,7 @@ from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, Taken, camera
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.bundle.world_choice import written_for_a_process
 from mcpframe.kit.bundle.write import BuildResult, find_current, origins_of, read_manifests, write_bundle
-from mcpframe.kit.project.project import Project, find_project, with_origins
+from mcpframe.kit.project.project import Project, find_project, with_origins, with_url
 
 _KIT = Path(__file__).resolve().parent.parent
 
@@ -48,6 +48,7 @@ def build(
     upgrade: bool = False,
     snapshot: bool | None = None,
     allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    url: str | None = None,
     draft: bool = False,
     progress: Progress = silent,
     runtime: Path | None = None,
@@ -61,6 +62,7 @@ def build(
         upgrade: Resolve the requirements anew instead of using the lock.
         snapshot: Take a snapshot for the page to start from, if possible; by default unless `$MCPFRAME_SNAPSHOT` is 0.
         allowed_origins: The allowed origins, in place of the project's; for a preview.
+        url: The public address of the bundle's folder, in place of the project's.
         draft: Build quickly, for a preview while the author works. The snapshot is one of the SDK only. If `out` has an
             earlier build, the author's files are neither compiled nor imported, and the server's description is the
             earlier one.
@@ -79,6 +81,8 @@ def build(
     project = find_project(path)
     if allowed_origins is not None:
         project = with_origins(project, allowed_origins)
+    if url is not None:
+        project = with_url(project, url)
     _check_origins_early(project)
     pyodide_runtime = ensure_runtime(runtime, progress=progress)
     pyodide = PyodidePackages(pyodide_runtime, packages)
@@ -245,6 +249,7 @@ def _inputs(
     """Return the hash of all inputs of a bundle."""
     ours = [
         *sorted((_KIT / "bundle").rglob("*.py")),
+        *(_KIT.parent / "frame" / name for name in ("app_page.py", "app_shim.py")),
         *source_files(),
     ]
     parts: list[str | bytes] = [

@@ -93,6 +93,10 @@ def build(
         list[str] | None,
         typer.Option(help="An origin that may embed the server, instead of the configured ones; may be repeated."),
     ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(help="The public address of the bundle's folder, for its views; by default the project's."),
+    ] = None,
     package: Annotated[
         str | None,
         typer.Option(
@@ -159,6 +163,7 @@ def build(
             upgrade=upgrade,
             snapshot=snapshot,
             allowed_origins=allow_origin,
+            url=url,
             progress=_silently if as_json else _step,
         )
     for warning in result.warnings:
@@ -179,6 +184,9 @@ def build(
     _out.print(f"  embedded by  {escape(_embedders(result))}")
     _out.print(f"  first visit  {result.sizes['first_visit'] / 1e6:.1f} MB (gzip)")
     _out.print(f"  the page     {escape(result.manifest['start'])}")
+    if app_entry := result.manifest.get("app"):
+        names = " and ".join(app_entry[form]["file"] for form in ("framing", "inline"))
+        _out.print(f"  as a view    {names}, of {escape(app_entry['url'])}")
     for note in result.notes:
         _out.print(f"  chosen       {escape(note)}")
     if outlook is not None:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
+from mcpframe.frame.app_page import url_origin
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.core.origins import ANY, OPAQUE, parse_origin
 from mcpframe.frame.core.roles import MAX_NESTING
@@ -87,6 +88,13 @@ def _origins(values: Origins) -> Origins:
     except OriginError as error:
         raise ValueError(str(error)) from None
     return values
+
+
+def _address(value: str) -> str:
+    url_origin(value)
+    if "?" in value:
+        raise ValueError(f"{value!r} has a query: write the address of the bundle's folder, such as '…/forecast/'")
+    return value if value.endswith("/") else f"{value}/"
 
 
 def _relative(value: str) -> str:
@@ -183,6 +191,18 @@ class CspConfig(_Section):
     unsafe_eval: bool = False
 
 
+class AppConfig(_Section):
+    """What a view of the bundle asks of its host: `_meta.ui` of the specification of MCP Apps.
+
+    Attributes:
+        permissions: `camera`, `microphone`, `geolocation` and `clipboardWrite`.
+        prefers_border: Whether the host should draw a border and a background around the view; by default it decides.
+    """
+
+    permissions: list[Literal["camera", "microphone", "geolocation", "clipboardWrite"]] = []
+    prefers_border: bool | None = None
+
+
 class NpmConfig(_Section):
     """Files of an npm package for the page, `[tool.mcpframe.npm.NAME]`; in the bundle they are at `npm/NAME/PATH`.
 
@@ -219,6 +239,9 @@ class McpframeConfig(_Section):
         leave_out: Packages that the bundle leaves out, whatever requires them: those without a wheel for Pyodide that
             the server does not need.
         source: The folder on the import path; by default `src` if the entry is in it, else the root.
+        url: The public address of the bundle's folder, such as `https://tools.example/forecast/`. A build that knows it
+            also writes the bundle as a view of MCP Apps.
+        app: What such a view asks of its host.
         csp: What the page may load and contact.
         options: Deadlines and limits of the connection.
         boot_timeout: Seconds until the page reports that it has not started.
@@ -243,6 +266,8 @@ class McpframeConfig(_Section):
     npm: dict[Annotated[str, AfterValidator(_npm_name)], NpmConfig] = {}
     leave_out: list[Annotated[str, AfterValidator(_distribution)]] = []
     source: RelativePath | None = None
+    url: Annotated[str, AfterValidator(_address)] | None = None
+    app: AppConfig = AppConfig()
     csp: CspConfig = CspConfig()
     options: OptionsConfig = OptionsConfig()
     boot_timeout: Seconds = 60.0

@@ -114,6 +114,16 @@ def with_origins(project: Project, origins: Sequence[str] | Mapping[str, Sequenc
     return replace(project, config=project.config.model_copy(update={"allowed_origins": checked}))
 
 
+def with_url(project: Project, url: str) -> Project:
+    """Return the project with another public address.
+
+    Raises:
+        ConfigError: It is no address of a bundle.
+    """
+    checked = read_config({"url": url}, "url given to the build").url
+    return replace(project, config=project.config.model_copy(update={"url": checked}))
+
+
 def _from_pyproject(file: Path) -> Project:
     data = _toml(_text(file), file)
     tool = data.get("tool", {})

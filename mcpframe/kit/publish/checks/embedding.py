@@ -26,6 +26,13 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
         manifest: The bundle's manifest.
     """
     yield from _address(url)
+    app = manifest.get("app")
+    if app and app["url"] != url:
+        yield warning(
+            "app",
+            f"Its views (app.html, app-inline.html) show the bundle at {app['url']}, not this one.",
+            f"Build with --url {url}, or set tool.mcpframe.url to it.",
+        )
     kind = headers.get("content-type", "")
     if not kind.startswith("text/html"):
         yield error(
