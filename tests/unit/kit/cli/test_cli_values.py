@@ -62,6 +62,7 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("build", "path"): ([], PATHS),
     ("build", "--out"): (["project"], ["file.txt", "file.txt/inside", LONG]),
     ("build", "--allow-origin"): (["project"], ["chat.example", "https://chat.example/path", ""]),
+    ("build", "--url"): (["project"], [*ADDRESSES, "tools.example", "https://tools.example/?a"]),
     ("build", "--package"): ([], ["a b", "../up", "a==", LONG, ""]),
     ("build", "--args"): (["--package", "thing"], ["'open"]),
     ("build", "--env"): (["--package", "thing"], ["NAME", "=1", ""]),
