@@ -69,6 +69,11 @@ class Origins:
         return f"http://neighbour.host.localhost:{self.port}"
 
     @property
+    def sandbox(self) -> str:
+        """The address of the sandbox proxy of views, on an origin of its own."""
+        return f"http://sandbox.localhost:{self.port}/sandbox.html"
+
+    @property
     def stranger(self) -> str:
         """Where everybody else is."""
         return f"http://stranger.localhost:{self.port}"
@@ -181,6 +186,15 @@ def app_bridge(request: pytest.FixtureRequest, site: Path) -> str:
     version = str(request.param)
     apps_hosts.bundle_script(PAGES / "apps_host_page.js", version, site / f"apps_host_{version}.js")
     return version
+
+
+@pytest.fixture(scope="session", params=apps_hosts.VERSIONS)
+def official_view(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The HTML text of a view with the official `App`, of each version."""
+    target = tmp_path_factory.mktemp("official") / "view.js"
+    apps_hosts.bundle_script(PAGES / "apps_rows_page.js", request.param, target)
+    script = target.read_text("utf-8").replace("</script", "<\\/script")
+    return f'<!doctype html><meta charset="utf-8"><title>A view</title><script type="module">{script}</script>'
 
 
 @asynccontextmanager

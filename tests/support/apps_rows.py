@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Sender = Literal["view", "host"]
+Sender = Literal["view", "host", "proxy"]
 VIEW_TESTS = "tests/browser/test_apps_rows_view.py"
+SHIM = "tests/browser/test_apps_shim.py::test_a_bundle_behind_the_shim_is_a_view_as_it_is"
 HOST_TESTS = "tests/browser/test_apps_rows_host.py"
 
 
@@ -40,7 +41,8 @@ def _rows(sender: Sender, request: bool, lines: str) -> tuple[Row, ...]:
     rows = []
     for line in lines.strip().splitlines():
         method, source, view, host = line.split()
-        rows.append(Row(method, sender, request, source == "seed", f"test_{view}", f"test_{host}"))
+        tests = (view if "::" in view else f"{VIEW_TESTS}::test_{view}", f"{HOST_TESTS}::test_{host}")
+        rows.append(Row(method, sender, request, source == "seed", *tests))
     return tuple(rows)
 
 
@@ -102,6 +104,14 @@ ROWS = (
         notifications/prompts/list_changed        -     lists_of_the_server_change  lists_of_the_server_change
         notifications/cancelled                   -     an_app_tool_that_takes_time  an_app_tool_that_takes_time
         notifications/progress                    -     a_tool_of_the_server        a_tool_of_the_server
+        """,
+    ),
+    *_rows(
+        "proxy",
+        False,
+        f"""
+        ui/notifications/sandbox-proxy-ready       -  {SHIM}  behind_a_sandbox_proxy
+        ui/notifications/sandbox-resource-ready    -  {SHIM}  behind_a_sandbox_proxy
         """,
     ),
 )

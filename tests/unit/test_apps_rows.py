@@ -18,12 +18,13 @@ def test_the_table_is_complete() -> None:
         ("view", False): 7,
         ("host", True): 4,
         ("host", False): 10,
+        ("proxy", False): 2,
     }
     assert len({(row.sender, row.method) for row in ROWS}) == len(ROWS)
     assert sum(row.seed for row in ROWS) == 16
 
 
-@pytest.mark.parametrize("role", ["view"])
+@pytest.mark.parametrize("role", ["view", "host"])
 def test_every_row_names_its_test_and_every_test_is_named(role: str) -> None:
     file = {"view": VIEW_TESTS, "host": HOST_TESTS}[role]
     tree = ast.parse((checkout_dir() / file).read_text("utf-8"))
@@ -32,4 +33,7 @@ def test_every_row_names_its_test_and_every_test_is_named(role: str) -> None:
         for node in tree.body
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
     }
-    assert found == {getattr(row, role) for row in ROWS}
+    named = [getattr(row, role).split("::") for row in ROWS]
+    assert found == {name for of, name in named if of == file}
+    for of, name in named:
+        assert f"def {name}(" in (checkout_dir() / of).read_text("utf-8")
