@@ -1,7 +1,7 @@
 """An MCP server in plain Python, whose tool has a view: run it with `python server.py`, over stdio."""
 
 import os
-import random
+import secrets
 from typing import Annotated
 
 from mcp.server.mcpserver import MCPServer
@@ -26,7 +26,7 @@ class Roll(BaseModel):
 @views.tool("ui://dice/rolled")
 def roll_dice(count: Annotated[int, Field(ge=1, le=12, description="How many dice")] = 2) -> Roll:
     """Roll dice, and show them."""
-    dice = [random.randint(1, 6) for _ in range(count)]  # noqa: S311
+    dice = [1 + secrets.randbelow(6) for _ in range(count)]
     return Roll(dice=dice, total=sum(dice))
 
 
