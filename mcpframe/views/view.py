@@ -148,5 +148,6 @@ def _read_folder(folder: Path, form: Form) -> tuple[str, dict[str, Any]]:
         return (folder / forms[form]["file"]).read_text("utf-8"), dict(meta)
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise ViewError(
-            f"{folder} has no view in its {form} form: build the project with this version of mcpframe."
+            f"{folder} has no view in its {form} form: build the project with its public address, by mcpframe build "
+            "--url https://… or url in [tool.mcpframe]."
         ) from error

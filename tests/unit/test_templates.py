@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted(path.parent for path in (ROOT / "templates").glob("*/pyproject.toml"))
 NOT_FRAMED = {"dashboard"}
 """Pages that frame others, and that nobody is to frame."""
+WITH_A_VIEW = {"forecast", "view"}
+"""Hosts of MCP Apps make up the origins that views are shown at."""
 
 
 @pytest.fixture(params=TEMPLATES, ids=lambda path: path.name)
@@ -42,7 +44,9 @@ def test_it_is_complete(template: Path) -> None:
     assert config["project"]["name"] == template.name
     assert config["tool"]["mcpframe"]["title"]
     framed = template.name not in NOT_FRAMED
-    assert config["tool"]["mcpframe"]["allowed_origins"] == (["http://localhost:8000"] if framed else [])
+    origins = ["http://localhost:8000"] if framed else []
+    allowed = {"sep": origins, "mcp_apps": ["*"]} if template.name in WITH_A_VIEW else origins
+    assert config["tool"]["mcpframe"]["allowed_origins"] == allowed
     assert read_lock(template / "mcpframe.lock")
     assert "## Use it" in (template / "README.md").read_text("utf-8")
     assert list((template / "tests").glob("test_*.py"))

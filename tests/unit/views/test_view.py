@@ -84,7 +84,10 @@ def test_a_source_that_is_no_bundle(source: str) -> None:
 
 
 def test_a_folder_without_a_view(tmp_path: Path) -> None:
-    with pytest.raises(ViewError, match="build the project"):
+    with pytest.raises(ViewError, match="mcpframe build --url"):
+        View(tmp_path, uri=URI)
+    (tmp_path / "manifest.json").write_text('{"app": null}')
+    with pytest.raises(ViewError, match="mcpframe build --url"):
         View(tmp_path, uri=URI)
     built(tmp_path)
     (tmp_path / "inline.html").unlink()
