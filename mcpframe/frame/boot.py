@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
 from importlib import import_module
@@ -20,19 +20,19 @@ from mcpframe.frame import entries, load
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.compat.batching import batch_callbacks
 from mcpframe.frame.compat.process import outlive_exits
-from mcpframe.frame.core.connection import Connection, Options
-from mcpframe.frame.core.dialect import SETUP, TRANSPORT
+from mcpframe.frame.core.connection import AllowedOrigins, Candidate, Connection, Options
+from mcpframe.frame.core.dialect import SETUP, TAB, TRANSPORT
 from mcpframe.frame.core.errors import McpFrameError, SessionError
 from mcpframe.frame.core.events import InnerWindow, SessionBegun
 from mcpframe.frame.core.origins import OriginEntries, OriginLists
-from mcpframe.frame.dialects.available import inner_candidates, phase_of
+from mcpframe.frame.dialects.available import dialect, inner_candidates, phase_of
 from mcpframe.frame.peer_session import Framed, PeerSession, unwrapped
-from mcpframe.frame.reporter import Loader, Reporter, last_words_to_post
+from mcpframe.frame.reporter import Loader, RefusalLog, Reporter, last_words_to_post
 
 if TYPE_CHECKING:
     from mcpframe.frame.author import FrameSession, Phase, UiFunction
     from mcpframe.frame.server import ServerObject
-    from mcpframe.frame.session import Messages, Session
+    from mcpframe.frame.session import EventHook, Messages, Session
     from mcpframe.frame.setup_phase import SetupResult
     from mcpframe.frame.storage import Storage
     from mcpframe.frame.ui import Page
@@ -195,6 +195,9 @@ async def _run(config: BootConfig, loader: Loader) -> None:
     host = window.host_window()
     if host is None:
         loader.standalone("{}")
+        own = AllowedOrigins(frozenset({window.own_origin()}))
+        if candidates := inner_candidates(TAB, own):
+            await _serve(target, candidates, window.own_window(), config, loader, on_event=RefusalLog())
         return
     allowed = config.origins(target)
     if allowed.anyone:
@@ -203,7 +206,8 @@ async def _run(config: BootConfig, loader: Loader) -> None:
     if phase_of(window.fragment()) == SETUP:
         await _set_up(target, allowed, host, config, loader)
     else:
-        await _serve(target, allowed, host, config, loader, window.query())
+        candidates = inner_candidates(TRANSPORT, allowed, about=config.about, query=window.query())
+        await _serve(target, candidates, host, config, loader, on_event=Reporter(loader))
 
 
 def server_module(program: str = "", target: object = None) -> Any:
@@ -223,23 +227,23 @@ def server_module(program: str = "", target: object = None) -> Any:
 
 async def _serve(
     target: ServerObject,
-    allowed: OriginLists,
+    candidates: Sequence[Candidate],
     host: InnerWindow,
     config: BootConfig,
     loader: Loader,
-    query: str = "",
+    *,
+    on_event: EventHook | None = None,
 ) -> None:
     from mcpframe.frame import hosts
     from mcpframe.frame.host_messages import HostMessages
     from mcpframe.frame.session import open_session
 
     servers = server_module(config.program, target)
-    candidates = inner_candidates(TRANSPORT, allowed, about=config.about, query=query)
     connection = Connection(candidates, options=config.connection_options)
     others = HostMessages(hosts.host_api)
     messages = servers.messages()
     hooks: dict[str, Any] = {
-        "on_event": Reporter(loader),
+        "on_event": on_event,
         "take_inbox": host.take_inbox,
         "messages": messages,
         "intercept": others,
@@ -255,12 +259,23 @@ async def _serve(
                 tasks.append(asyncio.create_task(_run_ui(target, target.ui_function, loader)))
             try:
                 experimental = {BOOT_CAPABILITY: json.loads(loader.timing())}
-                await servers.serve(
-                    target,
-                    *streams,
-                    experimental=experimental,
-                    on_problem=lambda title, error: loader.problem(title, _traceback_of(error)),
-                )
+
+                async def serve(read: Any, write: Any) -> None:
+                    await servers.serve(
+                        target,
+                        read,
+                        write,
+                        experimental=experimental,
+                        on_problem=lambda title, error: loader.problem(title, _traceback_of(error)),
+                    )
+
+                if dialect(session.started.dialect).shared:
+                    from mcpframe.frame.clients import MOST, serve_clients
+
+                    most = 1 if config.program else MOST
+                    await serve_clients(streams, messages, session.post, serve, most=most)
+                else:
+                    await serve(*streams)
                 closed = await session.ended()
             finally:
                 others.close()

@@ -48,11 +48,10 @@ def last_words_to_post(event: SessionBegun) -> str:
     return json.dumps(words and [words, ANY if event.origin == OPAQUE else event.origin])
 
 
-class Reporter:
-    """Tells the page and the log what happens to a connection."""
+class RefusalLog:
+    """Logs what a connection refuses, and nothing else."""
 
-    def __init__(self, loader: Loader) -> None:
-        self._loader = loader
+    def __init__(self) -> None:
         self._refused = 0
 
     def __call__(self, event: Event) -> None:
@@ -60,7 +59,18 @@ class Reporter:
             self._refused += 1
             if self._refused <= _REPORTED_REFUSALS:
                 log.warning("Refused a message from %s: %s", event.origin or "this page", event.error)
-        elif isinstance(event, SessionBegun):
+
+
+class Reporter(RefusalLog):
+    """Tells the page and the log what happens to a connection."""
+
+    def __init__(self, loader: Loader) -> None:
+        super().__init__()
+        self._loader = loader
+
+    def __call__(self, event: Event) -> None:
+        super().__call__(event)
+        if isinstance(event, SessionBegun):
             state = "connected" if isinstance(event, Opened) else "setting up"
             self._loader.ready(json.dumps({"state": state, "origin": event.origin}))
             self._loader.at_end(last_words_to_post(event))

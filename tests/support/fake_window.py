@@ -47,6 +47,13 @@ class FakeWindow:
         one.peer, two.peer = two, one
         return one, two
 
+    @classmethod
+    def alone(cls, origin: str) -> FakeWindow:
+        """Return a page's own window: it hears what it posts."""
+        window = cls(origin)
+        window.peer = window
+        return window
+
     def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
         self._deliver, self._gone = deliver, gone
 

@@ -72,12 +72,15 @@ class Rig:
         self.folder = folder
         self.loader = FakeLoader()
         self.outer, self.inner = FakeWindow.pair(HOST, FRAME)
+        self.own = FakeWindow.alone(FRAME)
         self.fragment = ""
         self.kind = FRAME_SERVER
         self.framed = True
         self.records = MemoryRecords()
         self.browser = FakeBrowser(**{"assets-1/page.html": b'<button id="go">Go</button>'})
         window.host_window = lambda: self.inner if self.framed else None  # type: ignore[attr-defined]
+        window.own_window = lambda: self.own  # type: ignore[attr-defined]
+        window.own_origin = lambda: FRAME  # type: ignore[attr-defined]
         window.fragment = lambda: self.fragment  # type: ignore[attr-defined]
         window.query = lambda: ""  # type: ignore[attr-defined]
 

@@ -28,6 +28,10 @@ def messages_to(role: Role) -> list[Any]:
         from tests.support import ui
 
         return [*ui.MESSAGES.values(), *({**message, "messageId": None} for message in ui.MESSAGES.values())]
+    if role.dialect == "mcp_b":
+        from tests.support import mcpb
+
+        return [*mcpb.MESSAGES]
     from tests.support.sep import MESSAGES
 
     old = [message | {"protocolVersion": "0.1"} for message in MESSAGES.values() if "protocolVersion" in message]

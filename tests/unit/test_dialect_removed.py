@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.mcpb import to_server
+
 REPOSITORY = Path(__file__).parents[2]
 FRAME = REPOSITORY / "mcpframe" / "frame"
 DIALECTS = "mcpframe.frame.dialects"
@@ -19,6 +22,7 @@ PARTS = {
     "sep": {"mcpframe.frame.setup_phase", "mcpframe.frame.author_setup"},
     "mcp_apps": {f"mcpframe.frame.{name}" for name in ("apps_host", "app_host", "app_host_view")},
     "mcp_ui": {"mcpframe.frame.embedding_host"},
+    "mcp_b": set(),
 }
 """For each dialect the files above the dialects that are a part of it: a phase of its own, its host API."""
 
@@ -28,7 +32,9 @@ COMPOSITION = [
     REPOSITORY / "mcpframe" / "kit" / "testing" / "framed.py",
     *(REPOSITORY / "static" / "inspector" / name for name in ("wire_entry.py", "wire_view.py", "timeline.py")),
 ]
-_WORDS = re.compile(r"MCP_[A-Z]+|\bui/[a-z]|\bui-[a-z]+-|\bdialects\.(sep|mcp_apps|mcp_ui)\b|\bsep\b")
+_WORDS = re.compile(
+    r"MCP_[A-Z]+|\bui/[a-z]|\bui-[a-z]+-|\bmcp-[a-z]|\bdialects\.(sep|mcp_apps|mcp_ui|mcp_b)\b|\bsep\b"
+)
 
 
 def loaded(path: Path) -> set[str]:
@@ -88,11 +94,12 @@ def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 IMPORT = """
+import json
 import sys
 from importlib import import_module
 from mcpframe.frame.dialects import available
 
-root, removed, *modules = sys.argv[1:]
+root, removed, _, *modules = sys.argv[1:]
 for name in modules:
     assert import_module(name).__file__.startswith(root), name
 left = [each.name for each in available.dialects()]
@@ -102,6 +109,7 @@ assert {
     "sep": available.read_wire({"type": "MCP_MESSAGE"}),
     "mcp_apps": available.read_wire({"jsonrpc": "2.0"}),
     "mcp_ui": available.read_wire({"type": "tool"}),
+    "mcp_b": available.read_wire(json.loads(sys.argv[3])),
 }[removed] is None
 """
 
@@ -112,7 +120,7 @@ def test_everything_else_imports(without: Path, removed: str) -> None:
     names = [".".join(path.relative_to(without).with_suffix("").parts) for path in files]
     modules = [name.removesuffix(".__init__") for name in names if name not in PARTS[removed]]
     assert len(modules) > 30
-    run(without, "-c", IMPORT, str(without), removed, *modules)
+    run(without, "-c", IMPORT, str(without), removed, json.dumps(to_server("mcp-check-ready")), *modules)
 
 
 def test_the_tests_that_do_not_concern_it_pass(without: Path, removed: str) -> None:

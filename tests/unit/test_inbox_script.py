@@ -17,6 +17,7 @@ from mcpframe.kit.base.node import find_node
 from mcpframe.kit.bundle.inbox import SCRIPT, inbox_data
 from mcpframe.kit.bundle.inspect import Inspected, InspectedSetup
 from mcpframe.kit.project.config import McpframeConfig
+from tests.support.mcpb import to_client
 from tests.support.sep import connection_in, hear
 
 CAMERA = {"name": "camera", "phase": ("setup",), "required": True, "purpose": "</script> \u2028"}
@@ -36,7 +37,8 @@ EMBEDDED = [
     {"type": "ui-lifecycle-iframe-ready"},
     {"type": "ui-request-render-data", "messageId": "mcpframe/render-data"},
 ]
-FRAMED = [TRANSPORT, VIEW, *EMBEDDED]
+PAGE_SERVER = to_client("mcp-server-ready")
+FRAMED = [TRANSPORT, VIEW, *EMBEDDED, PAGE_SERVER]
 SETUP = {
     "type": "MCP_SETUP_HANDSHAKE",
     "protocolVersion": "1.0",

@@ -17,10 +17,11 @@ from mcpframe.frame.core.origins import ANY
 from tests.vectors.cases import Case, Result, roles
 from tests.vectors.python_apps import APPS
 from tests.vectors.python_dialect import PythonDialect
+from tests.vectors.python_mcpb import MCP_B
 from tests.vectors.python_sep import SEP
 from tests.vectors.python_ui import UI
 
-DIALECTS: dict[str, PythonDialect] = {"sep": SEP, "mcp_apps": APPS, "mcp_ui": UI}
+DIALECTS: dict[str, PythonDialect] = {"sep": SEP, "mcp_apps": APPS, "mcp_ui": UI, "mcp_b": MCP_B}
 
 STRANGER = "https://stranger.example"
 

@@ -94,6 +94,16 @@ def host_window() -> PeerWindow | None:
     return PeerWindow(js.opener) if js.Boolean(js.opener) else None
 
 
+def own_window() -> PeerWindow:
+    """Return this page's own window, whose scripts are the peers of a page that was opened by itself."""
+    return PeerWindow(js.self)
+
+
+def own_origin() -> str:
+    """Return the page's origin."""
+    return str(js.origin)
+
+
 def text_of(data: Any, read: Any = _stringify) -> str:
     """Return the JSON text of `event.data`.
 
@@ -136,7 +146,7 @@ class BrowserRequests:
 
     def origin(self) -> str:
         """Return the page's origin."""
-        return str(js.origin)
+        return own_origin()
 
 
 async def fetch_bytes(url: str) -> bytes:

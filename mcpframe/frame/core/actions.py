@@ -35,18 +35,19 @@ def end_with(make: Callable[[Message], SessionError]) -> Action:
     return lambda actor, message: actor.end(make(message))
 
 
-def leaving(removed: Action, *states: State) -> tuple[Rule, ...]:
+def leaving(removed: Action, *states: State, close: Action = end) -> tuple[Rule, ...]:
     """Return the rules by which a role can be closed, and its peer's window removed, in each of these states.
 
     Args:
         removed: the action for a window that was removed.
         states: the states.
+        close: the action for the end by this side.
     """
     return tuple(
         rule
         for state in states
         for rule in (
             Rule(state, Local.PEER_REMOVED, State.CLOSED, removed),
-            Rule(state, Local.CLOSE, State.CLOSED, end),
+            Rule(state, Local.CLOSE, State.CLOSED, close),
         )
     )

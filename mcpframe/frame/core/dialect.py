@@ -11,6 +11,8 @@ from mcpframe.frame.core.roles import Role
 
 TRANSPORT = "transport"
 """The phase in which MCP messages flow; every dialect has it."""
+TAB = "tab"
+"""The transport phase of a page that was opened by itself: its peers are scripts of its own window."""
 SETUP = "setup"
 """A phase of its own in which a page is set up, in dialects that have one."""
 
@@ -35,7 +37,8 @@ class Dialect:
         query: a regular expression that finds in the query of a page's address that only this dialect is spoken there;
             the same in Python and in JavaScript. Empty for none.
         host_offer: returns the offer of an outer frame. Takes by name: `session_id`, `granted`, `declined`, `asks`.
-        initializes: whether MCP's own handshake follows that of the dialect, so that a page may be a client, too.
+        initializes: whether a framed page may be a client, too: MCP's own handshake follows, from either side.
+        shared: whether several clients may be behind one window, so that a server has to tell them apart.
         steps: names for people of the steps of the handshake, by kind of message.
     """
 
@@ -51,4 +54,5 @@ class Dialect:
     query: str = ""
     host_offer: Callable[..., Any] = lambda **_: None
     initializes: bool = True
+    shared: bool = False
     steps: Mapping[str, str] = field(default_factory=dict)

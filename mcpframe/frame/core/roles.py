@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 from mcpframe.frame.core.codec import Codec, Trigger
 from mcpframe.frame.core.errors import MessageError, SessionError
 from mcpframe.frame.core.events import Output, Send
+from mcpframe.frame.core.origins import AllowedOrigins
 
 
 class State(StrEnum):
@@ -118,6 +119,7 @@ class Actor(Protocol):
         offer: the content of the role's own messages, of the class `Role.offers`.
         options: deadlines and limits.
         session_id: the id of the session; None before the handshake, and in dialects without ids.
+        allowed: who may be the peer.
         origin: the pinned origin of the peer; None before.
     """
 
@@ -125,6 +127,7 @@ class Actor(Protocol):
     offer: Any
     options: Options
     session_id: str | None
+    allowed: AllowedOrigins
     origin: str | None
 
     def say(self, message: Mapping[str, Any]) -> Send:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -15,13 +15,14 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final
 
+from mcpframe.frame.core.codec import Codec
 from mcpframe.frame.core.connection import Candidate
 from mcpframe.frame.core.dialect import TRANSPORT, Dialect
 from mcpframe.frame.core.errors import MessageError, StateError
 from mcpframe.frame.core.events import SessionBegun
 from mcpframe.frame.core.origins import AllowedOrigins, OriginEntries, OriginLists, origin_entries
 
-NAMES: Final = ("sep", "mcp_apps", "mcp_ui")
+NAMES: Final = ("sep", "mcp_apps", "mcp_ui", "mcp_b")
 """The dialects that mcpframe speaks, in order of preference."""
 
 
@@ -119,43 +120,45 @@ class WireMessage:
 
 def read_wire(message: Any) -> WireMessage | None:
     """Return the description of a parsed message, of any dialect and direction; None for one of no dialect."""
-    for each in dialects():
-        for roles in (each.inner, each.outer):
-            codec = roles[TRANSPORT].codec
-            kind = codec.kind(message)
-            if kind is None:
-                continue
-            body = None
-            if codec.recodes:
-                with suppress(MessageError):
-                    body = codec.decode(message)
-            elif kind in codec.carries:
-                body = message if codec.body is None else message.get(codec.body)
-            return WireMessage(each.name, kind, body if isinstance(body, dict) else None, each.steps.get(kind, ""))
+    for each, codec in _codecs():
+        kind = codec.kind(message)
+        if kind is None:
+            continue
+        body = None
+        if codec.recodes:
+            with suppress(MessageError):
+                body = codec.decode(message)
+        elif kind in codec.carries:
+            body = message if codec.body is None else message.get(codec.body)
+        return WireMessage(each.name, kind, body if isinstance(body, dict) else None, each.steps.get(kind, ""))
     return None
 
 
 def body_text(text: str) -> str | None:
     """Return the JSON-RPC text inside a wire text, if its envelope is exactly the one we would write."""
-    for each in dialects():
-        for roles in (each.inner, each.outer):
-            if roles[TRANSPORT].codec.recodes:
-                continue
-            before, _, after = roles[TRANSPORT].codec.encode("\0", {}).partition("\0")
-            if before and text.startswith(before) and text.endswith(after):
-                return text[len(before) : len(text) - len(after)]
+    for _, codec in _codecs():
+        if codec.recodes:
+            continue
+        before, _, after = codec.encode("\0", {}).partition("\0")
+        if before and text.startswith(before) and text.endswith(after):
+            return text[len(before) : len(text) - len(after)]
     return None
 
 
 def bare_body(message: Any) -> Any:
     """Return the JSON-RPC message in a parsed one, if its envelope is exactly the one we would write; else None."""
-    for each in dialects():
-        for roles in (each.inner, each.outer):
-            codec = roles[TRANSPORT].codec
-            if codec.body is None or codec.kind(message) not in codec.carries:
-                continue
-            body = message.get(codec.body)
-            envelope = json.loads(codec.encode("null", body)) if isinstance(body, dict) else None
-            if envelope == {**message, codec.body: None}:
-                return body
+    for _, codec in _codecs():
+        if codec.body is None or codec.kind(message) not in codec.carries:
+            continue
+        body = message.get(codec.body)
+        envelope = json.loads(codec.encode("null", {})) if isinstance(body, dict) else None
+        if envelope == {**message, codec.body: None}:
+            return body
     return None
+
+
+def _codecs() -> Iterator[tuple[Dialect, Codec]]:
+    """Return the codecs of both sides of each dialect, each once."""
+    for each in dialects():
+        roles = (*each.inner.values(), *each.outer.values())
+        yield from ((each, codec) for codec in dict.fromkeys(role.codec for role in roles))

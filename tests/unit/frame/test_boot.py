@@ -7,6 +7,7 @@ import json
 import logging
 from typing import Any
 
+import anyio
 import pytest
 from mcp import Client
 from mcp.shared.message import SessionMessage
@@ -105,8 +106,11 @@ async def test_setup_completes_at_once_from_the_configuration(rig: Rig) -> None:
 async def test_opened_by_itself_it_says_what_it_is(rig: Rig) -> None:
     rig.write(SERVER, "authored_six")
     rig.framed = False
-    await rig.start("authored_six:server")
+    task = rig.start("authored_six:server")
+    await anyio.wait_all_tasks_blocked()
     assert rig.loader.last[0] == "standalone"
+    task.cancel()  # it serves the scripts of its own window
+    await asyncio.wait([task])
 
 
 @pytest.mark.parametrize(

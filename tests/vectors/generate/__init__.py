@@ -9,7 +9,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.vectors.cases import VECTORS
-from tests.vectors.generate import apps_states, sep_clones, sep_fields, sep_limits, sep_payload, sep_states, ui_states
+from tests.vectors.generate import (
+    apps_states,
+    mcpb_states,
+    sep_clones,
+    sep_fields,
+    sep_limits,
+    sep_payload,
+    sep_states,
+    ui_states,
+)
 from tests.vectors.generate.writing import text_of
 
 
@@ -19,6 +28,7 @@ def generated() -> dict[Path, str]:
         "sep": [sep_states, sep_fields, sep_payload, sep_limits, sep_clones],
         "mcp_apps": [apps_states],
         "mcp_ui": [ui_states],
+        "mcp_b": [mcpb_states],
     }
     return {
         VECTORS / dialect / f"{name}.json": text_of(table)

@@ -118,6 +118,7 @@ async def prepare(settings: str) -> None:
     import mcpframe.frame.browser.storage
     import mcpframe.frame.browser.view
     import mcpframe.frame.browser.window
+    import mcpframe.frame.clients
     import mcpframe.frame.compat.after_restore
     import mcpframe.frame.embedding_host
     import mcpframe.frame.load
@@ -243,10 +244,14 @@ class _Nobody:
 
 async def _serve(server: Any, script: tuple[tuple[str, dict[str, Any]], ...]) -> None:
     from mcpframe.frame import boot
+    from mcpframe.frame.core.dialect import TRANSPORT
+    from mcpframe.frame.dialects.available import inner_candidates
+    from mcpframe.frame.reporter import Reporter
 
     config = boot.BootConfig("probe:server", "probe", "probe", [HOST])
     host, page = _Host(script), _Nobody()
-    serving = asyncio.create_task(boot._serve(server, config.origins(server), host, config, page))
+    candidates = inner_candidates(TRANSPORT, config.origins(server))
+    serving = asyncio.create_task(boot._serve(server, candidates, host, config, page, on_event=Reporter(page)))
     waiting = asyncio.create_task(host.over.wait())
     await asyncio.wait([serving, waiting], return_when=asyncio.FIRST_COMPLETED)
     if serving.done():

@@ -1,0 +1,171 @@
+"""Which client a message belongs to, where several use one window: no I/O, and no dialect.
+
+Clients of MCP-B have no session id, and none says when it leaves. What can be told of a message:
+
+- `initialize` begins a new client. Requests that carry their revision (2026-07-28 and later), and `server/discover`,
+  need no session, so one client stands for all who send such.
+- An answer, and progress of a request of ours, belong to the client that was asked: in all but the first, ids of
+  requests to the peer are made unique. A cancellation belongs to the client whose request it names.
+- Any other message belongs to the client whose last request it continues, as clients count their requests; otherwise
+  to the newest one.
+
+All clients hear every answer, as the window has one listener for all of them: it is they who keep to their own ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = Mapping[str, Any]
+
+_REVISION = "io.modelcontextprotocol/protocolVersion"
+"""In `_meta` of a request that needs no session (MCP specification 2026-07-28)."""
+_DISCOVER = "server/discover"
+
+
+@dataclass(eq=False)
+class PageClient:
+    """One client.
+
+    Attributes:
+        number: its number, from 1.
+        stateless: whether its requests carry their revision.
+        pending: the ids of its requests that have no answer yet.
+        last: the id of its last request.
+    """
+
+    number: int
+    stateless: bool = False
+    pending: dict[Any, None] = field(default_factory=dict)
+    last: Any = None
+
+
+class Routes:
+    """The clients behind one window.
+
+    Attributes:
+        clients: those that are served, the newest last.
+    """
+
+    def __init__(self, most: int) -> None:
+        """Begin without any.
+
+        Args:
+            most: how many clients with a session are served at once. A further one takes the place of the oldest, of
+                those without pending requests if there are any. With 1, requests without a session are that client's.
+        """
+        self.clients: list[PageClient] = []
+        self._most = most
+        self._number = 0
+        self._asked: dict[Any, tuple[PageClient, Any]] = {}
+        self._tokens: dict[Any, tuple[PageClient, Any]] = {}
+
+    def inbound(self, message: Json) -> tuple[PageClient, Json] | None:
+        """Return whose message it is, and the message as that client's own session knows it; None for nobody's.
+
+        A client that is not in `clients` yet is added.
+
+        Args:
+            message: a JSON-RPC message of the peer.
+        """
+        method, params = message.get("method"), message.get("params") or {}
+        if method is None:
+            return self._answered(message)
+        if method == "notifications/progress" and (asked := self._tokens.get(params.get("progressToken"))):
+            client, token = asked
+            return client, {**message, "params": {**params, "progressToken": token}}
+        if method == "notifications/cancelled":
+            owner = next((each for each in self.clients[::-1] if params.get("requestId") in each.pending), None)
+            return (owner, message) if owner else None
+        client = self._client_for(str(method), params, message.get("id"))
+        if "id" in message:
+            client.pending[message["id"]] = None
+            client.last = message["id"]
+        return client, message
+
+    def outbound(self, client: PageClient, message: Json) -> Json | None:
+        """Return a message of a client's session as it is posted; None for one that another session posts as well.
+
+        Args:
+            client: whose session it is.
+            message: a JSON-RPC message.
+        """
+        method = message.get("method")
+        if method is None:
+            client.pending.pop(message.get("id"), None)
+            return message
+        if "id" in message:
+            return self._asking(client, message)
+        params = message.get("params") or {}
+        if method == "notifications/cancelled":
+            wire = next((id_ for id_, asked in self._asked.items() if asked == (client, params.get("requestId"))), None)
+            return message if client.number == 1 or wire is None else _with(message, requestId=wire)
+        if method.endswith("/list_changed") and client is not self._newest:
+            return None
+        return message
+
+    def gone(self, client: PageClient) -> None:
+        """Forget a client whose session is over."""
+        if client in self.clients:
+            self.clients.remove(client)
+        for table in (self._asked, self._tokens):
+            for key in [key for key, (asked, _) in table.items() if asked is client]:
+                del table[key]
+
+    @property
+    def surplus(self) -> PageClient | None:
+        """The client to end, where there are too many."""
+        held = [client for client in self.clients if not client.stateless]
+        if len(held) <= self._most:
+            return None
+        return next((client for client in held[:-1] if not client.pending), held[0])
+
+    @property
+    def _newest(self) -> PageClient | None:
+        return next((client for client in self.clients[::-1] if not client.stateless), None)
+
+    def _client_for(self, method: str, params: Json, id_: Any) -> PageClient:
+        meta = params.get("_meta")
+        if method == "initialize":
+            return self._add()
+        if self._most > 1 and (method == _DISCOVER or (isinstance(meta, Mapping) and _REVISION in meta)):
+            known = next((client for client in self.clients if client.stateless), None)
+            return known or self._add(stateless=True)
+        follows = [each for each in self.clients if not each.stateless and _follows(id_, each.last)]
+        return (follows[-1] if follows else self._newest) or self._add()
+
+    def _add(self, *, stateless: bool = False) -> PageClient:
+        self._number += 1
+        client = PageClient(self._number, stateless)
+        self.clients.append(client)
+        return client
+
+    def _answered(self, message: Json) -> tuple[PageClient, Json] | None:
+        asked = self._asked.pop(message.get("id"), None)
+        if asked is None:
+            return None
+        client, id_ = asked
+        self._tokens = {token: of for token, of in self._tokens.items() if of != asked}
+        return client, {**message, "id": id_}
+
+    def _asking(self, client: PageClient, message: Json) -> Json:
+        id_ = message["id"]
+        wire = id_ if client.number == 1 else f"{client.number}/{id_}"
+        self._asked[wire] = (client, id_)
+        meta = (message.get("params") or {}).get("_meta") or {}
+        token = meta.get("progressToken")
+        if token is None:
+            return message if wire == id_ else {**message, "id": wire}
+        theirs = token if client.number == 1 else f"{client.number}/{token}"
+        self._tokens[theirs] = (client, token)
+        return {**_with(message, _meta={**meta, "progressToken": theirs}), "id": wire}
+
+
+def _follows(id_: Any, last: Any) -> bool:
+    return type(id_) is int and type(last) is int and id_ == last + 1
+
+
+def _with(message: Json, **params: Any) -> Json:
+    return {**message, "params": {**(message.get("params") or {}), **params}}

@@ -1,0 +1,86 @@
+"""The official peers of MCP-B in a page: npm's `@mcp-b/transports` with the TypeScript SDK."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+from playwright.async_api import Frame, Page
+
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.node import install_locked
+from mcpframe.kit.web.host_page import bundle_module
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import PAGES
+
+Json = dict[str, Any]
+SCRIPT = "mcpb_page.js"
+
+
+def bundle_peers(folder: Path) -> str:
+    """Bundle the script of `mcpb.html` into a folder; return its text."""
+    own = install_locked(checkout_dir() / "tests" / "npm" / "mcp-b")
+    # A copy beside its packages, as imports are resolved from the file's own folder.
+    source = own / SCRIPT
+    source.write_text((PAGES / SCRIPT).read_text("utf-8"), "utf-8")
+    target = folder / SCRIPT
+    bundle_module(str(source), target, install_locked(checkout_dir()))
+    return target.read_text("utf-8")
+
+
+async def bring(page: Page | Frame, script: str) -> None:
+    """Run the script in a page of ours, whose policy allows no other's scripts, and evaluates no text.
+
+    What a test evaluates is exempt from that until it returns, which zod would notice and take for granted.
+    """
+    await page.evaluate(f"() => new Promise((done) => setTimeout(() => {{ {script}; done(); }}))")
+
+
+class Peer:
+    """One client of a page that has the script."""
+
+    def __init__(self, page: Page | Frame, number: int) -> None:
+        self.page = page
+        self.number = number
+
+    @classmethod
+    async def tab(cls, page: Page | Frame, mode: str | None = None) -> Peer:
+        """Connect a client to the page server in the page's own window."""
+        with anyio.fail_after(BOOT_PATIENCE):
+            return cls(page, await page.evaluate("mode => mcpb.tabClient(mode)", mode))
+
+    @classmethod
+    async def around(cls, page: Page, url: str, mode: str | None = None) -> Peer:
+        """Frame a page server, unless it is there already, and connect a client to it."""
+        with anyio.fail_after(BOOT_PATIENCE):
+            return cls(page, await page.evaluate("given => mcpb.iframeClient(...given)", [url, mode]))
+
+    async def call(self, method: str, *parameters: Any) -> Json:
+        """Call a method of the client; return its result or error."""
+        given = [self.number, method, *parameters]
+        with anyio.fail_after(BOOT_PATIENCE):
+            answer: Json = await self.page.evaluate("given => mcpb.call(...given)", given)
+        return answer
+
+    async def tool(self, name: str, **arguments: Any) -> Json:
+        """Call a tool, and return its result."""
+        answer = await self.call("callTool", {"name": name, "arguments": arguments})
+        result: Json = answer["result"]
+        return result
+
+    async def tools(self) -> list[str]:
+        """Return the names of the server's tools."""
+        return [tool["name"] for tool in (await self.call("listTools"))["result"]["tools"]]
+
+    async def heard(self, what: str) -> str:
+        """Wait until the client has heard something."""
+        with anyio.fail_after(BOOT_PATIENCE):
+            heard: str = await self.page.evaluate("given => mcpb.heard(...given)", [self.number, what])
+        return heard
+
+
+async def posted(page: Page | Frame) -> list[Json]:
+    """Return the messages of MCP-B that the page has heard."""
+    messages: list[Json] = await page.evaluate("() => mcpb.posted")
+    return messages

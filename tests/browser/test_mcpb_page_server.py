@@ -1,0 +1,142 @@
+"""A bundle as a page server of MCP-B, for npm's `@mcp-b/transports` with the TypeScript SDK."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+from playwright.async_api import BrowserContext, Page, expect
+
+from mcpframe.kit.bundle import build
+from mcpframe.kit.web.serve import serve_folder
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.browser.mcpb import Peer, bring, bundle_peers, posted
+
+TOOLS = ["add", "fail", "wait", "meet", "grow"]
+
+
+@pytest.fixture(scope="session")
+def peers(site: Path) -> str:
+    """The text of the script with the official peers, as a module of the site."""
+    return bundle_peers(site)
+
+
+@pytest.fixture(scope="session")
+def page_server(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+    """The bundle of `servers/pageserver`, which the host's origin may embed."""
+    folder = tmp_path_factory.mktemp("pageserver")
+    built = build(SERVERS / "pageserver", folder, allowed_origins=[origins.host])
+    with serve_folder(folder) as served:
+        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+
+
+async def open_tab(context: BrowserContext, page_server: Bundle, peers: str) -> Page:
+    """Open the bundle in a tab of its own, with the official peers in it."""
+    page = await context.new_page()
+    await page.goto(page_server.url)
+    await page.wait_for_selector("#mcpframe-page[data-state=standalone]", timeout=BOOT_PATIENCE * 1000)
+    await bring(page, peers)
+    return page
+
+
+async def open_around(context: BrowserContext, origins: Origins) -> Page:
+    """Open a page of the host's origin with the official peers in it."""
+    page = await context.new_page()
+    await page.goto(f"{origins.host}/mcpb.html")
+    await page.wait_for_function("document.documentElement.dataset.state === 'loaded'")
+    return page
+
+
+class Setting:
+    """A page with the bundle in it, and what connects clients to it."""
+
+    def __init__(self, page: Page, url: str, channel: str) -> None:
+        self.page = page
+        self.url = url
+        self.channel = channel
+
+    async def client(self, mode: str | None = None) -> Peer:
+        """Connect a client."""
+        if self.channel == "mcp-default":
+            return await Peer.tab(self.page, mode)
+        return await Peer.around(self.page, self.url, mode)
+
+
+@pytest.fixture(params=["tab", "iframe"])
+async def setting(
+    request: pytest.FixtureRequest,
+    context: BrowserContext,
+    troubles: Troubles,
+    origins: Origins,
+    page_server: Bundle,
+    peers: str,
+) -> Setting:
+    """The bundle in a tab of its own, or in a frame."""
+    if request.param == "tab":
+        return Setting(await open_tab(context, page_server, peers), page_server.url, "mcp-default")
+    return Setting(await open_around(context, origins), page_server.url, "mcp-iframe")
+
+
+async def test_its_tools(setting: Setting) -> None:
+    client = await setting.client()
+    assert await client.tools() == TOOLS
+    assert await client.tool("add", a=2, b=3) == {
+        "content": [{"type": "text", "text": "5"}],
+        "structuredContent": {"result": 5},
+        "isError": False,
+    }
+    failed = await client.tool("fail")
+    assert failed["isError"]
+    assert "no luck" in failed["content"][0]["text"]
+    unknown = await client.call("listPrompts")
+    assert unknown == {"result": {"prompts": []}}
+    assert all(isinstance(message["payload"], dict | str) for message in await posted(setting.page))
+
+
+async def test_calls_at_once_do_not_wait_for_each_other(setting: Setting) -> None:
+    client = await setting.client()
+    with anyio.fail_after(BOOT_PATIENCE):
+        waiting = asyncio.create_task(client.tool("wait"))
+        assert (await client.tool("meet"))["content"][0]["text"] == "here"
+        assert (await waiting)["content"][0]["text"] == "met"
+
+
+async def test_a_tool_that_is_added_is_announced(setting: Setting) -> None:
+    client = await setting.client()
+    await client.tool("grow")
+    await client.heard("list_changed")
+    assert await client.tools() == [*TOOLS, "more"]
+
+
+@pytest.mark.parametrize("mode", ["auto", "2026-07-28"])
+async def test_a_client_of_the_newest_revision(setting: Setting, mode: str) -> None:
+    pinned = mode if mode == "auto" else {"pin": mode}
+    client = await setting.client(pinned)  # type: ignore[arg-type]
+    assert await client.call("getProtocolEra") in ({"result": "modern"}, {"result": "2026-07-28"})
+    assert (await client.tool("add", a=2, b=3))["structuredContent"] == {"result": 5}
+
+
+async def test_several_clients_of_one_window(setting: Setting) -> None:
+    one = await setting.client()
+    two = await setting.client()
+    assert (await one.tool("add", a=1, b=1))["structuredContent"] == {"result": 2}
+    three = await setting.client("auto")
+    for client in (two, three, one):
+        assert (await client.tool("add", a=2, b=2))["structuredContent"] == {"result": 4}
+    await two.call("close")
+    assert (await one.tool("add", a=2, b=3))["structuredContent"] == {"result": 5}
+
+
+async def test_the_standalone_page_goes_on_to_say_what_it_is(
+    context: BrowserContext, troubles: Troubles, page_server: Bundle, peers: str
+) -> None:
+    page = await open_tab(context, page_server, peers)
+    client = await Peer.tab(page)
+    assert await client.tools() == TOOLS
+    await expect(page.locator("#mcpframe-page")).to_have_attribute("data-state", "standalone")
+    await expect(page.locator("#mcpframe-status")).to_contain_text("serves the page that embeds it")
+    await expect(page.locator("dt")).to_have_count(len(TOOLS))
