@@ -32,9 +32,7 @@ COMPOSITION = [
     REPOSITORY / "mcpframe" / "kit" / "testing" / "framed.py",
     *(REPOSITORY / "static" / "inspector" / name for name in ("wire_entry.py", "wire_view.py", "timeline.py")),
 ]
-_WORDS = re.compile(
-    r"MCP_[A-Z]+|\bui/[a-z]|\bui-[a-z]+-|\bmcp-[a-z]|\bdialects\.(sep|mcp_apps|mcp_ui|mcp_b)\b|\bsep\b"
-)
+_WORDS = re.compile(r"MCP_[A-Z]+|\bui/[a-z]|\bui-[a-z]+-|\bmcp-[a-z]|\bdialects\.(sep|mcp_apps|mcp_ui|mcp_b)\b|\bsep\b")
 
 
 def loaded(path: Path) -> set[str]:
