@@ -101,10 +101,10 @@ def main(arguments: Sequence[str]) -> int:
         elif options.verb == "scripts":
             from mcpframe.kit.base.node import install_locked
             from mcpframe.kit.publish.app_bridge import write_app_bridge
-            from mcpframe.kit.publish.page_script import write_page_script, write_shim_module
+            from mcpframe.kit.publish.page_script import write_page_scripts, write_shim_module
 
             modules = install_locked(ROOT, progress=step)
-            for path in (write_page_script(modules), write_shim_module(modules), write_app_bridge(modules)):
+            for path in (*write_page_scripts(modules), write_shim_module(modules), write_app_bridge(modules)):
                 print(path.relative_to(ROOT))
         elif options.verb == "host":
             from mcpframe.kit.base.node import install_locked
@@ -225,10 +225,11 @@ def survey(arguments: Sequence[str]) -> int:
 
 def check() -> int:
     """Run every check, even after one has failed; return 1 if any has."""
-    from mcpframe.kit.bundle.scripts import loader_script
+    from mcpframe.kit.bundle.scripts import inbox_script, loader_script
 
     commands = (["ruff", "check"], ["ruff", "format", "--check"], ["mypy"])
     statuses = [subprocess.call([sys.executable, "-m", *command], cwd=ROOT) for command in commands]
+    inbox_script()
     loader_script()  # raises if it does not fit its sources
     return int(any(statuses))
 

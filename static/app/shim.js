@@ -4,7 +4,7 @@
 // to that origin only. The host's is pinned with its first message; until then only the bundle's `ui/initialize`, which
 // is no secret, is posted to it, for any origin. At an opaque origin (a sandbox without `allow-same-origin`) everything
 // in this frame has an opaque origin, too, and there is no other target than "*"; so this ends if the frame navigates.
-import { dress, standIn } from "./stand-in.js";
+import { dress, read, standIn } from "./stand-in.js";
 
 const ID = "mcpframe/shim";
 /** How long the bundle may take, in ms: for its page to load, and to call for the host after that. */
@@ -26,19 +26,6 @@ let early = []; // what the host has said before the bundle has
 const past = new Map(); // what the stand-in has to know, by method
 
 const frame = document.createElement("iframe");
-
-/** Returns the JSON-RPC message of an event, which may be JSON text; null for anything else. */
-function read({ data }) {
-  let message = data;
-  if (typeof data === "string" && data.startsWith("{")) {
-    try {
-      message = JSON.parse(data);
-    } catch {
-      return null;
-    }
-  }
-  return message?.jsonrpc === "2.0" ? message : null;
-}
 
 const toHost = (data) => parent.postMessage(data, host === null || host === "null" ? "*" : host);
 const toBundle = (data) => frame.contentWindow.postMessage(data, bundle === "null" ? "*" : origin);
@@ -81,7 +68,7 @@ function fromBundle(event) {
 function fail(why) {
   if (hear) return;
   frame.remove();
-  hear = standIn(document.body, why, toHost, answered ? null : ID);
+  hear = standIn(document.body, why, toHost, answered ? null : ID).hear;
   if (!answered) {
     const params = { appInfo: { name: "mcpframe", version: "0" }, appCapabilities: {}, protocolVersion: "2026-01-26" };
     toHost({ jsonrpc: "2.0", id: ID, method: "ui/initialize", params });

@@ -27,21 +27,39 @@ function textOf({ content, structuredContent }) {
   return structuredContent ? JSON.stringify(structuredContent, null, 2) : "The tool's result has no text.";
 }
 
+/** Returns the JSON-RPC message of a message event, which may be JSON text; null for anything else. */
+export function read({ data }) {
+  let message = data;
+  if (typeof data === "string" && data.startsWith("{")) {
+    try {
+      message = JSON.parse(data);
+    } catch {
+      return null;
+    }
+  }
+  return message?.jsonrpc === "2.0" ? message : null;
+}
+
 /**
  * @param body where to write: the body of the page
  * @param why what a person reads; empty if the page says it
  * @param post posts a message to the host
  * @param id the id of the `ui/initialize` that was posted; null if the view is initialized already
- * @returns what is called with each message of the host
+ * @returns `hear`, which is called with each message of the host, and `stop`
  */
 export function standIn(body, why, post, id) {
   const box = add(body, "section", "", "box-sizing:border-box;padding:12px 16px;overflow-wrap:anywhere");
   box.style.cssText += ";color:var(--color-text-primary,CanvasText);font:14px/1.5 var(--font-sans,system-ui,sans-serif)";
   box.id = "mcpframe-stand-in";
   if (why) add(box, "p", why, "margin:0 0 8px").setAttribute("role", "alert");
+  box.hidden = !why;
   const result = add(box, "pre", "", "margin:0;white-space:pre-wrap;font:inherit");
   let opened = id === null;
   let last = 0;
+  const show = (text) => {
+    result.textContent = text;
+    box.hidden = false;
+  };
 
   const report = () => {
     const root = document.documentElement;
@@ -52,9 +70,11 @@ export function standIn(body, why, post, id) {
     last = height;
     post({ jsonrpc: "2.0", method: SIZE, params: { width: Math.ceil(innerWidth), height } });
   };
-  new ResizeObserver(() => requestAnimationFrame(report)).observe(box);
+  const observer = new ResizeObserver(() => requestAnimationFrame(report));
+  observer.observe(body);
+  observer.observe(box);
 
-  return (message) => {
+  const hear = (message) => {
     const { method, params = {} } = message;
     if (method === undefined) {
       if (opened || message.id !== id || !message.result) return;
@@ -71,9 +91,15 @@ export function standIn(body, why, post, id) {
     } else if (method === "ui/notifications/host-context-changed") {
       dress(params);
     } else if (method === "ui/notifications/tool-result") {
-      result.textContent = textOf(params);
+      show(textOf(params));
     } else if (method === "ui/notifications/tool-cancelled") {
-      result.textContent = `The tool call was cancelled${params.reason ? `: ${params.reason}` : ""}.`;
+      show(`The tool call was cancelled${params.reason ? `: ${params.reason}` : ""}.`);
     }
   };
+  const stop = () => {
+    observer.disconnect();
+    opened = false;
+    box.remove();
+  };
+  return { hear, stop };
 }

@@ -40,8 +40,11 @@ async function requireWebAssembly() {
     await WebAssembly.compile(emptyModule()); // if this is forbidden, Pyodide would hang instead of failing
   } catch (error) {
     throw new BootError(
-      "WebAssembly is blocked by this page's Content Security Policy: its script-src needs 'wasm-unsafe-eval'. " +
-        "Send the headers that were built with the page (_headers, .htaccess, …), or none of your own.",
+      new URL(absolute(files.wasm.url)).origin !== location.origin // the text of a view, in a frame of its host
+        ? "The host of this view does not allow WebAssembly, which the view needs: its Content Security Policy has no " +
+            "'wasm-unsafe-eval'."
+        : "WebAssembly is blocked by this page's Content Security Policy: its script-src needs 'wasm-unsafe-eval'. " +
+            "Send the headers that were built with the page (_headers, .htaccess, …), or none of your own.",
       String(error),
     );
   }

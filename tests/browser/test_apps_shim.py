@@ -1,7 +1,11 @@
-"""The shim inside the official AppBridge: a sandbox proxy writes it into a frame, and it frames the bundle."""
+"""The text of a view inside the official AppBridge: a sandbox proxy writes it into a frame.
+
+The framing form is the shim, which frames the bundle; the inline form is the bundle's page.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,10 +26,11 @@ def shimmed(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Itera
     """The bundle of `servers/view`, for views in sandboxes only."""
     folder = tmp_path_factory.mktemp("shimmed")
     lists = {"sep": [origins.stranger], "mcp_apps": [sandbox(origins), "null"]}
-    built = build(SERVERS / "view", folder, allowed_origins=lists)
-    assert "frame-ancestors" not in built.manifest["csp"]  # which would keep opaque ancestors out
     with serve_folder(folder) as served:
-        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+        origin = f"http://bundle.localhost:{served.port}"
+        built = build(SERVERS / "view", folder, allowed_origins=lists, url=f"{origin}/view/")
+        assert "frame-ancestors" not in built.manifest["csp"]  # which would keep opaque ancestors out
+        yield Bundle(folder, origin, built.url_path)
 
 
 def sandbox(origins: Origins) -> str:
@@ -166,3 +171,50 @@ async def test_nobody_else_is_relayed(host: SandboxHost, shimmed: Bundle, origin
     wire = await host.page.evaluate("() => apps.count('wire')")
     seen = [await host.taken("wire") for _ in range(wire)]
     assert not [message for message in seen if message.get("id") == 99]
+
+
+def inline(bundle: Bundle) -> tuple[str, str]:
+    """Return the inline form of a bundle, and the policy that its `_meta` asks of the host."""
+    folder = bundle.folder / bundle.path
+    app = json.loads((folder / "manifest.json").read_text())["app"]
+    assert (folder / app["framing"]["file"]).read_text() == framing_html(bundle.url)
+    csp = app["inline"]["_meta"]["ui"]["csp"]
+    resources = " ".join(csp["resourceDomains"])
+    wasm = " 'wasm-unsafe-eval'" if csp["wasmUnsafeEval"] else ""
+    asked = policy(
+        script_src=f"'self' 'unsafe-inline' {resources}{wasm}",
+        style_src=f"'self' 'unsafe-inline' {resources}",
+        connect_src=" ".join(csp["connectDomains"]),
+    )
+    return (folder / app["inline"]["file"]).read_text(), asked
+
+
+@pytest.mark.parametrize("options", [{}, {"sandbox": "allow-scripts"}], ids=["an origin", "opaque"])
+async def test_the_inline_form_is_the_bundle_s_page(host: SandboxHost, shimmed: Bundle, options: Any) -> None:
+    html, asked = inline(shimmed)
+    said = await host.open(html, policy=asked, context=CONTEXT, **options)
+    assert said["appInfo"]["name"] == "view"
+    assert await host.tool("add", a=2, b=3) == {"result": 5}
+    await host.call("sendToolResult", RESULT)
+    await expect(host.view.locator("#told")).to_contain_text("21 °C")
+    assert await host.view.locator("#mcpframe-stand-in").count() == 0
+
+
+@pytest.mark.parametrize("blocked", ["'wasm-unsafe-eval'", "scripts of the bundle"])
+async def test_the_inline_form_where_it_cannot_run(
+    host: SandboxHost, shimmed: Bundle, troubles: Troubles, blocked: str
+) -> None:
+    for part in ("Content Security Policy", "WebAssembly", "CompileError", "Failed to", "preloaded"):
+        troubles.expect(part)
+    html, asked = inline(shimmed)
+    wasm = blocked.startswith("'")
+    given = asked.replace(" 'wasm-unsafe-eval'", "") if wasm else policy()
+    await host.open(html, policy=given, context=CONTEXT)
+    seen = host.view.locator("#mcpframe-error-title" if wasm else "#mcpframe-stalled")
+    await expect(seen).to_be_visible(timeout=15_000)
+    await expect(seen).to_contain_text("does not allow WebAssembly" if wasm else "blocked")
+    assert await host.view.locator("html").evaluate("element => element.style.colorScheme") == "dark"
+    await host.call("sendToolResult", RESULT)
+    await expect(host.view.locator("#mcpframe-stand-in pre")).to_contain_text("21 °C")
+    await host.height_of(300)
+    assert await host.call("teardownResource", {"reason": "done"}) == {"result": {}}

@@ -12,10 +12,11 @@ from mcpframe.frame.core.roles import State
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.dialect import DIALECT
 from mcpframe.frame.setup_phase import SetupCompleted, SetupErrorCode
-from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.data import checkout_dir, page_dir
 from mcpframe.kit.base.node import find_node
-from mcpframe.kit.bundle.inbox import SCRIPT, inbox_data
+from mcpframe.kit.bundle.inbox import inbox_data
 from mcpframe.kit.bundle.inspect import Inspected, InspectedSetup
+from mcpframe.kit.bundle.scripts import BUNDLED_INBOX
 from mcpframe.kit.project.config import McpframeConfig
 from tests.support.mcpb import to_client
 from tests.support.sep import connection_in, hear
@@ -69,7 +70,7 @@ def test_a_dialect_without_allowed_origins_calls_nobody() -> None:
 def said() -> dict[str, Any]:
     script = checkout_dir() / "tests" / "support" / "inbox.mjs"
     given = json.dumps(data(InspectedSetup(True, (CAMERA,))))
-    told: dict[str, Any] = json.loads(find_node().run(str(script), str(SCRIPT), given))
+    told: dict[str, Any] = json.loads(find_node().run(str(script), str(page_dir() / BUNDLED_INBOX), given))
     return told
 
 

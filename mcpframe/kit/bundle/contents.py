@@ -18,7 +18,6 @@ from mcpframe.kit.bundle.assets import Asset, asset, content_hash, hashed
 from mcpframe.kit.bundle.collect import style_paths
 from mcpframe.kit.bundle.csp import header_policy, page_policy
 from mcpframe.kit.bundle.deferred_modules import needs_deferred
-from mcpframe.kit.bundle.inbox import SCRIPT as INBOX
 from mcpframe.kit.bundle.inbox import inbox_data
 from mcpframe.kit.bundle.index_page import link, prefetch_script, relative_url, render_page
 from mcpframe.kit.bundle.inspect import Inspected
@@ -28,7 +27,7 @@ from mcpframe.kit.bundle.memory import DECODER
 from mcpframe.kit.bundle.optional_native import is_foreign, pure_wheel
 from mcpframe.kit.bundle.patches import SCRIPT, Patched, patch_script
 from mcpframe.kit.bundle.runtime import ABI, PLATFORM, PYTHON_VERSION, VERSION, Runtime
-from mcpframe.kit.bundle.scripts import loader_script
+from mcpframe.kit.bundle.scripts import inbox_script, loader_script
 from mcpframe.kit.bundle.snapshot import AUTHOR, Snapshot
 from mcpframe.kit.bundle.view_files import view_files
 from mcpframe.kit.bundle.write import SHARED
@@ -107,7 +106,7 @@ def assemble(
     about = {"name": name, "version": inspected.version or "0", "title": title}
     opaque = config.options.allow_opaque
     inbox = inbox_data(inspected, config, about, origins.parse(opaque=opaque)) if config.kind == "server" else None
-    inline = [*([INBOX.read_text("utf-8")] if inbox else []), *([prefetch_script()] if image else [])]
+    inline = [*([inbox_script()] if inbox else []), *([prefetch_script()] if image else [])]
     policy = page_policy(config.csp, frames=config.kind == "page", inline=inline)
     own = {dialect: list(entries) for dialect, entries in origins.own.items()}
     own_origins = {"dialect_origins": own} if own else {}

@@ -14,12 +14,8 @@ from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.events import Send
 from mcpframe.frame.core.origins import ANY, OriginLists
 from mcpframe.frame.dialects.available import dialects, inner_candidates
-from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.inspect import Inspected, InspectedSetup
 from mcpframe.kit.project.config import McpframeConfig
-
-SCRIPT = page_dir() / "inbox.js"
-"""The inline script of a server's page, which runs before all others."""
 
 _ANYONE = parse_allowed_origins([ANY])  # openings do not depend on the allowed origins
 _MOST = 100

@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.bundle.assets import Asset
-from mcpframe.kit.bundle.inbox import SCRIPT
+from mcpframe.kit.bundle.scripts import inbox_script
 
 
 def relative_url(asset: Asset, folder: str) -> str:
@@ -69,7 +69,7 @@ def render_page(
         modules=modules,
         preloads=preloads,
         prefetch=_Raw(prefetch_script()) if prefetch else None,
-        inbox={"script": _Raw(SCRIPT.read_text("utf-8")), "data": _json(inbox)} if inbox else None,
+        inbox={"script": _Raw(inbox_script()), "data": _json(inbox)} if inbox else None,
     )
     return markup.encode()
 

@@ -1,8 +1,9 @@
 """The scripts of a framed page, from `static`: each is one file when a page loads it, as each request delays the start.
 
-`static/page/loader.js` and the modules it imports are bundled by esbuild into `static/page/bundled/loader.js`, which is
-in the repository: neither a build nor an installed mcpframe needs esbuild. Its first line is a comment with the sources
-it was bundled from and their hash, so that nothing is built with a bundled script that is older than its sources.
+`static/page/loader.js` and the modules it imports are bundled by esbuild into `static/page/bundled/loader.js`, and
+`inbox.js` likewise. Both results are in the repository: neither a build nor an installed mcpframe needs esbuild. Their
+first line is a comment with the sources and their hash, so that nothing is built with a script that is older than its
+sources.
 `mcpframe.kit.publish.page_script` writes it.
 """
 
@@ -18,8 +19,10 @@ from mcpframe.kit.base.errors import KitError
 
 BUNDLED = "bundled/loader.js"
 """The page's bundled script, in `static/page`."""
-LOADER = "page/loader.js"
-"""The module that it is bundled from, in `static`."""
+BUNDLED_INBOX = "bundled/inbox.js"
+"""The inline script of a server's page, which runs before all others."""
+SOURCES = {BUNDLED: "page/loader.js", BUNDLED_INBOX: "page/inbox.js"}
+"""The modules that they are bundled from, in `static`."""
 SNAPSHOT_MAKER = "snapshot-maker.js"
 """The script of the page in which a build takes a snapshot, in `static/build`."""
 
@@ -36,7 +39,16 @@ def loader_script() -> bytes:
     Raises:
         KitError: It is missing, or its sources have changed since it was bundled.
     """
-    path = page_dir() / BUNDLED
+    return _bundled(BUNDLED)
+
+
+def inbox_script() -> str:
+    """Return the inline script of a server's page; see `loader_script`."""
+    return _bundled(BUNDLED_INBOX).decode()
+
+
+def _bundled(name: str) -> bytes:
+    path = page_dir() / name
     try:
         first, _, script = path.read_text("utf-8").partition("\n")
         record = json.loads(first.removeprefix("//"))

@@ -12,7 +12,7 @@ from pathlib import Path
 from mcpframe.kit.base.data import page_dir, static_dir
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.assets import integrity
-from mcpframe.kit.bundle.scripts import BUNDLED, LOADER, with_record
+from mcpframe.kit.bundle.scripts import BUNDLED, BUNDLED_INBOX, SOURCES, with_record
 from mcpframe.kit.web.host_page import bundle_module
 
 SHIM_MODULE = Path(__file__).resolve().parents[2] / "frame" / "app_shim.py"
@@ -21,39 +21,43 @@ _SHIM = ("app/shim.html", "app/shim.js")
 _WIDTH = 100
 
 
-def write_page_script(modules: Path) -> Path:
-    """Bundle the page's script and write the file.
+def write_page_scripts(modules: Path) -> list[Path]:
+    """Bundle the page's scripts and write the files.
 
     Args:
         modules: A `node_modules` folder with esbuild, as `node.install_locked` creates it.
 
     Returns:
-        The written file.
+        The written files.
 
     Raises:
         KitError: esbuild is missing or fails.
     """
-    target = page_dir() / BUNDLED
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(bundled_page_script(modules), "utf-8", newline="\n")
-    return target
+    (page_dir() / BUNDLED).parent.mkdir(exist_ok=True)
+    for name in SOURCES:
+        (page_dir() / name).write_text(bundled_page_script(modules, name), "utf-8", newline="\n")
+    return [page_dir() / name for name in SOURCES]
 
 
-def bundled_page_script(modules: Path) -> str:
-    """Return the text of the bundled script, as `write_page_script` writes it."""
+def bundled_page_script(modules: Path, name: str = BUNDLED) -> str:
+    """Return the text of a bundled script, as `write_page_scripts` writes it."""
     with scratch("bundling") as folder:
-        made, record = folder / "loader.js", folder / "inputs.json"
-        # Comments are removed, but names are kept, so that error reports have the names of the sources.
-        bundle_module(str(static_dir() / LOADER), made, modules, record=record, minify=False)
+        made, record = folder / "script.js", folder / "inputs.json"
+        # Comments are removed, but names are kept, so that error reports have the names of the sources. The inline
+        # script is in every page.
+        minify = name == BUNDLED_INBOX
+        bundle_module(str(static_dir() / SOURCES[name]), made, modules, record=record, minify=minify)
         inputs = json.loads(record.read_text("utf-8"))["inputs"]
         text = made.read_text("utf-8")
+    if minify:
+        text = f"(()=>{{{text.strip()}}})()\n"
     static = static_dir().resolve()
-    sources = [(modules.parent / name).resolve().relative_to(static).as_posix() for name in inputs]
+    sources = [(modules.parent / path).resolve().relative_to(static).as_posix() for path in inputs]
     return with_record(text, sources)
 
 
 def write_shim_module(modules: Path) -> Path:
-    """Bundle the shim and write its Python module; see `write_page_script`."""
+    """Bundle the shim and write its Python module; see `write_page_scripts`."""
     SHIM_MODULE.write_text(shim_module(modules), "utf-8", newline="\n")
     return SHIM_MODULE
 

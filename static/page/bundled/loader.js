@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "26e226cce03eeb69853f59e80f4f316703a996e2bfb4ce9b1bd4b47207f827b8"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "88537cc44843fac073a9dae62ba8cd787de2459d3ee4bca6116b1f6460190901"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -913,7 +913,7 @@ async function requireWebAssembly() {
     await WebAssembly.compile(emptyModule());
   } catch (error) {
     throw new BootError(
-      "WebAssembly is blocked by this page's Content Security Policy: its script-src needs 'wasm-unsafe-eval'. Send the headers that were built with the page (_headers, .htaccess, …), or none of your own.",
+      new URL(absolute(files.wasm.url)).origin !== location.origin ? "The host of this view does not allow WebAssembly, which the view needs: its Content Security Policy has no 'wasm-unsafe-eval'." : "WebAssembly is blocked by this page's Content Security Policy: its script-src needs 'wasm-unsafe-eval'. Send the headers that were built with the page (_headers, .htaccess, …), or none of your own.",
       String(error)
     );
   }

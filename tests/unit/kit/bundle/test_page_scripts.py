@@ -107,7 +107,8 @@ def test_the_script_holds_every_module_of_the_page_except_those_that_are_inline(
 
 
 def test_the_bundled_script_in_the_repository_is_what_its_sources_make() -> None:
-    assert (page_dir() / BUNDLED).read_text("utf-8") == bundled_page_script(install_locked(checkout_dir()))
+    for name in scripts.SOURCES:
+        assert (page_dir() / name).read_text("utf-8") == bundled_page_script(install_locked(checkout_dir()), name)
 
 
 def test_the_shim_in_the_package_is_what_its_sources_make() -> None:
