@@ -14,6 +14,7 @@ from mcpframe import Page
 from mcpframe.frame.core.events import Wire
 from panels.about import About
 from panels.logs import Logs
+from panels.preview import Preview
 from panels.prompts import Prompts
 from panels.resources import Resources
 from panels.tool_view import Hosting
@@ -51,6 +52,7 @@ class ServerView:
         origin: str,
         *,
         sandbox: Callable[[], str],
+        is_own: Callable[[str], bool],
         changed: Callable[[], None],
         toast: Callable[[str], None],
         remove: Callable[[Server], Awaitable[None]],
@@ -62,6 +64,7 @@ class ServerView:
             server: the server.
             origin: the inspector's origin.
             sandbox: returns the address of the sandbox proxy for views; empty if there is none.
+            is_own: returns whether the server at an address is one of the user's own projects.
             changed: called when something changed that is stored, or shown in the list of servers.
             toast: shows a message for a moment.
             remove: removes the server.
@@ -69,6 +72,7 @@ class ServerView:
         self.server = server
         self._page = page
         self._sandbox = sandbox
+        self._is_own = is_own
         self._changed = changed
         self._toast = toast
         self._wire = WireLog()
@@ -115,13 +119,19 @@ class ServerView:
             "resources": self._resources,
             "prompts": Prompts(page, self._panels["prompts"], connection, self._resources.read),
         }
+        self._preview_panel = tabs.add("As a view")
+        self._preview = Preview(page, self._preview_panel, connection, self._hosting())
         self._logs = Logs(page, tabs.add("Logs"), connection)
         WireView(page, tabs.add("Wire"), self._wire, name=lambda: self.server.name)
         TimelineView(page, tabs.add("Timeline"), self._timeline, self._wire)
         self._about = About(page, tabs.add("About"), connection)
 
     def _hosting(self) -> Hosting:
-        return Hosting(self._sandbox, lambda message: self._wire.record(message, "view"))
+        return Hosting(
+            sandbox=self._sandbox,
+            is_own=lambda: self._is_own(self.server.url),
+            on_wire=lambda message: self._wire.record(message, "view"),
+        )
 
     # Called by the shell
 
@@ -169,7 +179,7 @@ class ServerView:
         self._show.hidden = state != "connected" or (not popup and server.visibility != "optional")
         self._show.text = "Bring page to front" if popup else "Hide page" if shown else "Show page"
         self._show.set("title", server.visibility_message or None)
-        for panel in self._panels.values():
+        for panel in (*self._panels.values(), self._preview_panel):
             panel.set("inert", state != "connected")
         self._tell_problem()
         self._changed()
@@ -185,6 +195,7 @@ class ServerView:
         await self._logs.connected()
         for which in self._lists:
             await self._refresh(which)
+        await self._preview.connected()
 
     def logged(self, params: types.LoggingMessageNotificationParams) -> None:
         """Show a log message."""

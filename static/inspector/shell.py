@@ -32,6 +32,7 @@ class Shell:
         self._stored: Any = None
         self._offered = Offered()
         self._rebuilt: Rebuilt | None = None
+        self._built: set[str] = set()
         self._url = page.element("#insp-url")
         self._problem = page.element("#insp-url-problem")
         self._place = page.element("#insp-place")
@@ -139,7 +140,7 @@ class Shell:
             self._page.js.defaultView.history.replaceState(None, "", location.pathname + location.search)
         if link is None:
             return
-        known = link.url in self._offered.named or link.url in map(self._address_of, self._offered.examples)
+        known = self._is_own(link.url)
         there = self._servers.with_url(link.url)
         if there is None and (known or await agrees(self._page, link.url)):
             there = await self.add(link.url, era=link.era)
@@ -167,6 +168,7 @@ class Shell:
         """Connect to a server under development again after each build; add it the first time."""
         before: str | None = None
         async for rebuilt in news(self._page.browser.fetch, self._find_rebuilds):
+            self._built.add(rebuilt.url)
             views = [self._views[server.session_id] for server in self._servers if server.url == rebuilt.url]
             for view in views:
                 await view.rebuilt(rebuilt.error, reconnect=rebuilt.is_new and before is not None)
@@ -207,12 +209,16 @@ class Shell:
             server,
             self._origin,
             sandbox=lambda: self._offered.sandbox,
+            is_own=self._is_own,
             changed=self._on_change,
             toast=self._toasts.show,
             remove=self._remove,
         )
         self._views[server.session_id] = view
         return view
+
+    def _is_own(self, url: str) -> bool:
+        return url in self._built or url in self._offered.named or url in map(self._address_of, self._offered.examples)
 
     def _on_change(self) -> None:
         self._render()

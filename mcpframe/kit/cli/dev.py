@@ -33,7 +33,7 @@ def dev(
     with ExitStack() as stack:
         inspecting = stack.enter_context(serve_inspector(rebuilds=channel, progress=step))
         server = stack.enter_context(
-            serve_dev(path, port=port, also=(inspecting.origin,), channel=channel, progress=step)
+            serve_dev(path, port=port, also=(inspecting.origin, inspecting.sandbox), channel=channel, progress=step)
         )
         if server.first_error:
             print_error(server.first_error)

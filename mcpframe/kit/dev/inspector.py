@@ -44,12 +44,14 @@ class Inspecting:
         url: Its address.
         servers: The addresses of the servers that were built for it, by bundle name.
         named: The servers that a link may add without a question to the user.
+        sandbox: The origin of the sandbox for views, which servers have to allow, too, to be views here.
     """
 
     origin: str
     url: str
     servers: Mapping[str, str] = field(default_factory=dict)
     named: list[str] = field(default_factory=list)
+    sandbox: str = ""
 
     def url_with(self, server: str, era: str = "auto") -> str:
         """Return the inspector's address for a server, which it adds if it is not there yet.
@@ -83,7 +85,7 @@ def serve_inspector(
     """Serve the inspector, and the servers of projects as its examples, for the duration of the block.
 
     Args:
-        projects: The projects, as for `build`. Only the inspector's origin may embed them.
+        projects: The projects, as for `build`. Only the inspector, and its sandbox, may embed them.
         port: The port of the inspector; 0 for the usual one, or else a free one.
         rebuilds: The channel that reports builds of a server; the inspector then reconnects to it.
         progress: Reports long steps.
@@ -116,13 +118,14 @@ def serve_inspector(
             # Bundles for a random port are of no use to the next run.
             kept = served.port in (port, _PAGE_PORT)
             paths = [str(path.resolve()) for path in projects]
+            allowed = [served.origin, sandbox.origin]
             folder = _kept("inspected", served.origin, *paths) if kept else stack.enter_context(scratch("inspected"))
-            built = [build(item, folder, allowed_origins=[served.origin], progress=progress) for item in projects]
+            built = [build(item, folder, allowed_origins=allowed, progress=progress) for item in projects]
             site = _serve(stack, Site(folder, readers=[served.origin]), 0, _SERVERS_PORT, FRAMED_HOST)
             for result in built:
                 servers[result.name] = f"{site.origin}/{result.url_path}"
                 examples.append({"title": result.manifest["title"], "url": servers[result.name]})
-        yield Inspecting(served.origin, f"{served.origin}/{page.url_path}", servers, named)
+        yield Inspecting(served.origin, f"{served.origin}/{page.url_path}", servers, named, sandbox.origin)
 
 
 def _sandbox(_: Request) -> Response:

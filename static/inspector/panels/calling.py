@@ -24,6 +24,7 @@ class Calling:
 
     Attributes:
         form: the form; None if there is nothing to fill in.
+        result: the element that the result is shown in.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Calling:
         self._status = row.add("span", role="status", class_="quiet")
         self._bar = place.add("progress", aria_label="Progress", hidden=True)
         self._problem = place.add("p", role="alert", class_="insp-problem", hidden=True)
-        self._result = place.add("div", role="region", aria_label="Result", class_="insp-result")
+        self.result = place.add("div", role="region", aria_label="Result", class_="insp-result")
         outside.on("submit", self._run)
         self._cancel.on("click", self._stop)
 
@@ -78,7 +79,7 @@ class Calling:
             with anyio.CancelScope() as self._scope:
                 result = await self._ask(value, self._on_progress)
                 told = f"Answered in {duration(time.monotonic() - start)}."
-                show_result(self._page, self._result, result, read=self._read)
+                show_result(self._page, self.result, result, read=self._read)
         except Exception as error:  # noqa: BLE001  any error of the server or of the SDK is shown
             told = f"Failed after {duration(time.monotonic() - start)}."
             self._problem.text = sentence(error)
@@ -89,7 +90,7 @@ class Calling:
 
     def _begin(self) -> None:
         self._problem.hidden = True
-        self._result.clear()
+        self.result.clear()
         self._button.disabled = True
         self._cancel.hidden = False
         self._status.text = "Waiting …"

@@ -16,6 +16,7 @@ from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.frame.core.events import Wire
 from mcpframe.frame.elements import Element
 from mcpframe.frame.partial_arguments import partial_arguments
+from own_page import OwnPage
 from panels.calling import Calling, duration
 from results import json_tree
 from telling import sentence, wire
@@ -37,10 +38,13 @@ class Hosting:
 
     Attributes:
         sandbox: returns the address of the sandbox proxy; empty if there is none.
+        is_own: returns whether the server is one of the user's own projects, which were named on the command line. Its
+            views have the sandbox's origin, and frame its page where they would frame the published one.
         on_wire: called with every message between the inspector and a view.
     """
 
     sandbox: Callable[[], str]
+    is_own: Callable[[], bool]
     on_wire: Callable[[Wire], None]
 
 
@@ -86,6 +90,7 @@ class ToolView:
         self._page = page
         self._connection = connection
         self._name = str(tool["name"])
+        self._title = str(tool.get("title") or self._name)
         self._hosting = hosting
         self._running: RunningView | None = None
         self._task: asyncio.Task[None] | None = None
@@ -180,11 +185,15 @@ class ToolView:
             shown.given.set()
 
     def _host(self) -> AppHost:
-        hooks = ViewHooks(self._page, self._name, self._activity)
+        hooks = ViewHooks(self._page, self._title, self._activity)
+        client: Any = self._connection.ready
+        if self._hosting.is_own():
+            client = OwnPage(client, self._connection.server.url, self._on_replaced)
         return AppHost(
-            self._connection.ready,
+            client,
             self._name,
             sandbox=self._hosting.sandbox(),
+            own_origin=self._hosting.is_own(),
             context=self._controls.surroundings.context(),
             name="mcpframe-inspector",
             wasm=self._controls.wasm,
@@ -249,6 +258,9 @@ class ToolView:
         self._policy.add("summary", "What it declares")
         granted = {"csp": view.policy.csp, "refused": list(view.policy.refused)}
         json_tree(self._page, self._policy.add("div"), {"declared": dict(view.resource.ui), **granted})
+
+    def _on_replaced(self, published: str) -> None:
+        self._activity.note("Own page", f"Framed in place of {published}")
 
     def _on_change(self) -> None:
         surroundings = self._controls.surroundings

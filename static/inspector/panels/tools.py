@@ -100,10 +100,12 @@ class Tools:
             return answer
 
         schema = tool.get("inputSchema") or {"type": "object"}
-        Calling(self._page, place, schema, "Call", call, label=f"Arguments of {item.name}", read=self._read)
+        calling = Calling(self._page, place, schema, "Call", call, label=f"Arguments of {item.name}", read=self._read)
         view = None
         if view_of(tool):
-            view = self._view = ToolView(self._page, place, self._connection, tool, self._hosting)
+            outcome = place.add("div", class_="insp-outcome")
+            view = self._view = ToolView(self._page, outcome, self._connection, tool, self._hosting)
+            outcome.js.append(calling.result.js)
             if shown := self._shown.get(item.name):
                 self._page.run(lambda: view.replay(shown), "Showing a view again")
         more = place.add("details", class_="insp-more")

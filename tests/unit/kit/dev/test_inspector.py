@@ -59,8 +59,8 @@ def test_projects_are_built_for_the_inspector_and_offered(built: list[tuple[str,
     with serve_inspector([one, two]) as served:
         assert [(name, origins) for name, _, origins in built] == [
             ("inspector", None),
-            ("one", [served.origin]),
-            ("two", [served.origin]),
+            ("one", [served.origin, served.sandbox]),
+            ("two", [served.origin, served.sandbox]),
         ]
         examples = json.loads(get(f"{served.url}examples.json"))["servers"]
         assert examples == [

@@ -1,0 +1,71 @@
+"""A server's page as a view of MCP Apps, with arguments and a result that the user writes.
+
+For a view whose server is not in the page: one in plain Python, whose tools the inspector cannot call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from connection import Connection
+from jsontext import NotJson, read_json
+from mcpframe import Page
+from mcpframe.frame.elements import Element
+from own_page import PAGE_URI
+from panels.tool_view import Hosting, ToolView
+
+_RESULT = '{"content": [{"type": "text", "text": "A result"}], "structuredContent": {}}'
+
+
+class Preview:
+    """The panel."""
+
+    def __init__(self, page: Page, place: Element, connection: Connection, hosting: Hosting) -> None:
+        """Build the panel; the parameters are those of `Tools`."""
+        place.add(
+            "p",
+            "Shows this page as a host of MCP Apps does, with a tool call that you write. After a rebuild it is shown "
+            "again, with the same call.",
+            class_="quiet",
+        )
+        form = place.add("form", class_="insp-call", novalidate=True, aria_label="Tool call to show")
+        self._arguments = self._json(form, "Arguments", "{}")
+        self._result = self._json(form, "Result", _RESULT)
+        self._problem = form.add("p", role="alert", class_="insp-problem", hidden=True)
+        form.add("div", class_="insp-row").add("button", "Show", type="submit", class_="main")
+        tool = {"name": PAGE_URI, "title": "this page"}
+        self._view = ToolView(page, place.add("div", class_="insp-detail"), connection, tool, hosting)
+        form.on("submit", self._show)
+
+    async def connected(self) -> None:
+        """Show the page again if it was shown: the session is a new one."""
+        await self._view.reload()
+
+    async def close(self) -> None:
+        """Tear the view down."""
+        await self._view.close()
+
+    def _json(self, form: Element, label: str, text: str) -> Element:
+        control = form.add("label", label, class_="insp-field").add("textarea", rows="3", spellcheck="false")
+        control.value = text
+        return control
+
+    async def _show(self) -> None:
+        values: list[Any] = []
+        for control, name in ((self._arguments, "arguments"), (self._result, "result")):
+            try:
+                value = read_json(control.value)
+            except NotJson:
+                value = None
+            control.set("aria-invalid", None if isinstance(value, dict) else "true")
+            if not isinstance(value, dict):
+                self._problem.text = f"The {name} must be a JSON object."
+                self._problem.hidden = False
+                control.focus()
+                return
+            values.append(value)
+        self._problem.hidden = True
+        arguments, result = values
+        shown = await self._view.begin(arguments)
+        shown.result = {"content": [], **result}
+        shown.over.set()
