@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 import sys
 import textwrap
 from collections.abc import AsyncIterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
@@ -100,15 +104,39 @@ async def session(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
         yield session
 
 
+@pytest.mark.skipif(sdk.has_fastmcp(), reason="of the SDK's own FastMCP")
+async def test_over_http(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "served_views.py").write_text(textwrap.dedent(SOURCES["FastMCP"]))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    app = import_module("served_views").server.streamable_http_app()
+    connect: Any = import_module("mcp.client.streamable_http").streamable_http_client
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        http = uvicorn.Server(uvicorn.Config(app, log_config=None))
+        serving = asyncio.create_task(http.serve([listener]))
+        try:
+            address = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
+            async with connect(address) as (read, write, *_), ClientSession(read, write) as session:
+                await session.initialize()
+                await _check_session(session)
+        finally:
+            http.should_exit = True
+            await serving
+
+
 @pytest.mark.parametrize("session", ["FastMCP", *(["lowlevel"] if "lowlevel" in SOURCES else [])], indirect=True)
 async def test_over_stdio(session: ClientSession) -> None:
+    await _check_session(session)
+    result = await session.call_tool("show", {"place": "Wien"})
+    assert result.content[0].text == "Sun in Wien"  # type: ignore[union-attr]
+
+
+async def _check_session(session: ClientSession) -> None:
     tools = (await session.list_tools()).tools
     resources = (await session.list_resources()).resources
     read: Any = session.read_resource
     contents = (await read(URI)).contents
     _check(*([item.model_dump(mode="json", by_alias=True) for item in items] for items in (tools, resources, contents)))
-    result = await session.call_tool("show", {"place": "Wien"})
-    assert result.content[0].text == "Sun in Wien"  # type: ignore[union-attr]
 
 
 def _check(tools: list[Any], resources: list[Any], contents: list[Any]) -> None:
