@@ -24,7 +24,7 @@ from mcpframe.frame.app_host_server import MIME_TYPE, ViewResource, ViewServer
 from mcpframe.frame.app_host_view import RunningView
 from mcpframe.frame.app_policy import ViewPolicy, content_policy, granted
 from mcpframe.frame.core.connection import Candidate, Connection, Options
-from mcpframe.frame.core.errors import AppError, StateError
+from mcpframe.frame.core.errors import AppError, OriginError, StateError
 from mcpframe.frame.core.events import Closed, Event
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects.mcp_apps.events import ViewCalled
@@ -62,7 +62,7 @@ class AppHost:
         client: Client,
         tool: str,
         *,
-        sandbox: str,
+        sandbox: str | None = None,
         own_origin: bool = False,
         context: Json | None = None,
         name: str = "mcpframe",
@@ -81,7 +81,8 @@ class AppHost:
         Args:
             client: a connected client of the view's server. The view reaches no other.
             tool: the name of the tool whose view is shown, or the `ui://` address of a view.
-            sandbox: the address of the sandbox proxy, on another origin than this page.
+            sandbox: the address of the sandbox proxy, on another origin than this page. A page that was built with
+                `sandbox_origin` has one, which is used by default.
             own_origin: whether the sandbox's origin belongs to this server alone, so that its views may have it as
                 theirs, with storage. By default a view's origin is opaque.
             context: the host's context in the names of MCP Apps: `theme`, `locale`, `containerDimensions`, ….
@@ -104,11 +105,12 @@ class AppHost:
                 `on_teardown_request()` take note.
 
         Raises:
-            OriginError: for an address that is none.
+            OriginError: for an address that is none, or is of this page's own origin.
+            StateError: if there is no sandbox.
             TypeError: for a function of another name.
             ValueError: for a permission that no view can have.
         """
-        self.sandbox, self._origin = parse_address(sandbox)
+        self.sandbox, self._origin = _parse_sandbox(sandbox)
         self._server = ViewServer(client)
         self._tool = tool
         self._own_origin = own_origin
@@ -222,6 +224,20 @@ class AppHost:
             "policy": content_policy(policy, wasm=self._wasm),
             "allow": allow_attribute(permissions.values()),
         }
+
+
+def _parse_sandbox(sandbox: str | None) -> tuple[str, str]:
+    """Return the address of the sandbox proxy, and its origin."""
+    if sys.platform == "emscripten":
+        from mcpframe.frame.browser import frames
+
+        address, origin = parse_address(frames.absolute(sandbox) if sandbox else frames.sandbox_address())
+        if origin == frames.own_origin():
+            raise OriginError(f"{address} is of this page's own origin: serve the sandbox on another one.")
+        return address, origin
+    if sandbox is None:
+        raise StateError("Outside of a browser's page pass AppHost the address of a sandbox.html.")
+    return parse_address(sandbox)
 
 
 def _place_of(place: Any) -> Place:

@@ -154,3 +154,25 @@ async def test_hosts_in_python_in_both_architectures(
     await page.goto(f"{origin}/dashboard/")
     greeting = page.frame_locator("#copilot iframe").locator("#greeting")
     await expect(greeting).to_have_text("Hello, Ada", timeout=2 * BOOT_PATIENCE * 1000)
+
+
+async def test_a_host_of_views_in_python(
+    context: BrowserContext, troubles: Troubles, publish: Publish, tmp_path: Path
+) -> None:
+    """The output root is published twice: the second origin has the sandbox."""
+    origin = "https://app.example"
+    built = build(EXAMPLES / "view-host", tmp_path)
+    build(EXAMPLES / "clock", tmp_path, allowed_origins=[origin])
+    await publish(origin, tmp_path)
+    await publish("https://sandbox.example", tmp_path)
+    page = await context.new_page()
+    await page.goto(f"{origin}/{built.url_path}")
+    view = page.frame_locator("#view iframe").frame_locator("iframe")
+    await expect(view.locator("#time")).to_contain_text("Vienna: ", timeout=2 * BOOT_PATIENCE * 1000)
+    await expect(page.locator("#text")).to_contain_text("Vienna")
+    await expect(page.locator("#view iframe")).to_have_css("height", "120px")
+    await view.locator("#thank").click()
+    await expect(page.locator("#status")).to_have_text("You: Thank you")
+    await page.locator("#close").click()
+    await expect(page.locator("#status")).to_have_text("Closed")
+    await expect(page.locator("#view iframe")).to_have_count(0)

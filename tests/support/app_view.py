@@ -80,14 +80,18 @@ class PythonView:
         framing: how it is framed.
         handed: what the proxy got.
         session: the view's session.
+        messages: the view's messages with its host.
         done: set when the code has run.
         may_start: cleared by a test for a view that starts later.
     """
 
     host: AppsHost
     session: Session
+    messages: HostMessages
 
-    def __init__(self, code: ViewCode | None = None, offer: ViewOffer | None = None, **handlers: Any) -> None:
+    def __init__(
+        self, code: ViewCode | None = None, offer: ViewOffer | None = None, **handlers: Callable[[Any], Any]
+    ) -> None:
         """Make a view.
 
         Args:
@@ -101,7 +105,7 @@ class PythonView:
         self.may_start.set()
         self._code = code
         self._offer = offer or ViewOffer(name="a view", version="1.2")
-        self._handlers = handlers
+        self._handlers = handlers or {}
 
     async def __call__(self, window: FakeWindow, framing: Framing) -> None:
         self.window, self.framing = window, framing
@@ -119,7 +123,7 @@ class PythonView:
         stop()
         await self.may_start.wait()
         connection = Connection([Candidate(VIEW, parse_allowed_origins([HOST]), self._offer)])
-        messages = HostMessages(host_api)
+        self.messages = messages = HostMessages(host_api)
         async with open_session(connection, window, intercept=messages) as self.session:
             assert isinstance(messages.handler, AppsHost)
             self.host = messages.handler

@@ -32,6 +32,36 @@ def absolute(url: str) -> str:
         return url
 
 
+def sandbox_address() -> str:
+    """Return the address of the sandbox proxy that this page was built with, on its other origin.
+
+    A preview on this machine has two origins of its own: the address with `localhost`, and that with 127.0.0.1.
+
+    Raises:
+        StateError: where the page was built without one.
+    """
+    found = js.document.querySelector("meta[name=mcpframe-sandbox]")
+    if not isinstance(found, JsProxy):
+        raise StateError(
+            "Views run in a sandbox of another origin: set sandbox_origin in [tool.mcpframe] and build the page again, "
+            "or pass AppHost the address of a sandbox.html."
+        )
+    url = js.URL.new(found.content, js.document.baseURI)
+    host = str(url.hostname)
+    if host == "localhost" or host.endswith(".localhost"):
+        url.hostname = "127.0.0.1"
+    elif host == "127.0.0.1":
+        url.hostname = "localhost"
+    else:
+        return str(js.URL.new(url.pathname, found.getAttribute("data-origin")).href)
+    return str(url.href)
+
+
+def own_origin() -> str:
+    """Return the origin of this page."""
+    return str(js.origin)
+
+
 def place_of(target: Any) -> Place:
     """Return the place for a selector, an element, `POPUP` or a `Place`.
 

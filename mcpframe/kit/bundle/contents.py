@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from mcpframe.frame.core.origins import OriginEntries
-from mcpframe.kit.base.data import page_dir
+from mcpframe.kit.base.data import page_dir, static_dir
 from mcpframe.kit.bundle.archive import Files, pack
 from mcpframe.kit.bundle.assets import Asset, asset, content_hash, hashed
 from mcpframe.kit.bundle.collect import style_paths
@@ -33,6 +33,8 @@ from mcpframe.kit.bundle.view_files import view_files
 from mcpframe.kit.bundle.write import SHARED
 from mcpframe.kit.project.project import Project
 
+SANDBOX = static_dir() / "app" / "sandbox.html"
+"""The page between a host and a view: see `mcpframe.frame.app_host`."""
 _MANIFEST_FORMAT = 1
 _LICENCES = b"""\
 The licences of the packages in this folder, as distributed with them.
@@ -107,7 +109,8 @@ def assemble(
     opaque = config.options.allow_opaque
     inbox = inbox_data(inspected, config, about, origins.parse(opaque=opaque)) if config.kind == "server" else None
     inline = [*([inbox_script()] if inbox else []), *([prefetch_script()] if image else [])]
-    policy = page_policy(config.csp, frames=config.kind == "page", inline=inline)
+    policy = page_policy(config.csp, frames=config.kind == "page", inline=inline, sandbox=config.sandbox_origin)
+    sandbox = hashed(f"{SHARED}/sandbox.html", SANDBOX.read_bytes()) if config.sandbox_origin else None
     own = {dialect: list(entries) for dialect, entries in origins.own.items()}
     own_origins = {"dialect_origins": own} if own else {}
     boot = {
@@ -168,14 +171,16 @@ def assemble(
         "prefetch": image is not None,
         "inbox": inbox,
     }
-    index = asset(f"{name}/index.html", render_page(**page, csp=policy))
+    proxy = {**link(sandbox, name), "origin": config.sandbox_origin} if sandbox else None
+    index = asset(f"{name}/index.html", render_page(**page, csp=policy, sandbox=proxy))
     views: list[Asset] = []
     app = None
     if config.url and config.kind == "server" and origins.parse(opaque=opaque).of("mcp_apps") is not None:
         views, app = view_files(config.url, name, config.csp, config.app, policy, page)
     plain = [*archives.values(), *([deferred] if at_start else [])]
     first_visit = [*scripts.all, *native, *styles, *starting, index]
-    later = [item for item in (*plain, deferred, *author_assets.values()) if item not in first_visit]
+    others = (*plain, deferred, *author_assets.values(), *([sandbox] if sandbox else []))
+    later = [item for item in others if item not in first_visit]
     assets = [*first_visit, *dict.fromkeys(later), *views, licences, *lazy_files]
     manifest = {
         "mcpframe_manifest": _MANIFEST_FORMAT,

@@ -8,15 +8,21 @@ from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.kit.bundle.assets import integrity
 from mcpframe.kit.project.config import CspConfig
 
+LOOPBACK = ("http://localhost:*", "http://127.0.0.1:*")
+"""Where a page is previewed: it then finds its sandbox under the other of these names."""
 
-def page_policy(csp: CspConfig, *, frames: bool = False, inline: Iterable[str] = ()) -> str:
+
+def page_policy(csp: CspConfig, *, frames: bool = False, inline: Iterable[str] = (), sandbox: str | None = None) -> str:
     """Return the policy that the page contains, in a meta element.
 
     Args:
         csp: The author's configuration.
         frames: Whether the page may frame pages of its own origin; the author's `frame_src` takes precedence.
         inline: The inline scripts of the page.
+        sandbox: The origin of the sandbox for views; None for none.
     """
+    framed = csp.frame_src or (["'self'"] if frames else [])
+    framed = [*framed, *([sandbox, *LOOPBACK] if sandbox else [])]
     script = ["'self'", "'wasm-unsafe-eval'", *(["'unsafe-eval'"] if csp.unsafe_eval else [])]
     script += [f"'{integrity(text.encode())}'" for text in inline]
     directives = {
@@ -27,7 +33,7 @@ def page_policy(csp: CspConfig, *, frames: bool = False, inline: Iterable[str] =
         "img-src": ["'self'", "data:", "blob:", *csp.img_src],
         "font-src": ["'self'", *csp.font_src],
         "media-src": ["'self'", "data:", "blob:", *csp.media_src],
-        "frame-src": csp.frame_src or ["'self'" if frames else "'none'"],
+        "frame-src": framed or ["'none'"],
         "worker-src": csp.worker_src or ["'none'"],
         "base-uri": ["'none'"],
         "form-action": ["'none'"],

@@ -41,6 +41,7 @@ def render_page(
     preloads: Iterable[Mapping[str, Any]],
     prefetch: bool,
     inbox: Mapping[str, Any] | None = None,
+    sandbox: Mapping[str, Any] | None = None,
 ) -> bytes:
     """Render index.html.
 
@@ -55,6 +56,7 @@ def render_page(
         preloads: Files that the loader fetches.
         prefetch: Whether the page has the inline script that fetches its snapshot.
         inbox: The data of `inbox.js`, as returned by `inbox_data`; None for a page without it.
+        sandbox: The sandbox proxy for views, as returned by `link`, and its origin; None for a page without views.
     """
     environment = Environment(
         loader=FileSystemLoader(page_dir()), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -68,6 +70,7 @@ def render_page(
         loader=loader,
         modules=modules,
         preloads=preloads,
+        sandbox=sandbox,
         prefetch=_Raw(prefetch_script()) if prefetch else None,
         inbox={"script": _Raw(inbox_script()), "data": _json(inbox)} if inbox else None,
     )

@@ -97,6 +97,13 @@ def _address(value: str) -> str:
     return value if value.endswith("/") else f"{value}/"
 
 
+def _origin(value: str) -> str:
+    try:
+        return parse_origin(value)
+    except OriginError as error:
+        raise ValueError(str(error)) from None
+
+
 def _relative(value: str) -> str:
     parts = value.replace("\\", "/").split("/")
     if value.startswith(("/", "\\")) or ":" in value or ".." in parts:
@@ -243,6 +250,8 @@ class McpframeConfig(_Section):
             also writes the bundle as a view of MCP Apps.
         app: What such a view asks of its host.
         csp: What the page may load and contact.
+        sandbox_origin: A second origin at which the built folder is published, for the views that the page's `AppHost`
+            shows.
         options: Deadlines and limits of the connection.
         boot_timeout: Seconds until the page reports that it has not started.
         inspect: Import the server during the build, to check it and to list its tools.
@@ -269,6 +278,7 @@ class McpframeConfig(_Section):
     url: Annotated[str, AfterValidator(_address)] | None = None
     app: AppConfig = AppConfig()
     csp: CspConfig = CspConfig()
+    sandbox_origin: Annotated[str, AfterValidator(_origin)] | None = None
     options: OptionsConfig = OptionsConfig()
     boot_timeout: Seconds = 60.0
     inspect: bool = True
