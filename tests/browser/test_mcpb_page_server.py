@@ -47,7 +47,7 @@ async def open_around(context: BrowserContext, origins: Origins) -> Page:
     """Open a page of the host's origin with the official peers in it."""
     page = await context.new_page()
     await page.goto(f"{origins.host}/mcpb.html")
-    await page.wait_for_function("document.documentElement.dataset.state === 'loaded'")
+    await page.wait_for_selector("html[data-state=loaded]")
     return page
 
 
