@@ -8,14 +8,15 @@ load the page again.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from types import TracebackType
-from typing import Final, Literal, Protocol, Self
+from typing import Any, Final, Literal, Protocol, Self
 from urllib.parse import urlsplit
 
-from mcpframe.frame.core.errors import OriginError
+from mcpframe.frame.core.errors import OriginError, StateError
 from mcpframe.frame.core.events import Window
 from mcpframe.frame.core.origins import parse_origin
 
@@ -55,6 +56,9 @@ class Framing:
         sandbox: the `sandbox` attribute of the iframe; None for none. A popup has no sandbox.
         allow: the `allow` attribute of the iframe (Permissions Policy). In a popup the browser asks the user.
         visible: whether the iframe is initially shown.
+        html: HTML text to show in place of an address; None for none.
+        size: the width and height of the iframe in CSS; None to leave that to the page's style.
+        on_load: called when the page has loaded. Another document in its place is a `Departure`.
     """
 
     url: str
@@ -63,6 +67,9 @@ class Framing:
     sandbox: str | None = None
     allow: str = ""
     visible: bool = False
+    html: str | None = None
+    size: tuple[str, str] | None = None
+    on_load: Callable[[], None] | None = None
 
 
 class FramedWindow(Window, Protocol):
@@ -90,6 +97,24 @@ class FramedWindow(Window, Protocol):
 
 
 Place = Callable[[Framing], FramedWindow]
+
+
+def find_place(target: Any) -> Place:
+    """Return the place for a selector or an element of this page, `POPUP`, or a `Place`.
+
+    Raises:
+        StateError: if there is none, or this is no page and it is no `Place`.
+    """
+    if sys.platform == "emscripten":
+        from mcpframe.frame.browser.frames import place_of
+
+        return place_of(target)
+    if callable(target):
+        made: Place = target
+        return made
+    raise StateError(
+        f"{target!r} is a place in a browser's page: outside of one pass a PlaywrightPlace (mcpframe.kit.testing)."
+    )
 
 
 @dataclass(frozen=True, slots=True)
