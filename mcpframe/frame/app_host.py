@@ -30,7 +30,8 @@ from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects.mcp_apps.events import ViewCalled
 from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer
 from mcpframe.frame.dialects.mcp_apps.roles import HOST
-from mcpframe.frame.places import Framing, allow_attribute, find_place, parse_address
+from mcpframe.frame.find_place import find_place
+from mcpframe.frame.places import Framing, allow_attribute, parse_address
 from mcpframe.frame.session import Session, WireHook
 
 if TYPE_CHECKING:

@@ -29,6 +29,7 @@ from mcpframe.frame.core.errors import OriginError, PermissionsDenied, StateErro
 from mcpframe.frame.core.events import Closed, Event
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects.available import dialect
+from mcpframe.frame.find_place import find_place
 from mcpframe.frame.places import (
     POPUP,
     FramedWindow,
@@ -37,7 +38,6 @@ from mcpframe.frame.places import (
     Popup,
     VisibilityChanged,
     allow_attribute,
-    find_place,
     parse_address,
     parse_sandbox,
 )

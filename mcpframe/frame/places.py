@@ -8,15 +8,14 @@ load the page again.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from types import TracebackType
-from typing import Any, Final, Literal, Protocol, Self
+from typing import Final, Literal, Protocol, Self
 from urllib.parse import urlsplit
 
-from mcpframe.frame.core.errors import OriginError, StateError
+from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.core.events import Window
 from mcpframe.frame.core.origins import parse_origin
 
@@ -97,24 +96,6 @@ class FramedWindow(Window, Protocol):
 
 
 Place = Callable[[Framing], FramedWindow]
-
-
-def find_place(target: Any) -> Place:
-    """Return the place for a selector or an element of this page, `POPUP`, or a `Place`.
-
-    Raises:
-        StateError: if there is none, or this is no page and it is no `Place`.
-    """
-    if sys.platform == "emscripten":
-        from mcpframe.frame.browser.frames import place_of
-
-        return place_of(target)
-    if callable(target):
-        made: Place = target
-        return made
-    raise StateError(
-        f"{target!r} is a place in a browser's page: outside of one pass a PlaywrightPlace (mcpframe.kit.testing)."
-    )
 
 
 @dataclass(frozen=True, slots=True)

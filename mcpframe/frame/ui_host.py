@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mcpframe.frame.core.connection import Candidate, Connection, Options
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.core.events import Event
+from mcpframe.frame.core.events import Closed, Event
 from mcpframe.frame.core.origins import OPAQUE, parse_allowed_origins
 from mcpframe.frame.dialects.mcp_ui.offers import EmbedderOffer
 from mcpframe.frame.dialects.mcp_ui.roles import EMBEDDER
+from mcpframe.frame.find_place import find_place
 from mcpframe.frame.host_messages import plain
-from mcpframe.frame.places import Framing, allow_attribute, find_place, parse_address
+from mcpframe.frame.places import Framing, allow_attribute, parse_address
 from mcpframe.frame.session import Session, WireHook
 from mcpframe.frame.ui_host_actions import Actions, ShownUi
 from mcpframe.frame.ui_host_proxy import Proxied
@@ -133,7 +134,14 @@ class UiHost:
             if self._proxy is not None:
                 peer = Proxied(window, origin, self._resource(), shown.loaded)
             connection = Connection([candidate], options=self._options)
-            session = Session(connection, peer, on_event=self._on_event, on_wire=self._on_wire, intercept=shown)
+
+            def note(event: Event) -> None:
+                if isinstance(event, Closed):
+                    shown.closed.set()
+                if self._on_event:
+                    self._on_event(event)
+
+            session = Session(connection, peer, on_event=note, on_wire=self._on_wire, intercept=shown)
             session.streams[0].close()  # a page is no client or server of MCP: everything is taken before
             shown.attach(session, window)
             try:

@@ -89,6 +89,7 @@ class ShownUi:
 
     Attributes:
         size: the width and height that the page reports last; None for what it has not reported.
+        closed: set when its window is gone, or the host has removed it.
         session: the session with it.
     """
 
@@ -97,6 +98,7 @@ class ShownUi:
     def __init__(self, actions: Actions, axes: Sequence[str]) -> None:
         """Made by `UiHost.show`."""
         self.size: tuple[float | None, float | None] = (None, None)
+        self.closed = asyncio.Event()
         self._actions = actions
         self._axes = axes
         self._tasks: set[asyncio.Task[None]] = set()
@@ -122,6 +124,7 @@ class ShownUi:
 
     def close(self) -> None:
         """End: what is being handled is cancelled."""
+        self.closed.set()
         self._sizes.close()
         for task in tuple(self._tasks):
             task.cancel()

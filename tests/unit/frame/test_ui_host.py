@@ -39,6 +39,7 @@ class FramedPage:
         self.targets: set[str] = set()
         self.sizes: asyncio.Queue[tuple[int | None, int | None]] = asyncio.Queue()
         self.left = False
+        self.listened = asyncio.Event()
 
     def __call__(self, framing: Framing) -> FramedPage:
         self.framing = framing
@@ -58,6 +59,7 @@ class FramedPage:
 
     def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
         self._deliver, self.gone = deliver, gone
+        self.listened.set()
         return lambda: None
 
     def post(self, text: str, target_origin: str) -> None:
