@@ -21,7 +21,8 @@ from tests.browser.conftest import PAGES, SERVERS, Bundle, Origins, Troubles
 
 Json = dict[str, Any]
 PAGE = "ui_host_page.js"
-FOREIGN = ("MCP_TRANSPORT_HANDSHAKE", "ui/initialize")
+FOREIGN = ("MCP_TRANSPORT_HANDSHAKE", "ui/initialize", "mcp")
+"""The types or methods of the calls of other dialects: those of the SEP, of MCP Apps and of MCP-B."""
 
 
 @pytest.fixture(scope="session")
