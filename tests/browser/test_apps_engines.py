@@ -1,4 +1,4 @@
-"""A view in Firefox, in the official AppBridge, once through. Chromium is the reference."""
+"""A view in Firefox and in WebKitGTK, in the official AppBridge, once through. Chromium is the reference."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.browser import apps_hosts
 from tests.browser.conftest import PAGES, SERVERS
 from tests.browser.firefox import ensure_firefox, running
+from tests.browser.webkit import ensure_webkit, running_webkit
 
 LOADED = "while (document.documentElement.dataset.state !== 'loaded') await new Promise(requestAnimationFrame);"
 
@@ -29,12 +30,13 @@ class Engine(Protocol):
         """Run the body of an async function in it."""
 
 
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    program = ensure_firefox()
+@pytest.fixture(params=["firefox", "webkit"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    find, run = {"firefox": (ensure_firefox, running), "webkit": (ensure_webkit, running_webkit)}[request.param]
+    program = find()
     if program is None:
-        pytest.skip("no Firefox is installed, and none could be: install firefox or firefox-esr")
-    with running(program, tmp_path / "profile") as engine:
+        pytest.skip(f"no {request.param} is installed, and none could be: install firefox-esr or webkit2gtk-driver")
+    with run(program, tmp_path / "profile") as engine:  # type: ignore[operator]
         yield engine
 
 
