@@ -1,4 +1,4 @@
-"""Takes the README's pictures: the inspector in use, light and dark. `python3 build.py screenshots`."""
+"""Takes the README's pictures, light and dark: the inspector, and a view. `python3 build.py screenshots`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.browser.host_tab import OFF
 from mcpframe.kit.dev.inspector import serve_inspector
+from mcpframe.kit.web.serve import serve_folder
+from tests.browser.pairs import build_conversation
 
 IMAGES = checkout_dir() / "docs" / "images"
 SIZE: ViewportSize = {"width": 1180, "height": 760}
@@ -26,7 +28,17 @@ def main() -> None:
     """Take every picture again."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     projects = [templates_dir() / "pi-calculator", templates_dir() / "json-analyzer"]
-    with serve_inspector(projects, progress=step) as inspecting, sync_playwright() as playwright:
+    with (
+        serve_inspector(projects, progress=step) as inspecting,
+        scratch("pages") as folder,
+        scratch("projects") as work,
+        serve_folder(folder) as host,
+        serve_folder(folder) as tools,
+        sync_playwright() as playwright,
+    ):
+        origins = {"host": f"http://localhost:{host.port}", "tools": f"http://localhost:{tools.port}"}
+        with step("Building a conversation with a view"):
+            build_conversation(folder, work, **origins)
         options = launch_options(ensure_chromium(install=True, progress=step), off=OFF)
         for scheme in SCHEMES:
             # A profile on disk: in a private one, frames of another site store nothing, and a setup would be lost.
@@ -44,6 +56,8 @@ def main() -> None:
                 with step(f"Pictures, {scheme}"):
                     _call(page, IMAGES / f"inspector-call-{scheme}.png")
                     _set_up(page, IMAGES / f"inspector-setup-{scheme}.png")
+                    page.goto(f"{origins['host']}/conversation/")
+                    _show_view(page, IMAGES / f"view-{scheme}.png")
 
 
 def _call(page: Page, image: Path) -> None:
@@ -60,6 +74,16 @@ def _set_up(page: Page, image: Path) -> None:
     page.get_by_role("button", name="JSON analyzer", exact=True).click()
     dialog = page.get_by_role("dialog")
     dialog.frame_locator("iframe").get_by_role("button").first.wait_for()
+    page.screenshot(path=image)
+
+
+def _show_view(page: Page, image: Path) -> None:
+    page.get_by_label("A town").fill("Wien")
+    page.get_by_role("button", name="Call it").click()
+    view = page.frame_locator(".call iframe").frame_locator("iframe").frame_locator("iframe")
+    view.locator('[data-day="2"]').click()
+    page.locator("#known li").wait_for()
+    page.locator("#entries .call").scroll_into_view_if_needed()
     page.screenshot(path=image)
 
 

@@ -1,4 +1,4 @@
-"""The templates `dashboard` and `copilot`, put on two origins as their README says: one framed by the other."""
+"""Templates of which one frames the other, put on two origins as their READMEs say."""
 
 from __future__ import annotations
 
@@ -48,6 +48,32 @@ def build_dashboard(folder: Path, work: Path, *, copilot: str, frame_src: str) -
 def build_copilot(folder: Path, dashboard_origins: list[str]) -> None:
     """Build the copilot for dashboards of these origins."""
     assert build(templates_dir() / "copilot", folder, allowed_origins=dashboard_origins).warnings == ()
+
+
+def build_conversation(folder: Path, work: Path, *, tools: str, host: str) -> None:
+    """Build the template `conversation`, and `forecast`, of which it shows the views.
+
+    Args:
+        folder: what is served at both origins.
+        work: where to put copies of the templates, with the lines changed that a person changes.
+        tools: the origin of the forecast.
+        host: the origin of the conversation.
+    """
+    server = f"{tools}/forecast/"
+    project = shutil.copytree(templates_dir() / "conversation", work / "conversation")
+    (project / "addresses.json").write_text(json.dumps({"server": server}), "utf-8")
+    config = project / "pyproject.toml"
+    text = config.read_text("utf-8")
+    assert '"http://localhost:8001"' in text
+    config.write_text(text.replace("http://localhost:8001", tools), "utf-8")
+    assert build(project, folder).warnings == ()
+    project = shutil.copytree(templates_dir() / "forecast", work / "forecast")
+    config = project / "pyproject.toml"
+    text = config.read_text("utf-8")
+    assert '"http://localhost:8000"' in text
+    env = f'\n[tool.mcpframe.env]\nFORECAST_URL = "{server}"\n'
+    config.write_text(text.replace("http://localhost:8000", host) + env, "utf-8")
+    build(project, folder)
 
 
 class Chat:

@@ -89,5 +89,4 @@ globalThis.mcpb = {
     }
   },
 };
-if (location.hash.startsWith("#serve=")) mcpb.serve("iframe", [location.hash.slice("#serve=".length)]);
 document.documentElement.dataset.state = "loaded";
