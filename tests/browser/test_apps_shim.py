@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -171,6 +172,24 @@ async def test_nobody_else_is_relayed(host: SandboxHost, shimmed: Bundle, origin
     wire = await host.page.evaluate("() => apps.count('wire')")
     seen = [await host.taken("wire") for _ in range(wire)]
     assert not [message for message in seen if message.get("id") == 99]
+
+
+async def test_a_server_that_does_not_start(
+    host: SandboxHost, origins: Origins, troubles: Troubles, tmp_path: Path
+) -> None:
+    troubles.expect("")  # the traceback
+    (tmp_path / "server.py").write_text("raise RuntimeError('not today')\n")
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "failing"\n[tool.mcpframe]\ninspect = false\n')
+    built = build(tmp_path, tmp_path / "out", allowed_origins={"mcp_apps": [sandbox(origins), "null"]}, snapshot=False)
+    with serve_folder(tmp_path / "out") as served:
+        origin = f"http://bundle.localhost:{served.port}"
+        await host.open(framing_html(f"{origin}/{built.url_path}"), policy=policy(frame_src=origin))
+        bundle = host.view.frame_locator("iframe")
+        await expect(bundle.locator("#mcpframe-error-detail")).to_contain_text("not today")
+        await host.call("sendToolResult", RESULT)
+        await expect(bundle.locator("#mcpframe-stand-in pre")).to_contain_text("21 °C")
+        await host.height_of(300)
+        assert await host.call("teardownResource", {"reason": "done"}) == {"result": {}}
 
 
 def inline(bundle: Bundle) -> tuple[str, str]:
