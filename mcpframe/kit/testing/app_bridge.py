@@ -412,7 +412,7 @@ async def app_bridge_host(
         options: How to frame it.
     """
     async with (
-        browser.tab(options.origin or bundle.host, bundle, PATH) as tab,
+        browser.tab(options.origin or bundle.app_host, bundle, PATH) as tab,
         async_playwright() as playwright,  # Playwright's objects belong to one loop: this one is the test's
     ):
         connected = await playwright.chromium.connect_over_cdp(browser.endpoint)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _PATIENCE = 10_000  # milliseconds for clicks and inputs
 _ANY_HOST = "https://host.example"
+_APPS = "mcp_apps"
 KEEPER = "/mcpframe-keeper"
 """The path of host pages that belong to no test: see `SharedBrowser._keep`."""
 _FRAME = """url => new Promise(loaded => {
@@ -51,11 +52,13 @@ class ServedBundle:
         url: The address to frame.
         origin: The origin of that address.
         host: The origin of a host page that may frame it.
+        app_host: The origin of a host of MCP Apps that may.
     """
 
     url: str
     origin: str
     host: str
+    app_host: str
 
 
 class SharedBrowser:
@@ -124,12 +127,12 @@ class SharedBrowser:
         key = (project.absolute(), snapshot)
         if key not in self._served:
             built, folder = build_for_tests(project, snapshot=snapshot, progress=progress)
-            allowed = origins_of(built.manifest).all
-            host = next((origin for origin in allowed if origin not in (ANY, OPAQUE)), _ANY_HOST)
+            origins = origins_of(built.manifest)
+            host, app_host = _host(origins.common), _host(origins.own.get(_APPS, origins.common))
             # For a page of opaque origin even its own files are cross-origin.
-            readers = [OPAQUE] if OPAQUE in allowed else []
+            readers = [OPAQUE] if OPAQUE in origins.all else []
             served = self._stack.enter_context(serve_app(Site(folder, readers=readers)))
-            self._served[key] = ServedBundle(f"{served.origin}/{built.url_path}", served.origin, host)
+            self._served[key] = ServedBundle(f"{served.origin}/{built.url_path}", served.origin, host, app_host)
         return self._served[key]
 
     @asynccontextmanager
@@ -180,6 +183,11 @@ def build_for_tests(
     name = hashlib.sha256(f"{project.resolve()}\n{snapshot}".encode()).hexdigest()[:16]
     folder = cache_dir() / "testing" / name
     return build(project, folder, snapshot=snapshot, progress=progress), folder
+
+
+def _host(allowed: Iterable[str]) -> str:
+    """Return the first origin of a list; any origin where the list names none."""
+    return next((origin for origin in allowed if origin not in (ANY, OPAQUE)), _ANY_HOST)
 
 
 async def _running_loop() -> asyncio.AbstractEventLoop:
