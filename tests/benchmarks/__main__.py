@@ -31,8 +31,9 @@ from tests.benchmarks.others import measure_others
 from tests.benchmarks.profile import measure_profile
 from tests.benchmarks.sites import all_sites
 from tests.benchmarks.start import measure_opens, measure_start
+from tests.benchmarks.views import measure_views
 
-PARTS = ("start", "others", "opens", "build", "calls", "memory", "bridge", "dev", "tests")
+PARTS = ("start", "views", "others", "opens", "build", "calls", "memory", "bridge", "dev", "tests")
 ASKED_FOR = ("profile",)
 """Parts that are measured only where they are named."""
 
@@ -109,6 +110,9 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
         if "start" in parts:
             with step(f"Starting {starts} times each, warm and fresh"):
                 figures += measure_start(browser, sites, starts)
+        if "views" in parts:
+            with step(f"Starting views {starts} times each"):
+                figures += measure_views(browser, sites, starts)
         if "others" in parts:
             with step(f"Starting servers of other SDKs {starts} times each"):
                 figures += measure_others(browser, sites, starts)

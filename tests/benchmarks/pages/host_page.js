@@ -44,6 +44,34 @@ window.bench = {
     };
   },
 
+  /** The same for a view of MCP Apps, and when it called and was ready. `html` is the text of a shim around it. */
+  view(url, html, name, args) {
+    const began = performance.now();
+    const iframe = document.createElement("iframe");
+    if (html) iframe.srcdoc = html;
+    else iframe.src = url;
+    const times = {};
+    return new Promise((resolve) => {
+      addEventListener("message", ({ source, data }) => {
+        if (source !== iframe.contentWindow || data?.jsonrpc !== "2.0") return;
+        const now = performance.now() - began;
+        const post = (message) => source.postMessage({ jsonrpc: "2.0", ...message }, "*");
+        if (data.method === "ui/initialize") {
+          times.called ??= now;
+          const { protocolVersion } = data.params;
+          const hostInfo = { name: "benchmark", version: "1.0.0" };
+          post({ id: data.id, result: { protocolVersion, hostInfo, hostCapabilities: {}, hostContext: {} } });
+        } else if (data.method === "ui/notifications/initialized") {
+          times.initialized = now;
+          post({ id: "first", method: "tools/call", params: { name, arguments: args } });
+        } else if (data.id === "first" && !data.method) {
+          resolve({ ...times, answered: now, answer: data.result });
+        }
+      });
+      document.body.append(iframe);
+    });
+  },
+
   /** Remove the frames that `start` has made. */
   close() {
     for (const iframe of document.querySelectorAll("iframe")) iframe.remove();
