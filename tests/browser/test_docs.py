@@ -176,3 +176,21 @@ async def test_a_host_of_views_in_python(
     await page.locator("#close").click()
     await expect(page.locator("#status")).to_have_text("Closed")
     await expect(page.locator("#view iframe")).to_have_count(0)
+
+
+async def test_a_preview_on_this_machine_has_its_sandbox_under_the_other_name(
+    context: BrowserContext, troubles: Troubles, tmp_path: Path
+) -> None:
+    with serve_folder(tmp_path) as served:
+        for here, there in (("127.0.0.1", "localhost"), ("localhost", "127.0.0.1")):
+            origin = f"http://{here}:{served.port}"
+            built = build(EXAMPLES / "view-host", tmp_path)
+            build(EXAMPLES / "clock", tmp_path, allowed_origins=[origin])
+            page = await context.new_page()
+            await page.goto(f"{origin}/{built.url_path}")
+            view = page.frame_locator("#view iframe").frame_locator("iframe")
+            await expect(view.locator("#time")).to_contain_text("Vienna: ", timeout=2 * BOOT_PATIENCE * 1000)
+            source = await page.locator("#view iframe").get_attribute("src")
+            assert source is not None
+            assert source.startswith(f"http://{there}:{served.port}/_mcpframe/sandbox.")
+            await page.close()
