@@ -3,9 +3,10 @@
 Public names: `FrameServer`, what its functions take and give (`FrameSession`, `Setup`, `SetupCancelled`, `SetupFailed`,
 `Permission`), and `load` for servers; `wrap`, which returns a server of any SDK with what a `FrameServer` has;
 `Host`, `HostContext` and what a host tells a view of its tool call (`ToolInput`, `ToolInputPartial`, `ToolResult`,
-`ToolCancelled`); `OuterFrame`, `AppHost` and `POPUP` for hosts; `connect_to_host`, `serve` and `Page` for pages that
-are no server; and `errors`, the module of everything mcpframe raises. They are imported when they are first used, so
-importing mcpframe costs nothing, and works with any version of the SDK.
+`ToolCancelled`); `OuterFrame`, `AppHost`, `UiHost` and `POPUP` for hosts; `ui_resource` for servers whose hosts speak
+mcp-ui; `connect_to_host`, `serve`, `page_server`, `tab_client`, `iframe_client` and `Page` for pages that are no
+server; and `errors`, the module of everything mcpframe raises. They are imported when they are first used, so importing
+mcpframe costs nothing, and works with any version of the SDK.
 """
 
 from __future__ import annotations
@@ -29,11 +30,16 @@ if TYPE_CHECKING:
     from mcpframe.frame.host_link import connect_to_host as connect_to_host
     from mcpframe.frame.load import load as load
     from mcpframe.frame.outer import OuterFrame as OuterFrame
+    from mcpframe.frame.page_clients import iframe_client as iframe_client
+    from mcpframe.frame.page_clients import tab_client as tab_client
+    from mcpframe.frame.page_server import page_server as page_server
     from mcpframe.frame.places import POPUP as POPUP
     from mcpframe.frame.server import FrameServer as FrameServer
     from mcpframe.frame.server import serve as serve
     from mcpframe.frame.setup_phase import Permission as Permission
     from mcpframe.frame.ui import Page as Page
+    from mcpframe.frame.ui_host import UiHost as UiHost
+    from mcpframe.frame.ui_resource import ui_resource as ui_resource
     from mcpframe.frame.wrapped import wrap as wrap
 
 __all__ = [
@@ -53,10 +59,15 @@ __all__ = [
     "ToolInput",
     "ToolInputPartial",
     "ToolResult",
+    "UiHost",
     "connect_to_host",
     "errors",
+    "iframe_client",
     "load",
+    "page_server",
     "serve",
+    "tab_client",
+    "ui_resource",
     "wrap",
 ]
 
@@ -77,10 +88,15 @@ _HOME = {
     "ToolInput": "mcpframe.frame.host_context:ToolInput",
     "ToolInputPartial": "mcpframe.frame.host_context:ToolInputPartial",
     "ToolResult": "mcpframe.frame.host_context:ToolResult",
+    "UiHost": "mcpframe.frame.ui_host:UiHost",
     "connect_to_host": "mcpframe.frame.host_link:connect_to_host",
     "errors": "mcpframe.frame.core.errors:",
+    "iframe_client": "mcpframe.frame.page_clients:iframe_client",
     "load": "mcpframe.frame.load:load",
+    "page_server": "mcpframe.frame.page_server:page_server",
     "serve": "mcpframe.frame.server:serve",
+    "tab_client": "mcpframe.frame.page_clients:tab_client",
+    "ui_resource": "mcpframe.frame.ui_resource:ui_resource",
     "wrap": "mcpframe.frame.wrapped:wrap",
 }
 

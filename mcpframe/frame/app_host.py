@@ -30,7 +30,8 @@ from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects.mcp_apps.events import ViewCalled
 from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer
 from mcpframe.frame.dialects.mcp_apps.roles import HOST
-from mcpframe.frame.places import Framing, Place, allow_attribute, parse_address
+from mcpframe.frame.find_place import find_place
+from mcpframe.frame.places import Framing, allow_attribute, parse_address
 from mcpframe.frame.session import Session, WireHook
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class AppHost:
             resource=self._resource(resource, policy, permissions),
         )
         candidate = Candidate(HOST, parse_allowed_origins([self._origin]), offer)
-        async with _place_of(place)(framing) as window:
+        async with find_place(place)(framing) as window:
             view.attach(window)
             window.resize(_AS_WIDE_AS_ITS_PLACE, None)
             connection = Connection([candidate], options=self._options)
@@ -238,19 +239,6 @@ def _parse_sandbox(sandbox: str | None) -> tuple[str, str]:
     if sandbox is None:
         raise StateError("Outside of a browser's page pass AppHost the address of a sandbox.html.")
     return parse_address(sandbox)
-
-
-def _place_of(place: Any) -> Place:
-    if sys.platform == "emscripten":
-        from mcpframe.frame.browser.frames import place_of
-
-        return place_of(place)
-    if callable(place):
-        made: Place = place
-        return made
-    raise StateError(
-        f"{place!r} is a place in a browser's page: outside of one pass a PlaywrightPlace (mcpframe.kit.testing)."
-    )
 
 
 __all__ = ["AppError", "AppHost", "RunningView"]

@@ -29,6 +29,7 @@ from mcpframe.frame.core.errors import OriginError, PermissionsDenied, StateErro
 from mcpframe.frame.core.events import Closed, Event
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects.available import dialect
+from mcpframe.frame.find_place import find_place
 from mcpframe.frame.places import (
     POPUP,
     FramedWindow,
@@ -316,13 +317,4 @@ class OuterFrame:
     def _place_of(self, place: Any) -> Place:
         if self._opaque and isinstance(place, Popup):
             raise OriginError("A popup has no sandbox, and so an origin of its own: frame an opaque page in an iframe.")
-        if sys.platform == "emscripten":
-            from mcpframe.frame.browser.frames import place_of
-
-            return place_of(place)
-        if callable(place):
-            made: Place = place
-            return made
-        raise StateError(
-            f"{place!r} is a place in a browser's page: outside of one pass a PlaywrightPlace (mcpframe.kit.testing)."
-        )
+        return find_place(place)

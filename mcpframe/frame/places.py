@@ -55,6 +55,9 @@ class Framing:
         sandbox: the `sandbox` attribute of the iframe; None for none. A popup has no sandbox.
         allow: the `allow` attribute of the iframe (Permissions Policy). In a popup the browser asks the user.
         visible: whether the iframe is initially shown.
+        html: HTML text to show in place of an address; None for none.
+        size: the width and height of the iframe in CSS; None to leave that to the page's style.
+        on_load: called when the page has loaded. Another document in its place is a `Departure`.
     """
 
     url: str
@@ -63,6 +66,9 @@ class Framing:
     sandbox: str | None = None
     allow: str = ""
     visible: bool = False
+    html: str | None = None
+    size: tuple[str, str] | None = None
+    on_load: Callable[[], None] | None = None
 
 
 class FramedWindow(Window, Protocol):

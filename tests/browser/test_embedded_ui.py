@@ -21,7 +21,8 @@ from tests.browser.conftest import PAGES, SERVERS, Bundle, Origins, Troubles
 
 Json = dict[str, Any]
 PAGE = "ui_host_page.js"
-FOREIGN = ("MCP_TRANSPORT_HANDSHAKE", "ui/initialize")
+FOREIGN = ("MCP_TRANSPORT_HANDSHAKE", "ui/initialize", "mcp")
+"""The types or methods of the calls of other dialects: those of the SEP, of MCP Apps and of MCP-B."""
 
 
 @pytest.fixture(scope="session")
@@ -122,7 +123,7 @@ async def test_it_draws_the_host_s_data_and_nothing_before(host: UiHostPage, emb
     wire = await host.all("wire")
     assert len([message for message in wire if message.get("type") == "ui-lifecycle-iframe-ready"]) == 1
     told = json.dumps([*wire, *await host.all("action")])
-    assert not any(foreign in told for foreign in FOREIGN)  # its address says which host it has
+    assert not any(json.dumps(foreign) in told for foreign in FOREIGN)  # its address says which host it has
 
 
 async def test_a_host_without_data_and_without_a_handler(host: UiHostPage, embedded: Bundle) -> None:

@@ -97,6 +97,8 @@ class IframeWindow:
             iframe.setAttribute("sandbox", framing.sandbox)
         if framing.allow:
             iframe.setAttribute("allow", framing.allow)
+        if framing.size is not None:
+            iframe.style.width, iframe.style.height = framing.size
         self.show(framing.visible)
         self._parent.append(iframe)
         if not iframe.isConnected:
@@ -121,6 +123,8 @@ class IframeWindow:
             loads += 1
             if loads > 1:
                 gone(Departure.REPLACED)
+            elif self._framing.on_load is not None:
+                self._framing.on_load()
 
         def on_change(*_: Any) -> None:
             # Also when the iframe was moved: it then has another window, whose messages are not those of the peer.
@@ -147,7 +151,10 @@ class IframeWindow:
             changed.destroy()
 
         self._stop = stop
-        iframe.src = self._framing.url
+        if self._framing.html is None:
+            iframe.src = self._framing.url
+        else:
+            iframe.srcdoc = self._framing.html
         return lambda: self._stop()
 
     def post(self, text: str, target_origin: str) -> None:

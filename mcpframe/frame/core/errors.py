@@ -17,6 +17,7 @@ McpFrameError
 │   └── HostTimeout          it did not answer in time
 ├── AppError                 a view of MCP Apps cannot be shown, or answered a request of its host with an error
 │   └── AppTimeout           it did not answer in time
+├── UiError                  a UI resource of mcp-ui cannot be made or shown
 ├── PageError                something of the page that is not there: an element, an asset, the page itself
 ├── MessageError             one message rejected; the session continues
 │   ├── MalformedMessage     not the shape its type demands, or not JSON at all
@@ -160,6 +161,10 @@ class AppError(McpFrameError, RuntimeError):
 
 class AppTimeout(AppError, TimeoutError):
     """The view did not answer in time. The request was cancelled."""
+
+
+class UiError(McpFrameError, ValueError):
+    """A UI resource of mcp-ui that cannot be made or shown. The message says why."""
 
 
 class PageError(McpFrameError, LookupError):

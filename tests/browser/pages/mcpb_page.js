@@ -89,4 +89,5 @@ globalThis.mcpb = {
     }
   },
 };
+if (location.hash.startsWith("#serve=")) mcpb.serve("iframe", [location.hash.slice("#serve=".length)]);
 document.documentElement.dataset.state = "loaded";

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from typing import Any
 
 import pytest
+from mcp.server.mcpserver import MCPServer
 
+from docs.generate import DOCS
+from mcpframe.frame.core.errors import OriginError
+from mcpframe.frame.page_server import page_server
 from tests.support.fake_window import FakeWindow
-from tests.support.mcpb import to_client, to_server
+from tests.support.mcpb import CHANNEL, to_client, to_server
 from tests.support.page_rig import Rig, bounded, rig
-from tests.support.sep import FRAME
+from tests.support.sep import FRAME, HOST
 
 __all__ = ["bounded", "rig"]
 
@@ -95,3 +100,90 @@ async def test_each_client_has_a_session_of_its_own(rig: Rig, alone: Client) -> 
     called = await alone.request(1, "tools/call", name="add", arguments={"a": 1, "b": 2})
     assert called["result"]["content"][0]["text"] == "3"
     assert rig.loader.calls == []
+
+
+async def test_an_unknown_method_is_answered_with_its_code(alone: Client) -> None:
+    """Also `server/discover` of a client that names no revision, before `initialize`."""
+    assert (await alone.request(1, "server/discover"))["error"]["code"] in (-32601, -32602)
+    await alone.ask(INITIALIZE)
+    assert (await alone.request(1, "browser/executeTool"))["error"]["code"] == -32601
+
+
+async def test_what_is_no_json_rpc_is_refused_and_the_next_request_is_answered(rig: Rig, alone: Client) -> None:
+    await alone.ask(INITIALIZE)
+    before = len(rig.own.posted)
+    for payload in ("mcp-sleepy", None, [], {}, {"jsonrpc": "2.0", "id": None, "method": "ping"}):
+        rig.own.post(json.dumps(to_server(payload, TAB)), "*")
+    assert (await alone.request(1, "ping"))["result"] == {}
+    said = [message["payload"] for message, _ in rig.own.posted[before:] if message["direction"] == "server-to-client"]
+    assert said == [{"jsonrpc": "2.0", "id": 1, "result": {}}], "no error with null as its id"
+
+
+async def test_what_is_posted_is_strict_json_rpc(rig: Rig, alone: Client) -> None:
+    await alone.ask(INITIALIZE)
+    await alone.request(1, "tools/list")
+    await alone.request(2, "tools/call", name="nothing", arguments={})
+    for message, target in rig.own.posted[1:]:
+        if message["direction"] == "server-to-client":
+            assert target == FRAME
+            assert set(message["payload"]) in ({"jsonrpc", "id", "result"}, {"jsonrpc", "id", "error"})
+
+
+async def test_a_tool_that_is_added_is_announced_to_all_clients_once(rig: Rig, alone: Client) -> None:
+    await alone.ask(INITIALIZE)
+    await alone.ask(INITIALIZE)
+    before = len(rig.own.posted)
+    await alone.request(1, "tools/call", name="grow", arguments={})
+    methods = [message["payload"].get("method") for message, _ in rig.own.posted[before:]]
+    assert methods.count("notifications/tools/list_changed") <= 1
+    names = [tool["name"] for tool in (await alone.request(2, "tools/list"))["result"]["tools"]]
+    assert names == ["add", "grow", "more"]
+
+
+async def test_a_frame_of_mcp_b_pins_the_page_around_it(rig: Rig) -> None:
+    """It posts to `*` until then, and after that to no other origin; a client that was early is in the inbox."""
+    rig.write(SERVER, "authored_framed")
+    posted = rig.inner.when_posted(1)
+    task = rig.start("authored_framed:server")
+    await posted
+    assert (to_client("mcp-server-ready"), "*") in rig.inner.posted
+    before = len(rig.inner.posted)
+    rig.outer.post(json.dumps(to_server(INITIALIZE, CHANNEL)), FRAME)
+    while not (answers := rig.inner.posted[before:]):
+        await rig.inner.when_posted(before + 1)
+    assert answers[0][0]["payload"]["result"]["serverInfo"]["name"] == "test"
+    assert answers[0][1] == HOST
+    assert rig.loader.last_words == (to_client("mcp-server-stopped"), HOST)
+    task.cancel()
+    await asyncio.wait([task])
+    assert rig.inner.posted[-1] == (to_client("mcp-server-stopped"), HOST)
+
+
+@pytest.mark.parametrize("origins", [[], ["https://elsewhere.example"]])
+async def test_a_page_server_for_nobody_is_an_error(rig: Rig, origins: list[str]) -> None:
+    with pytest.raises(OriginError):
+        await page_server(MCPServer("nobody's"), allowed_origins=origins)
+    assert rig.own.posted == []
+
+
+async def test_a_page_server_in_a_page_of_its_author(rig: Rig) -> None:
+    """Tools may be added before any client has connected."""
+    server = MCPServer("an author's")
+    posted = rig.own.when_posted(1)
+    task = asyncio.create_task(page_server(server))
+    await posted
+    server.add_tool(lambda: "one", name="one")
+    client = Client(rig.own, TAB)
+    await client.ask(INITIALIZE)
+    assert [tool["name"] for tool in (await client.request(1, "tools/list"))["result"]["tools"]] == ["one"]
+    task.cancel()
+    await asyncio.wait([task])
+    said = [message["payload"] for message, _ in rig.own.posted]
+    assert said.count("mcp-server-stopped") == 1
+    assert said[-1] == "mcp-server-stopped"
+
+
+@pytest.mark.parametrize("line", range(1, 13))
+async def test_each_line_of_the_checklist_names_its_tests(line: int) -> None:
+    text = (DOCS / "page-servers.md").read_text("utf-8")
+    assert re.search(rf"^\| {line} \| [^|]+ \| `tests/.+` \|$", text, re.MULTILINE)

@@ -1,0 +1,77 @@
+"""Ids of requests that no other client in the window has, for dialects in which all of them hear every answer."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from mcpframe.frame.compat import sdk
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.events import SessionBegun
+
+Json = Mapping[str, Any]
+
+
+class OwnIds:
+    """Messages of the SDK with ids that are unique on the wire, as `session.Messages`.
+
+    As `session.Intercept` it takes what is for another client.
+    """
+
+    def __init__(self) -> None:
+        self._sdk = sdk.SdkMessages()
+        self._prefix = f"{os.urandom(6).hex()}/"
+
+    def read(self, body: Json) -> Any:
+        """Return a message of the server as the SDK has it."""
+        params = body.get("params")
+        if "method" not in body:
+            body = {**body, "id": self._restored(body.get("id"))}
+        elif isinstance(params, Mapping) and self._is_own(params.get("progressToken")):
+            body = {**body, "params": {**params, "progressToken": self._restored(params["progressToken"])}}
+        return self._sdk.read(dict(body))
+
+    def text(self, item: Any) -> str:
+        """Return the JSON text of what is sent."""
+        text = self._sdk.text(item)
+        members = self._sdk.members(item)
+        if "method" not in members or ("id" not in members and members["method"] != "notifications/cancelled"):
+            return text
+        return payload.encode(self._with_own(json.loads(text)))
+
+    def members(self, item: Any) -> Json:
+        """Return the members of what is sent."""
+        return self._with_own(self._sdk.members(item))
+
+    def begun(self, session: Any, event: SessionBegun) -> None:
+        """Take note of the session: there is nothing to do."""
+
+    def take(self, message: Json) -> bool:
+        """Return whether a message is for another client."""
+        if "method" not in message:
+            return not self._is_own(message.get("id"))
+        token = (message.get("params") or {}).get("progressToken")
+        return message["method"] == "notifications/progress" and not self._is_own(token)
+
+    def _with_own(self, message: Json) -> Json:
+        params = message.get("params") or {}
+        if message.get("method") == "notifications/cancelled" and "requestId" in params:
+            return {**message, "params": {**params, "requestId": self._own(params["requestId"])}}
+        if "method" not in message or "id" not in message:
+            return message
+        made = {**message, "id": self._own(message["id"])}
+        meta = params.get("_meta") or {}
+        if meta.get("progressToken") is not None:
+            made["params"] = {**params, "_meta": {**meta, "progressToken": self._own(meta["progressToken"])}}
+        return made
+
+    def _own(self, id_: Any) -> str:
+        return f"{self._prefix}{json.dumps(id_)}"
+
+    def _is_own(self, id_: Any) -> bool:
+        return isinstance(id_, str) and id_.startswith(self._prefix)
+
+    def _restored(self, id_: Any) -> Any:
+        return json.loads(id_.removeprefix(self._prefix)) if self._is_own(id_) else id_

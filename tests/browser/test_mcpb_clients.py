@@ -1,0 +1,106 @@
+"""Pages in Python as clients and servers of MCP-B, and `page-server.js`, with npm's `@mcp-b/transports`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import BrowserContext, Page
+
+from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.bundle import build
+from mcpframe.kit.web.serve import serve_folder
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.browser.mcpb import Peer, bring, bundle_peers
+
+TOOLS = ["add", "fail", "grow"]
+DEAF_TO_SIGNALS = """() => addEventListener("message", (event) => {
+    if (typeof event.data?.payload === "string") event.stopImmediatePropagation();
+})"""
+
+
+@pytest.fixture(scope="module")
+def peers(site: Path) -> str:
+    """The text of the script with the official peers, as a module of the site."""
+    return bundle_peers(site)
+
+
+@pytest.fixture(scope="module")
+def tabbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+    """The bundle of `servers/tabbed`."""
+    folder = tmp_path_factory.mktemp("tabbed")
+    built = build(SERVERS / "tabbed", folder)
+    with serve_folder(folder) as served:
+        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+
+
+@pytest.fixture
+async def page(context: BrowserContext, troubles: Troubles, tabbed: Bundle, peers: str) -> Page:
+    """The page in Python, with the official peers in it."""
+    page = await context.new_page()
+    page.set_default_timeout(BOOT_PATIENCE * 1000)
+    await page.goto(tabbed.url)
+    await page.wait_for_selector("html[data-state=loaded]")
+    await bring(page, peers)
+    return page
+
+
+async def test_a_client_of_a_server_in_its_window(page: Page) -> None:
+    await page.evaluate("mcpb.serve('tab', [location.origin])")
+    used = json.loads(await page.evaluate("useTab()"))
+    assert used == {"server": "a tab server", "tools": TOOLS, "texts": ["5", "no luck"]}
+
+
+async def test_two_clients_of_one_server_keep_to_their_own_answers(page: Page) -> None:
+    await page.evaluate("mcpb.serve('tab', [location.origin])")
+    both = await page.evaluate("Promise.all([useTab(), useTab()])")
+    assert [json.loads(used)["texts"] for used in both] == [["5", "no luck"]] * 2
+
+
+async def test_a_client_of_a_server_that_comes_later(page: Page) -> None:
+    await page.evaluate("() => { globalThis.used = useTab(); }")
+    await page.evaluate("mcpb.serve('tab', [location.origin])")
+    assert json.loads(await page.evaluate("used"))["tools"] == TOOLS
+
+
+async def test_a_client_of_a_server_of_transports_0_1(page: Page) -> None:
+    """It neither announces itself nor answers a check, as its signals reach nobody."""
+    await page.evaluate(DEAF_TO_SIGNALS)
+    await page.evaluate("mcpb.serve('tab', [location.origin])")
+    assert json.loads(await page.evaluate("useTab()"))["texts"] == ["5", "no luck"]
+
+
+async def test_a_client_of_a_framed_server(page: Page, origins: Origins, tabbed: Bundle) -> None:
+    url = f"{origins.host}/mcpb.html#serve={tabbed.origin}"
+    used = json.loads(await page.evaluate("url => useFrame(url)", url))
+    assert used == {"server": "a iframe server", "tools": TOOLS, "texts": ["5", "no luck"]}
+    assert await page.locator("iframe").count() == 0
+
+
+async def test_a_page_server_in_a_page_of_its_author(page: Page) -> None:
+    await page.evaluate("() => { beServer(); }")
+    client = await Peer.tab(page)
+    assert await client.tools() == ["add"]
+    assert (await client.tool("add", a=2, b=3))["structuredContent"] == {"result": 5}
+
+
+async def test_a_page_without_python_that_frames_a_bundle(
+    context: BrowserContext, troubles: Troubles, origins: Origins, site: Path, peers: str, tmp_path: Path
+) -> None:
+    shutil.copy(static_dir() / "host" / "page-server.js", site)
+    built = build(SERVERS / "pageserver", tmp_path, allowed_origins=[origins.host])
+    with serve_folder(tmp_path) as served:
+        url = f"http://bundle.localhost:{served.port}/{built.url_path}"
+        page = await context.new_page()
+        await page.goto(f"{origins.host}/mcpb.html")
+        await page.wait_for_selector("html[data-state=loaded]")
+        embed = "async (url) => { (await import('./page-server.js')).embedPageServer(url); }"
+        await page.evaluate(embed, url)
+        one, two = await Peer.tab(page), await Peer.tab(page)
+        assert (await one.tools())[0] == "add"
+        assert (await two.tool("add", a=2, b=3))["structuredContent"] == {"result": 5}
+        await page.close()

@@ -1,0 +1,124 @@
+"""Which client a message belongs to, where several use one window; and how each is served."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcpframe.frame.client_routes import PageClient, Routes
+
+Json = dict[str, Any]
+
+
+def request(id_: Any, method: str = "tools/list", **params: Any) -> Json:
+    return {"jsonrpc": "2.0", "id": id_, "method": method, **({"params": params} if params else {})}
+
+
+def stateless(id_: Any, method: str = "tools/list") -> Json:
+    return request(id_, method, _meta={"io.modelcontextprotocol/protocolVersion": "2026-07-28"})
+
+
+def answer(id_: Any) -> Json:
+    return {"jsonrpc": "2.0", "id": id_, "result": {}}
+
+
+def owner(routes: Routes, message: Json) -> int | None:
+    found = routes.inbound(message)
+    return found[0].number if found else None
+
+
+def two() -> tuple[Routes, PageClient, PageClient]:
+    routes = Routes(8)
+    for _ in range(2):
+        routes.inbound(request(0, "initialize"))
+    one, other = routes.clients
+    return routes, one, other
+
+
+def test_each_initialize_begins_a_client() -> None:
+    routes = Routes(8)
+    assert [owner(routes, request(id_, "initialize")) for id_ in (0, 0, "a")] == [1, 2, 3]
+
+
+def test_a_client_that_does_not_initialize_is_served() -> None:
+    assert owner(Routes(8), request(1)) == 1
+
+
+def test_requests_belong_to_the_client_that_counts_on_and_others_to_the_newest() -> None:
+    routes, _, _ = two()
+    assert owner(routes, request(1)) == 2
+    assert owner(routes, request(2)) == 2
+    assert owner(routes, request(1)) == 1
+    assert owner(routes, request(77)) == 2
+    assert owner(routes, {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}) == 2
+
+
+def test_requests_with_their_revision_need_no_session_and_share_one() -> None:
+    routes, _, _ = two()
+    assert owner(routes, request(0, "server/discover")) == 3
+    assert owner(routes, stateless(1)) == 3
+    assert owner(routes, stateless(1)) == 3
+    assert owner(routes, request(1)) == 2
+    assert owner(routes, stateless(2, "initialize")) == 4
+
+
+def test_an_answer_belongs_to_the_client_that_was_asked() -> None:
+    routes, one, other = two()
+    asked = [routes.outbound(client, request(5, "sampling/createMessage")) for client in (one, other)]
+    ids = [message["id"] for message in asked if message]
+    assert ids[0] == 5
+    assert len(set(ids)) == 2
+    for client, id_ in ((other, ids[1]), (one, ids[0])):
+        found = routes.inbound(answer(id_))
+        assert found == (client, answer(5))
+    assert routes.inbound(answer(ids[0])) is None, "it is answered already"
+
+
+def test_progress_and_cancellations_belong_to_whom_they_name() -> None:
+    routes, one, other = two()
+    asked = routes.outbound(other, request(5, "sampling/createMessage", _meta={"progressToken": 5}))
+    assert asked is not None
+    token = asked["params"]["_meta"]["progressToken"]
+    progress = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token}}
+    found = routes.inbound(progress)
+    assert found is not None
+    assert (found[0], found[1]["params"]["progressToken"]) == (other, 5)
+    cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}}
+    withdrawn = routes.outbound(other, cancelled)
+    assert withdrawn is not None
+    assert withdrawn["params"]["requestId"] == asked["id"]
+    routes.inbound(request(1))
+    routes.inbound(request(1))
+    assert owner(routes, {**cancelled, "params": {"requestId": 1}}) == other.number
+    routes.outbound(other, answer(1))
+    assert owner(routes, {**cancelled, "params": {"requestId": 1}}) == one.number
+    assert routes.inbound({**cancelled, "params": {"requestId": "unknown"}}) is None
+
+
+def test_a_changed_list_is_announced_once() -> None:
+    routes, one, other = two()
+    changed = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+    assert routes.outbound(one, changed) is None
+    assert routes.outbound(other, changed) == changed
+
+
+def test_the_oldest_client_that_has_nothing_to_answer_makes_room() -> None:
+    routes = Routes(2)
+    routes.inbound(request(0, "initialize"))
+    first = routes.clients[0]
+    routes.inbound(request(0, "initialize"))
+    second = routes.clients[1]
+    routes.outbound(second, answer(0))
+    assert routes.surplus is None
+    routes.inbound(request(0, "initialize"))
+    assert routes.surplus is second, "the first has not been answered yet"
+    routes.outbound(first, answer(0))
+    assert routes.surplus is first
+    routes.gone(first)
+    assert routes.surplus is None
+
+
+def test_of_a_program_one_client_is_served_at_a_time() -> None:
+    routes = Routes(1)
+    assert owner(routes, request(0, "server/discover")) == 1
+    assert owner(routes, request(1, "initialize")) == 2
+    assert routes.surplus is routes.clients[0]
