@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from mcpframe.frame.core.errors import ViewError
 from mcpframe.frame.peer_session import unwrapped
@@ -13,7 +12,8 @@ from mcpframe.views.view import View, Visibility
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
-_of_servers: WeakKeyDictionary[Any, tuple[Registrar, dict[str, View]]] = WeakKeyDictionary()
+_KEPT = "_mcpframe_views"
+"""The attribute of a server object with what all `Views` of it share."""
 
 
 class Views:
@@ -31,9 +31,11 @@ class Views:
 
     def __init__(self, server: Any, *views: View) -> None:
         server = unwrapped(server)
-        if server not in _of_servers:
-            _of_servers[server] = (registrar_for(server), {})
-        self._registrar, self._views = _of_servers[server]
+        kept: tuple[Registrar, dict[str, View]] | None = getattr(server, _KEPT, None)
+        if kept is None:
+            kept = registrar_for(server), {}
+            setattr(server, _KEPT, kept)
+        self._registrar, self._views = kept
         for view in views:
             self.add(view)
 
