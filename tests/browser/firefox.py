@@ -62,20 +62,24 @@ class Firefox:
         """Open a page in the tab and wait until it is loaded."""
         self._ask("browsingContext.navigate", context=self._tab, url=url, wait="complete")
 
-    def run(self, script: str, *, in_frame: bool = False) -> Any:
-        """Run the body of an async function in the page, or in the one that it frames, and give what it returns."""
+    def run(self, script: str, *frames: str) -> Any:
+        """Run the body of an async function in the page, or in a frame of it, and give what it returns.
+
+        Args:
+            script: the body.
+            frames: the selectors of the frames that lead there, from the outermost on.
+        """
         context = self._tab
-        if in_frame:
-            (page,) = self._ask("browsingContext.getTree", root=self._tab)["contexts"]
-            context = page["children"][0]["context"]
-        answer = self._ask(
-            "script.evaluate",
-            target={"context": context},
-            awaitPromise=True,
-            expression=f"(async () => JSON.stringify(await (async () => {{ {script} }})()))()",
-        )
+        for selector in frames:
+            found = self._evaluate(context, f"document.querySelector({json.dumps(selector)}).contentWindow")
+            context = found["value"]["context"]
+        answer = self._evaluate(context, f"(async () => JSON.stringify(await (async () => {{ {script} }})()))()")
+        return json.loads(answer.get("value", "null"))
+
+    def _evaluate(self, context: str, expression: str) -> dict[str, Any]:
+        answer = self._ask("script.evaluate", target={"context": context}, awaitPromise=True, expression=expression)
         assert answer["type"] == "success", answer
-        return json.loads(answer["result"].get("value", "null"))
+        return dict(answer["result"])
 
     def close(self) -> None:
         """Quit."""

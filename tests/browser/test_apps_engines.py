@@ -1,4 +1,7 @@
-"""A view in Firefox and in WebKitGTK, in the official AppBridge, once through. Chromium is the reference."""
+"""MCP Apps in Firefox and in WebKitGTK, once through: a view in the official AppBridge, and one in a host in Python.
+
+Chromium is the reference.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,11 @@ from typing import Any, Protocol
 import pytest
 
 from mcpframe.kit.bundle import build
-from mcpframe.kit.web.serve import serve_folder
+from mcpframe.kit.web.serve import Served, serve_folder
 from tests.browser import apps_hosts
 from tests.browser.conftest import PAGES, SERVERS
-from tests.browser.firefox import ensure_firefox, running
+from tests.browser.firefox import PATIENCE, ensure_firefox, running
+from tests.browser.pairs import build_conversation
 from tests.browser.webkit import ensure_webkit, running_webkit
 
 LOADED = "while (document.documentElement.dataset.state !== 'loaded') await new Promise(requestAnimationFrame);"
@@ -26,8 +30,8 @@ class Engine(Protocol):
     def open(self, url: str) -> None:
         """Open a page."""
 
-    def run(self, script: str) -> Any:
-        """Run the body of an async function in it."""
+    def run(self, script: str, *frames: str) -> Any:
+        """Run the body of an async function in it, or in the frame that these selectors lead to."""
 
 
 @pytest.fixture(params=["firefox", "webkit"])
@@ -78,3 +82,82 @@ def test_a_view_once_through(engine: Engine, tmp_path: Path) -> None:
         while engine.run("return apps.taken('size')")["height"] < 900:
             pass
         assert call("teardownResource", {"reason": "done"}) == {"result": {}}
+
+
+PROXY = (".call iframe",)
+"""The frame of the sandbox proxy in the conversation. In it is the view, which frames the server's page."""
+VIEW = (*PROXY, "iframe", "iframe")
+
+
+def until(engine: Engine, condition: str, *frames: str) -> None:
+    """Wait in a page, or in a frame of it, until an expression is true.
+
+    By a timer: a frame that nobody sees, such as one that is scrolled away, draws no animation frames.
+    """
+    engine.run(
+        f"""
+        const until = performance.now() + {(PATIENCE - 20) * 1000};
+        while (!({condition})) {{
+            if (performance.now() > until) throw new Error(`not in time: ${{document.body.innerText}}`);
+            await new Promise((resolve) => setTimeout(resolve, 20));
+        }}
+        """,
+        *frames,
+    )
+
+
+@pytest.fixture(scope="module")
+def conversation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Served]]:
+    """Serve the template conversation, and the forecast that it frames: WebKitGTK knows no subdomain of localhost."""
+    pages = tmp_path_factory.mktemp("pages")
+    with serve_folder(pages) as host, serve_folder(pages) as tools:
+        origins = {"host": f"http://localhost:{host.port}", "tools": f"http://localhost:{tools.port}"}
+        build_conversation(pages, tmp_path_factory.mktemp("projects"), **origins)
+        yield host, tools
+
+
+def test_view_and_host_in_python_once_through(engine: Engine, conversation: tuple[Served, Served]) -> None:
+    host, tools = conversation
+    engine.open(f"http://localhost:{host.port}/conversation/")
+    until(engine, "document.querySelector('#standing')?.textContent === 'Connected to Forecast.'")
+
+    engine.run("document.querySelector('#fields input').value = 'Wien'; document.querySelector('#call').click()")
+    # The frame has the height of the view once that has said it, and so all the frames in it are loaded.
+    until(engine, "document.querySelector('.call iframe')?.getBoundingClientRect().height > 200")
+    until(engine, """document.querySelector('.forecast[data-state="shown"] h1')?.textContent === 'Wien'""", *VIEW)
+    until(engine, "document.querySelector('.message.tool')?.textContent.startsWith('Wien. Invented')")
+    assert engine.run("return location.origin", *PROXY) == f"http://127.0.0.1:{host.port}"
+    assert engine.run("return location.origin", *VIEW) == f"http://localhost:{tools.port}"
+
+    # What the user looks at reaches the model.
+    day = """document.querySelector('[data-day="2"]')"""
+    engine.run(f"{day}.dispatchEvent(new MouseEvent('click', {{ bubbles: true }}))", *VIEW)
+    until(engine, "document.querySelector('#known').textContent.startsWith('The user looks at')")
+
+    # A message needs the user's consent.
+    engine.run("document.querySelector('#ask').click()", *VIEW)
+    until(engine, "document.querySelector('#questions').textContent.includes('What can I do on')")
+    engine.run("document.querySelector('#questions button').click()")
+    until(engine, "document.querySelector('.message.user')?.textContent.includes('What can I do on')")
+
+    # The view calls a tool of its server.
+    engine.run("document.querySelector('#refresh').click()", *VIEW)
+    until(engine, "document.querySelector('#status').textContent === 'Run 2 of the model.'", *VIEW)
+
+    for theme in ("dark", "light"):
+        engine.run(
+            f"""
+            const theme = document.querySelector('#theme');
+            theme.value = {json.dumps(theme)};
+            theme.dispatchEvent(new Event('change', {{ bubbles: true }}));
+            """
+        )
+        until(engine, f"document.documentElement.dataset.theme === {json.dumps(theme)}", *VIEW)
+
+    # The frame is as high as the view.
+    view = engine.run("return document.querySelector('.forecast').getBoundingClientRect().height", *VIEW)
+    shown = "document.querySelector('.call iframe').getBoundingClientRect().height"
+    until(engine, f"{shown} >= {view} && {shown} < {view + 60}")
+
+    engine.run("document.querySelector('.call header button').click()")
+    until(engine, "!document.querySelector('.call') && !document.querySelector('#known-none').hidden")

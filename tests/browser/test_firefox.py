@@ -74,6 +74,6 @@ def test_a_tool_answers(firefox: Firefox, tmp_path: Path, snapshot: bool) -> Non
         firefox.open(f"{page.origin}/")
         assert firefox.run(CONNECTED) == "Connected: 2 tools."
         answer = firefox.run(CALLED)
-        assert firefox.run(RESTORED, in_frame=True) == int(snapshot)
+        assert firefox.run(RESTORED, "iframe") == int(snapshot)
     assert answer["points"] == 50_000
     assert abs(answer["pi"] - math.pi) < 0.1

@@ -62,8 +62,18 @@ class WebKit:
         """Open a page in the tab and wait until it is loaded."""
         self._ask("POST", f"{self._session}/url", {"url": url})
 
-    def run(self, script: str) -> Any:
-        """Run the body of an async function in the page, and return what it returns."""
+    def run(self, script: str, *frames: str) -> Any:
+        """Run the body of an async function in the page, or in a frame of it, and return what it returns.
+
+        Args:
+            script: the body.
+            frames: the selectors of the frames that lead there, from the outermost on.
+        """
+        self._ask("POST", f"{self._session}/frame", {"id": None})
+        for selector in frames:
+            query = {"using": "css selector", "value": selector}
+            frame = self._ask("POST", f"{self._session}/element", query)
+            self._ask("POST", f"{self._session}/frame", {"id": frame})
         text = f"""
             const done = arguments[arguments.length - 1];
             (async () => {{ {script} }})().then(
