@@ -183,9 +183,12 @@ def parse_link(url: Any) -> str:
 
 
 def is_model_only(tool: Json) -> bool:
-    """Return whether a tool is not for views: its `_meta.ui.visibility` lacks `app`. Without one it is for both."""
+    """Return whether a tool is not for views: its `_meta.ui.visibility` lacks `app`. Without one it is for both.
+
+    One that is no list is none that has `app` in it: what cannot be read allows nothing.
+    """
     visibility = ui_of(tool).get("visibility")
-    return isinstance(visibility, list) and "app" not in visibility
+    return visibility is not None and not (isinstance(visibility, list) and "app" in visibility)
 
 
 def ui_of(described: Json) -> Json:

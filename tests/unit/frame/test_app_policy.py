@@ -145,7 +145,8 @@ def test_visibility_and_the_view_of_a_tool() -> None:
         (["app"], False),
         (["model"], True),
         ([], True),
-        ("model", False),
+        ("model", True),
+        ({"app": True}, True),
     ):
         assert is_model_only({"name": "t", "_meta": {"ui": {"visibility": visibility}}}) is hidden
     assert not is_model_only({"name": "t"})
