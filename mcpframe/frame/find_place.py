@@ -6,15 +6,21 @@ import sys
 from typing import Any
 
 from mcpframe.frame.core.errors import StateError
-from mcpframe.frame.places import Place
+from mcpframe.frame.places import Place, Popup
 
 
-def find_place(target: Any) -> Place:
-    """Return the place for a selector or an element of this page, `POPUP`, or a `Place`.
+def find_place(target: Any, *, popup: bool = False) -> Place:
+    """Return the place for a selector or an element of this page, or a `Place`.
+
+    Args:
+        target: what the host of a page passes.
+        popup: whether `POPUP` is a place, too. What needs a sandbox around it has none in a popup.
 
     Raises:
         StateError: if there is none, or this is no page and it is no `Place`.
     """
+    if isinstance(target, Popup) and not popup:
+        raise StateError("A popup has no sandbox: pass a selector or an element for an iframe.")
     if sys.platform == "emscripten":
         from mcpframe.frame.browser.frames import place_of
 

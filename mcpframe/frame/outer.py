@@ -317,4 +317,4 @@ class OuterFrame:
     def _place_of(self, place: Any) -> Place:
         if self._opaque and isinstance(place, Popup):
             raise OriginError("A popup has no sandbox, and so an origin of its own: frame an opaque page in an iframe.")
-        return find_place(place)
+        return find_place(place, popup=True)

@@ -16,6 +16,7 @@ from mcpframe.frame.app_host_view import RunningView
 from mcpframe.frame.core.errors import AppError, HandshakeTimeout, HostError, HostLacks, PeerGone, StateError
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.host_context import ToolInput, ToolInputPartial, ToolResult
+from mcpframe.frame.places import POPUP
 from tests.support.app_view import HOST, HTML, ORIGIN, SANDBOX, URI, PythonView, weather
 from tests.support.fake_place import FakePlace
 
@@ -261,6 +262,12 @@ async def test_what_has_no_view_is_an_error(client: Client, tool: str, hint: str
         async with AppHost(client, tool, sandbox=SANDBOX).show(place):
             raise AssertionError
     assert place.windows == []
+
+
+async def test_a_view_is_not_shown_in_a_popup(client: Client) -> None:
+    with pytest.raises(StateError, match="has no sandbox"):
+        async with AppHost(client, "forecast", sandbox=SANDBOX).show(POPUP):
+            raise AssertionError
 
 
 async def test_a_view_by_its_address_belongs_to_no_tool(client: Client) -> None:
