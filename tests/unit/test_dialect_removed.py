@@ -78,7 +78,7 @@ def without(removed: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
         copied = root / path.relative_to(REPOSITORY)
         copied.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copied)
-    for folder in ("static", "templates"):
+    for folder in ("static", "templates", "docs"):
         (root / folder).symlink_to(REPOSITORY / folder)
     shutil.rmtree(root / DIALECTS.replace(".", "/") / removed)
     return root
