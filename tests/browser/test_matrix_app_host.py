@@ -9,6 +9,7 @@
     odd sizes, thousands of them                                passed over; the frame follows the last
     ids that collide, floods, 50 MB                             each gets its own answer
     a proxy of another origin, one that speaks twice; strangers not heard
+    a proxy that forges what its view says                      no more than a view can do
     a resource of another address, type or size                 no view is shown
 
 After each of them a good call works.
@@ -27,7 +28,7 @@ from playwright.async_api import BrowserContext, Page
 
 from mcpframe.frame.core.errors import AppError, HandshakeTimeout, PeerGone
 from mcpframe.frame.core.roles import Options
-from tests.browser.app_hosting import URI, Asked, Shown, showing
+from tests.browser.app_hosting import URI, Asked, Shown, showing, weather
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.test_matrix import UNSPEAKABLE
 from tests.contract.damaged import Record
@@ -517,6 +518,81 @@ async def test_a_proxy_that_speaks_twice(page: Page, origins: Origins, record_pr
         again = await shown.inside("() => heard.filter(({ data }) => data.method?.includes('sandbox')).length")
         assert again == 0
     record_property("lines", 2)
+
+
+async def test_a_malicious_proxy_can_do_no_more_than_a_view(
+    page: Page, origins: Origins, record_property: Record
+) -> None:
+    """It is of the right origin, and speaks for its view: it knows the view, and gets no further."""
+    calls = '<script>say({ jsonrpc: "2.0", method: "ui/notifications/sandbox-proxy-ready", params: {} });</script>'
+
+    async def serve(route: Any) -> None:
+        await route.fulfill(content_type="text/html", body=HAND + calls)
+
+    await page.route("**/evil.html", serve)
+    evil = origins.sandbox.replace("sandbox.html", "evil.html")
+    async with showing(page, evil, HAND, ready=False) as shown:
+        proxy = shown.frames[0]
+
+        async def say(message: Json) -> None:
+            await proxy.evaluate("text => say(JSON.parse(text))", json.dumps(message))
+
+        async def answer(method: str, params: Json) -> Json:
+            given = [f"its {method}", method, json.dumps(params)]
+            found: Json = await proxy.evaluate("([id, method, text]) => ask(id, method, JSON.parse(text))", given)
+            return found
+
+        with anyio.fail_after(30):
+            await proxy.wait_for_function("() => typeof ask === 'function'")
+            await proxy.evaluate("() => hears(({ method }) => method === 'ui/notifications/sandbox-resource-ready')")
+            await say(INITIALIZE)
+            await proxy.evaluate("() => hears(({ id }) => id === 'hello')")
+            await say(INITIALIZED)
+            await shown.running.initialized()
+        assert "error" in await answer("tools/call", {"name": "erase", "arguments": {}})
+        assert "error" in await answer("ui/open-link", {"url": "javascript:alert(1)"})
+        assert "error" in await answer("ui/notifications/sandbox-resource-ready", {"html": "<h1>mine"})
+        async with anyio.create_task_group() as tasks:
+            failed: list[AppError] = []
+
+            async def asking() -> None:
+                try:
+                    await shown.running.request("ping", {}, within=2)
+                except AppError as error:
+                    failed.append(error)
+
+            tasks.start_soon(asking)
+            asked = await proxy.evaluate("() => hears(({ method }) => method === 'ping')")
+            for id_ in (f"{asked['id']}0", None, {"id": asked["id"]}, [asked["id"]]):
+                await say({"jsonrpc": "2.0", "id": id_, "result": {"forged": True}})
+        assert len(failed) == 1, "an answer with another id is none"
+        assert shown.asked.notes == []
+        await say({"jsonrpc": "2.0", "method": "ui/notifications/sandbox-proxy-ready", "params": {}})
+        with anyio.fail_after(30):
+            assert isinstance((await shown.running.ended()).error, PeerGone)
+    async with showing(page, origins.sandbox, HAND, ready=False) as shown:
+        await inside(shown)
+        await opens(shown)
+    record_property("lines", 9)
+
+
+async def test_a_view_that_reads_50_mb(page: Page, origins: Origins) -> None:
+    def large(html: str, asked: Asked) -> MCPServer:
+        server = weather(html, asked)
+
+        @server.resource("data://large")
+        def data() -> str:
+            return "x" * 50_000_000
+
+        return server
+
+    async with showing(page, origins.sandbox, HAND, ready=False, server=large) as shown:
+        await inside(shown)
+        await opens(shown)
+        asked = "ask('large', 'resources/read', { uri: 'data://large' })"
+        length = await shown.inside(f"() => {asked}.then(({{ result }}) => result.contents[0].text.length)")
+        assert length == 50_000_000
+        await works(shown)
 
 
 @pytest.mark.parametrize("uri", ["ui://other/view", "ui://weather/forecast/../x", "UI://weather/forecast", ""])
