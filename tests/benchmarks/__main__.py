@@ -31,6 +31,7 @@ from tests.benchmarks.others import measure_others
 from tests.benchmarks.profile import measure_profile
 from tests.benchmarks.sites import all_sites
 from tests.benchmarks.start import measure_opens, measure_start
+from tests.benchmarks.view_peers import measure_view_peers
 from tests.benchmarks.views import measure_views
 
 PARTS = ("start", "views", "others", "opens", "build", "calls", "memory", "bridge", "dev", "tests")
@@ -113,6 +114,7 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
         if "views" in parts:
             with step(f"Starting views {starts} times each"):
                 figures += measure_views(browser, sites, starts)
+                figures += measure_view_peers(browser, sites, starts)
         if "others" in parts:
             with step(f"Starting servers of other SDKs {starts} times each"):
                 figures += measure_others(browser, sites, starts)

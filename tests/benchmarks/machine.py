@@ -61,9 +61,9 @@ def this_setting(chromium: str, modules: Path, locked: dict[str, str]) -> Settin
         "Pyodide": PYODIDE_VERSION,
         "Chromium": chromium,
     }
-    for package in ("client", "server"):
+    for name, package in (("TypeScript client", "client"), ("TypeScript server", "server"), ("App SDK", "ext-apps")):
         description = json.loads((modules / "@modelcontextprotocol" / package / "package.json").read_text("utf-8"))
-        versions[f"TypeScript {package}"] = description["version"]
+        versions[name] = description["version"]
     return Setting(
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),
         cores=_cores(),

@@ -7,7 +7,7 @@ import gzip
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -85,6 +85,9 @@ class Sites:
         stock: The same server, started the stock way.
         echo: The bundle of `servers/echo`.
         typescript: The same with the TypeScript SDK.
+        view: The bundle of `servers/view`.
+        stock_view: The same, started the stock way.
+        app_view: The same with the App SDK of MCP Apps.
         modules: The folder `node_modules`.
         locked: Versions of the packages in the bundle of `pi-calculator`, by name.
     """
@@ -95,6 +98,9 @@ class Sites:
     stock: Framed
     echo: Framed
     typescript: Framed
+    view: Framed
+    stock_view: Framed
+    app_view: Framed
     modules: Path
     locked: dict[str, str]
 
@@ -114,7 +120,7 @@ def all_sites(progress: Progress) -> Iterator[Sites]:
     plain.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mcpframe-bench-")))
-        folders = {name: scratch / name for name in ("host", "stock", "typescript")}
+        folders = {name: scratch / name for name in ("host", "stock", "typescript", "app")}
         for folder in folders.values():
             folder.mkdir()
         port = stack.enter_context(serve_folder(folders["host"])).port
@@ -125,26 +131,31 @@ def all_sites(progress: Progress) -> Iterator[Sites]:
             port = stack.enter_context(serve_app(counted)).port
             return lambda path: Framed(f"http://{site}.localhost:{port}/{path}", counted)
 
-        template = templates_dir() / "pi-calculator"
+        template, view = templates_dir() / "pi-calculator", SERVERS / "view"
         with progress("Building the bundles"):
-            for project in (template, SERVERS / "echo"):
+            for project in (template, SERVERS / "echo", view):
                 build(project, bundles, allowed_origins=["*"], snapshot=True)
             build(template, plain, allowed_origins=["*"], snapshot=False)
         with progress("Making their peers"):
-            packages = _locked(template)
-            _write_stock(folders["stock"], template, host, packages, runtime)
-            _write_typescript(folders["typescript"], modules)
+            _write_stock(folders["stock"], (template, view), host, runtime)
+            _write_module(folders["typescript"], "typescript.html", "typescript_server.js", modules)
+            _write_module(folders["app"], "app_view.html", "app_view.js", modules)
+            (folders["app"] / "_headers").write_text(_CACHED)
+            _compress(folders["app"] / "app_view.js")
         _write_host(folders["host"], bundle_client(modules, progress=progress))
-        bundle = served(bundles, "bundle")
+        bundle, stock = served(bundles, "bundle"), served(folders["stock"], "stock")
         yield Sites(
             host=f"{host}/host.html",
             pi=bundle("pi-calculator/"),
             plain=served(plain, "plain")("pi-calculator/"),
-            stock=served(folders["stock"], "stock")("stock.html"),
+            stock=stock(f"stock.html?{template.name}"),
             echo=bundle("echo/"),
             typescript=served(folders["typescript"], "typescript")(f"typescript.html?host={host}"),
+            view=bundle("view/"),
+            stock_view=stock(f"stock.html?{view.name}"),
+            app_view=served(folders["app"], "app")("app_view.html"),
             modules=modules,
-            locked={package.name: package.version for package in packages},
+            locked={package.name: package.version for package in _locked(template)},
         )
 
 
@@ -165,26 +176,28 @@ def _locked(project: Path) -> tuple[Locked, ...]:
     return lock.closure(rest)
 
 
-def _write_stock(folder: Path, project: Path, host: str, packages: tuple[Locked, ...], runtime: Runtime) -> None:
+def _write_stock(folder: Path, projects: Sequence[Path], host: str, runtime: Runtime) -> None:
     (folder / "_headers").write_text(_CACHED)
     shutil.copytree(runtime.folder, folder / "pyodide")
     for name in ("stock.html", "stock.js"):
         shutil.copy(PAGES / name, folder)
-    modules = [path.name for path in project.glob("*.py")]
-    for name in modules:
-        shutil.copy(project / name, folder)
-    wheels = list(fetch_wheels(packages, PyodidePackages(runtime)).values())
-    for wheel in wheels:
-        shutil.copy(wheel, folder)
     own = _own_wheel(folder)
-    config = {
-        "entry": find_project(project).entry,
-        "name": project.name,
-        "title": project.name,
-        "allowed_origins": [host],
-    }
-    stock = {"config": config, "wheels": [wheel.name for wheel in (*wheels, own)], "modules": modules}
-    (folder / "stock.json").write_text(json.dumps(stock))
+    for project in projects:
+        modules = [path.name for path in project.glob("*.py")]
+        (folder / project.name).mkdir()
+        for name in modules:
+            shutil.copy(project / name, folder / project.name)
+        wheels = list(fetch_wheels(_locked(project), PyodidePackages(runtime)).values())
+        for wheel in wheels:
+            shutil.copy(wheel, folder)
+        config = {
+            "entry": find_project(project).entry,
+            "name": project.name,
+            "title": project.name,
+            "allowed_origins": [host],
+        }
+        stock = {"config": config, "wheels": [wheel.name for wheel in (*wheels, own)], "modules": modules}
+        (folder / project.name / "stock.json").write_text(json.dumps(stock))
     for path in list(folder.rglob("*")):
         if path.suffix in (".wasm", ".mjs", ".json", ".py"):
             _compress(path)
@@ -199,10 +212,9 @@ def _own_wheel(folder: Path) -> Path:
     return wheel
 
 
-def _write_typescript(folder: Path, modules: Path) -> None:
-    shutil.copy(PAGES / "typescript.html", folder)
-    entry = PAGES / "typescript_server.js"
-    bundle_module(str(entry), folder / entry.name, modules)
+def _write_module(folder: Path, page: str, script: str, modules: Path) -> None:
+    shutil.copy(PAGES / page, folder)
+    bundle_module(str(PAGES / script), folder / script, modules)
 
 
 def _compress(path: Path) -> None:

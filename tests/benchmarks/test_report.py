@@ -16,7 +16,8 @@ from tests.benchmarks.browser import BenchmarkError
 from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.machine import Setting
 from tests.benchmarks.samples import ENOUGH_FOR_P99, Summary, quantile, take_turns
-from tests.benchmarks.start import ITERATIONS, Start, check_pi, timeline
+from tests.benchmarks.start import ITERATIONS, OURS, STOCK, Start, check_pi, timeline
+from tests.benchmarks.view_peers import APP, Drawing, drawing, figures_of
 
 SETTING = Setting("2026-01-31", 2, 8, "Linux x86_64", 0.4, {"mcpframe": "1.0", "Chromium": "156"})
 
@@ -144,6 +145,29 @@ def test_a_wrong_answer_is_an_error(answer: dict[str, object]) -> None:
 def test_a_right_answer_passes() -> None:
     assert is_right(math.pi, ITERATIONS)
     check_pi({"structuredContent": {"pi": math.pi, "points": ITERATIONS}})
+
+
+def test_a_view_has_both_peers_for_each_step() -> None:
+    starts = {
+        OURS: [Drawing(400.0, 500.0), Drawing(420.0, 540.0), Drawing(900.0, 990.0)],
+        APP: [Drawing(100.0, 120.0)] * 3,
+        STOCK: [Drawing(2000.0, 2160.0)] * 3,
+    }
+    figures = figures_of(starts)
+    assert [(figure.ours, figure.peer, figure.peer_name, figure.ratio, figure.met) for figure in figures] == [
+        (420, 100, APP, 4.2, None),
+        (420, 2000, STOCK, 0.21, None),
+        (540, 120, APP, 4.5, None),
+        (540, 2160, STOCK, 0.25, None),
+    ]
+    assert figures[2].details[OURS]["samples"] == [500, 540, 990]
+
+
+def test_a_view_that_draws_another_text_is_an_error() -> None:
+    result = {"initialized": 1.0, "drawn": 2.0, "text": "result 1"}
+    assert drawing(result, "result 1") == Drawing(1, 2)
+    with pytest.raises(BenchmarkError, match="result 1"):
+        drawing(result, "result 2")
 
 
 @pytest.mark.parametrize(("load", "busy"), [(None, False), (1.9, False), (2.5, True)])

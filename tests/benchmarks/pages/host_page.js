@@ -11,6 +11,30 @@ async function connect(url) {
   return client;
 }
 
+/**
+ * Frames a view of MCP Apps, and answers `ui/initialize`. `hear` gets each of its messages, the milliseconds since the
+ * frame's address was set, and a function that posts to the view. Returns when it was set.
+ */
+function frameView(url, html, hear) {
+  const began = performance.now();
+  const iframe = document.createElement("iframe");
+  if (html) iframe.srcdoc = html;
+  else iframe.src = url;
+  addEventListener("message", ({ source, data }) => {
+    if (source !== iframe.contentWindow || data?.jsonrpc !== "2.0") return;
+    const now = performance.now() - began;
+    const post = (message) => source.postMessage({ jsonrpc: "2.0", ...message }, "*");
+    if (data.method === "ui/initialize") {
+      const { protocolVersion } = data.params;
+      const hostInfo = { name: "benchmark", version: "1.0.0" };
+      post({ id: data.id, result: { protocolVersion, hostInfo, hostCapabilities: {}, hostContext: {} } });
+    }
+    hear(data, now, post);
+  });
+  document.body.append(iframe);
+  return began;
+}
+
 async function echo(client, text) {
   const sent = performance.now();
   const answer = await client.callTool({ name: "echo", arguments: { text } });
@@ -46,21 +70,12 @@ window.bench = {
 
   /** The same for a view of MCP Apps, and when it called and was ready. `html` is the text of a shim around it. */
   view(url, html, name, args) {
-    const began = performance.now();
-    const iframe = document.createElement("iframe");
-    if (html) iframe.srcdoc = html;
-    else iframe.src = url;
     const times = {};
-    return new Promise((resolve) => {
-      addEventListener("message", ({ source, data }) => {
-        if (source !== iframe.contentWindow || data?.jsonrpc !== "2.0") return;
-        const now = performance.now() - began;
-        const post = (message) => source.postMessage({ jsonrpc: "2.0", ...message }, "*");
+    return new Promise((resolve, reject) => {
+      setTimeout(() => reject(new Error(`the view has not answered: ${JSON.stringify(times)}`)), 60_000);
+      frameView(url, html, (data, now, post) => {
         if (data.method === "ui/initialize") {
           times.called ??= now;
-          const { protocolVersion } = data.params;
-          const hostInfo = { name: "benchmark", version: "1.0.0" };
-          post({ id: data.id, result: { protocolVersion, hostInfo, hostCapabilities: {}, hostContext: {} } });
         } else if (data.method === "ui/notifications/initialized") {
           times.initialized = now;
           post({ id: "first", method: "tools/call", params: { name, arguments: args } });
@@ -68,7 +83,23 @@ window.bench = {
           resolve({ ...times, answered: now, answer: data.result });
         }
       });
-      document.body.append(iframe);
+    });
+  },
+
+  /** Milliseconds from setting the frame's address until a view is ready, and until it has drawn a result, see drawn.js. */
+  draw(url, text) {
+    const times = {};
+    return new Promise((resolve, reject) => {
+      setTimeout(() => reject(new Error(`the view has drawn nothing: ${JSON.stringify(times)}`)), 60_000);
+      const began = frameView(url, "", ({ method, params }, now, post) => {
+        if (method === "ui/notifications/initialized") {
+          times.initialized = now;
+          post({ method: "ui/notifications/tool-input", params: { arguments: { text } } });
+          post({ method: "ui/notifications/tool-result", params: { content: [{ type: "text", text }] } });
+        } else if (method === "benchmark/drawn") {
+          resolve({ ...times, drawn: params.at - performance.timeOrigin - began, text: params.text });
+        }
+      });
     });
   },
 

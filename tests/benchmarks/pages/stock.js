@@ -1,17 +1,23 @@
-/** The peer of the start: Pyodide as its documentation loads it, wheels with loadPackage, sources as .py. */
+/**
+ * The peer of the start: Pyodide as its documentation loads it, wheels with loadPackage, sources as .py. The query names
+ * the project.
+ */
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
-const { config, wheels, modules } = await (await fetch("stock.json")).json();
+const project = location.search.slice(1);
+const { config, wheels, modules } = await (await fetch(`${project}/stock.json`)).json();
 const mark = (name) => performance.mark(`mcpframe:${name}`);
+
+const complain = (title, detail) => console.error(`${title}\n${detail}`);
 
 const page = {
   progress() {},
   ready() {},
+  at_end() {},
   standalone() {},
   timing: () => "{}",
-  fail(title, detail) {
-    console.error(`${title}\n${detail}`);
-  },
+  fail: complain,
+  problem: complain,
 };
 
 mark("script");
@@ -20,7 +26,7 @@ mark("python");
 await pyodide.loadPackage(wheels.map((name) => new URL(name, location.href).href), { messageCallback() {} });
 mark("packages");
 for (const name of modules) {
-  pyodide.FS.writeFile(`/home/pyodide/${name}`, await (await fetch(name)).text());
+  pyodide.FS.writeFile(`/home/pyodide/${name}`, await (await fetch(`${project}/${name}`)).text());
 }
 const boot = pyodide.pyimport("mcpframe.frame.boot");
 mark("boot");
