@@ -35,6 +35,12 @@ _FOR_MCP_1 = frozenset({"compat/earlier_pydantic.py", "compat/mcp1.py"})
 _FOR_FASTMCP = frozenset({"compat/fastmcp_package.py"})
 _FOR_WRAPPED = frozenset({"wrapped.py"})
 _FOR_VIEWS = frozenset({"app_page.py", "app_shim.py"})
+_FOR_HOSTS = frozenset(
+    {"app_policy.py", "own_ids.py", "page_clients.py", "ui_resource.py"}
+    | {path.name for pattern in ("app_host*.py", "ui_host*.py") for path in (_PACKAGE / "frame").glob(pattern)}
+)
+"""Files of what `may_host` looks for, and of nothing else."""
+_HOST_NAMES = (b"AppHost", b"UiHost", b"ui_resource", b"tab_client", b"iframe_client", b"app_", b"ui_host")
 _FOR_PROGRAMS = frozenset({"console.py", "program_input.py", "program_loops.py"})
 _FOR_PROGRAMS_OF_MCP_2 = frozenset({"compat/mcp2_program.py"})
 _FOR_HTTP = frozenset(
@@ -55,6 +61,7 @@ def own_files(
     fastmcp: bool = False,
     wraps: bool = False,
     views: bool = False,
+    hosts: bool = False,
     http: bool = False,
     world: bool = False,
     persists: bool = False,
@@ -69,6 +76,7 @@ def own_files(
         fastmcp: Whether the package fastmcp is in the bundle.
         wraps: Whether the author's code may call `mcpframe.wrap`.
         views: Whether the author's code may use `mcpframe.views`.
+        hosts: Whether the author's code may be a host of pages: see `may_host`.
         http: Whether an HTTP library is in the bundle.
         world: Whether the server was written for a process.
         persists: Whether it has files that are kept.
@@ -84,6 +92,7 @@ def own_files(
         _FOR_PROGRAMS_OF_MCP_2: program and sdk > 1,
         _FOR_WRAPPED: wraps,
         _FOR_VIEWS: views,
+        _FOR_HOSTS: hosts,
         _FOR_HTTP: http,
         _FOR_PROCESSES: world,
         _FOR_KEPT_FILES: persists,
@@ -113,9 +122,15 @@ def may_have_views(author: Mapping[str, bytes]) -> bool:
     return _may_name(author, b"views")
 
 
-def _may_name(author: Mapping[str, bytes], name: bytes) -> bool:
+def may_host(author: Mapping[str, bytes]) -> bool:
+    """Return whether code may use `AppHost`, `UiHost`, `ui_resource` or a client of page servers; see `may_wrap`."""
+    return _may_name(author, *_HOST_NAMES)
+
+
+def _may_name(author: Mapping[str, bytes], *names: bytes) -> bool:
     code = [data for path, data in author.items() if path.endswith(".py")]
-    return not code or any(b"mcpframe" in data and name in data for data in code)
+    sought = (b"import *", *names)
+    return not code or any(b"mcpframe" in data and any(name in data for name in sought) for data in code)
 
 
 def author_files(project: Project, out: Path) -> dict[str, bytes]:

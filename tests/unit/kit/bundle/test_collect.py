@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.bundle.collect import author_files, may_have_views, may_wrap, own_files
+from mcpframe.kit.bundle.collect import author_files, may_have_views, may_host, may_wrap, own_files
 from mcpframe.kit.bundle.left_out import modules_of
 from mcpframe.kit.project.project import find_project
 
@@ -81,6 +83,20 @@ def test_views_are_carried_where_they_may_be_used() -> None:
         "mcpframe/frame/app_shim.py",
     }
     assert {"mcpframe/views/__init__.py", "mcpframe/views/view.py"} < only
+
+
+@pytest.mark.parametrize("name", ["AppHost", "UiHost", "ui_resource", "tab_client", "iframe_client"])
+def test_what_hosts_need_is_carried_where_it_may_be_used(name: str) -> None:
+    assert not may_host({"server.py": b"from mcpframe import FrameServer, OuterFrame"})
+    assert may_host({"main.py": f"from mcpframe import {name}".encode()})
+    assert may_host({"main.py": b"from mcpframe import *"})
+    module = f"mcpframe.{name}"
+    code = f"import sys, mcpframe; {module}; print(*sorted(m for m in sys.modules if m.startswith('mcpframe.')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    carried = {path.removesuffix(".py").replace("/", ".") for path in own_files("1.2.3", hosts=True)}
+    needed = set(done.stdout.split())
+    assert {module.removesuffix(".__init__") for module in carried} >= needed
+    assert not {module.replace(".", "/") + ".py" for module in needed} <= set(own_files("1.2.3"))
 
 
 def test_the_modules_that_the_author_leaves_out_are_told_to_the_page() -> None:
