@@ -58,8 +58,8 @@ def test_a_failure_keeps_the_picture_and_the_wire(outcome: Outcome, project: Pat
     assert f"kept: {kept / 'screenshot.png'}" in outcome.output
     assert (kept / "screenshot.png").read_bytes().startswith(b"\x89PNG")
     wire = [json.loads(line) for line in (kept / "wire.jsonl").read_text().splitlines()]
-    payloads = [entry["message"].get("payload") or {} for entry in wire if entry["message"]]
-    assert any(payload.get("method") == "tools/call" for payload in payloads)
+    payloads = [entry["message"].get("payload") for entry in wire if entry["message"]]
+    assert any(isinstance(payload, dict) and payload.get("method") == "tools/call" for payload in payloads)
     assert {entry["direction"] for entry in wire} == {"→", "←"}
     assert len(list((project / "mcpframe-results").iterdir())) == 3
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import anyio
 import mcp_types as types
 import pytest
 
 from mcpframe.frame.app_page import framing_html
 from own_page import PAGE_URI, OwnPage, bundle_of
 
+pytestmark = pytest.mark.anyio
 HERE = "http://localhost:8721/forecast/"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
 
 
 class Client:
@@ -28,26 +33,26 @@ class Client:
         return types.ReadResourceResult.model_validate({"contents": contents})
 
 
-def read(html: str, uri: str = "ui://a/b") -> tuple[str, list[str]]:
+async def read(html: str, uri: str = "ui://a/b") -> tuple[str, list[str]]:
     replaced: list[str] = []
     client = OwnPage(Client(html), HERE, replaced.append)
     assert client.server_capabilities is Client.server_capabilities
-    result = anyio.run(client.read_resource, uri)
+    result = await client.read_resource(uri)
     return str(getattr(result.contents[0], "text", None)), replaced
 
 
-def test_the_published_bundle_is_replaced() -> None:
+async def test_the_published_bundle_is_replaced() -> None:
     published = "https://tools.example/forecast/"
-    assert read(framing_html(published)) == (framing_html(HERE), [published])
+    assert await read(framing_html(published)) == (framing_html(HERE), [published])
 
 
 @pytest.mark.parametrize("html", [framing_html(HERE), framing_html("https://tools.example/other/"), "<p>forecast"])
-def test_other_views_are_left_alone(html: str) -> None:
-    assert read(html) == (html, [])
+async def test_other_views_are_left_alone(html: str) -> None:
+    assert await read(html) == (html, [])
 
 
-def test_the_page_itself_is_a_view() -> None:
-    assert read("<p>", PAGE_URI) == (framing_html(HERE), [])
+async def test_the_page_itself_is_a_view() -> None:
+    assert await read("<p>", PAGE_URI) == (framing_html(HERE), [])
 
 
 def test_the_address_is_that_of_the_bundle() -> None:
