@@ -168,7 +168,7 @@ class RunningView:
         self._shown(False)
 
     def list_changed(self, kind: str) -> None:
-        """Tell the view that a list of its server has changed: `"tools"`, `"resources"` or `"prompts"`."""
+        """Notify the view that a list of its server has changed: `"tools"`, `"resources"` or `"prompts"`."""
         if kind not in LISTS:
             raise ValueError(f"{kind!r} is no list; there are {', '.join(LISTS)}.")
         if kind == "tools":

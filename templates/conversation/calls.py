@@ -47,7 +47,7 @@ class Call:
         self._entry: Element | None = None
 
     def change_context(self) -> None:
-        """Tell the view that the context of this page has changed."""
+        """Notify the view that the context of this page has changed."""
         if self._view is not None:
             self._view.change_context(self._context())
 

@@ -210,7 +210,7 @@ class ToolView:
         )
 
     async def _feed(self, view: RunningView, shown: Shown) -> None:
-        """Give the view its call."""
+        """Show the view its call."""
         start = time.monotonic()
         if not self._controls.streams:
             view.input(shown.arguments)

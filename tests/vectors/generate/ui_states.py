@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.vectors.generate.sep_states import STRANGERS
-from tests.vectors.generate.writing import Table
+from tests.vectors.generate.writing import Table, state_tables
 
 Message = dict[str, Any]
 Effect = tuple[list[dict[str, Any]], str]
@@ -239,12 +239,7 @@ LOCALS = (
 
 def tables() -> Iterator[tuple[str, Table]]:
     """Return the files of this part, each with its name."""
-    for role in STATES:
-        about = "Every message, every noise and everything local, in every state. Generated: do not edit."
-        yield (
-            f"states_{role.replace(' ', '_')}",
-            {"about": about, "generated": True, "role": role, "cases": [*_cases(role)]},
-        )
+    return state_tables(STATES, _cases)
 
 
 def _cases(role: str) -> Iterator[dict[str, Any]]:
