@@ -21,7 +21,7 @@ from mcpframe.frame.host_context import (
     ToolInputPartial,
     ToolResult,
 )
-from mcpframe.frame.host_messages import HostMessages, Progress, plain
+from mcpframe.frame.host_messages import HostMessages, Progress, content_blocks, plain
 
 if TYPE_CHECKING:
     from mcp.types import (
@@ -181,14 +181,14 @@ class AppsHost(Host):
         return result
 
     async def send_message(self, content: Content | Iterable[Content]) -> None:
-        await self._done("ui/message", {"role": "user", "content": _blocks(content)})
+        await self._done("ui/message", {"role": "user", "content": content_blocks(content)})
 
     async def update_model_context(
         self,
         content: Content | Iterable[Content] | None = None,
         structured: Json | None = None,
     ) -> None:
-        blocks = None if content is None else _blocks(content)
+        blocks = None if content is None else content_blocks(content)
         params = {"content": blocks, "structuredContent": None if structured is None else plain(structured)}
         await self._done("ui/update-model-context", params)
 
@@ -328,8 +328,3 @@ def _call_all(functions: Iterable[Callable[[T], None]], value: T) -> None:
             function(value)
         except Exception:
             log.exception("A function that was to be told of a change has failed")
-
-
-def _blocks(content: Content | Iterable[Content]) -> list[Any]:
-    several = content if isinstance(content, list | tuple) else [content]
-    return [{"type": "text", "text": block} if isinstance(block, str) else plain(block) for block in several]

@@ -19,7 +19,7 @@ from mcpframe.frame.dialects.mcp_ui.events import EmbedderFound
 from mcpframe.frame.dialects.mcp_ui.messages import OURS, RENDER_DATA, REQUEST_RENDER_DATA, SIZE_CHANGE
 from mcpframe.frame.host import Content, Host, OnData
 from mcpframe.frame.host_context import HostContext
-from mcpframe.frame.host_messages import HostMessages, Progress, plain
+from mcpframe.frame.host_messages import HostMessages, Progress, content_blocks, plain
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult
@@ -113,8 +113,7 @@ class EmbeddingHost(Host):
         return result
 
     async def send_message(self, content: Content | Iterable[Content]) -> None:
-        several = content if isinstance(content, list | tuple) else [content]
-        blocks = [{"type": "text", "text": block} if isinstance(block, str) else plain(block) for block in several]
+        blocks = content_blocks(content)
         if any(block.get("type") != "text" for block in blocks):
             raise HostLacks("A prompt of mcp-ui has only text.", "prompt")
         await self._ask("prompt", {"prompt": "\n".join(block["text"] for block in blocks)})

@@ -300,5 +300,11 @@ def plain(value: Any) -> Any:
     return [plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
+def content_blocks(content: Any) -> list[Any]:
+    """Return content blocks as JSON values: of one block or several, of which each may be a text."""
+    several = content if isinstance(content, list | tuple) else [content]
+    return [{"type": "text", "text": block} if isinstance(block, str) else plain(block) for block in several]
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
