@@ -61,7 +61,7 @@ def test_every_library_answers(firefox: Firefox, tmp_path: Path, switches: bool)
         }
         arguments = quote(json.dumps({"libraries": libraries, "requests": list(paths.values())}))
         firefox.open(f"{page.origin}/?frame={frame.origin}/fetching/&tool=ask_all&arguments={arguments}")
-        assert firefox.run(STACK_SWITCHING, in_frame=True) == ("function" if switches else "undefined")
+        assert firefox.run(STACK_SWITCHING, "iframe") == ("function" if switches else "undefined")
         result = firefox.run(ANSWERED)
         assert not result.get("isError"), result
         for library in libraries:
