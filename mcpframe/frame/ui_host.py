@@ -28,7 +28,7 @@ from mcpframe.frame.find_place import find_place
 from mcpframe.frame.host_messages import plain
 from mcpframe.frame.places import Framing, allow_attribute, parse_address
 from mcpframe.frame.session import Session, WireHook
-from mcpframe.frame.ui_host_actions import Actions, ShownUi
+from mcpframe.frame.ui_host_actions import Actions, ShownUi, UiAction
 from mcpframe.frame.ui_host_proxy import Proxied
 from mcpframe.frame.ui_resource import read_ui_resource, waiting_address
 
@@ -82,8 +82,9 @@ class UiHost:
             on_wire: called with every message that is sent, received or rejected.
             actions: the functions that handle actions, by name; each may be async, and what it returns is the answer,
                 what it raises the error. `on_tool(name, arguments)`, `on_intent(intent, params)`, `on_prompt(prompt)`,
-                `on_link(url)` with http, https or mailto, `on_notify(message)`, `on_data(kind, params)`. A page whose
-                host has none of them, and no client, gets no answer.
+                `on_link(url)` with http, https or mailto, `on_notify(message)`, `on_data(kind, params)`;
+                `on_action(action)` with a `UiAction` handles those without a function of their own. A `UiError` is sent
+                as it is. A page whose host has none of them, and no client, gets no answer.
 
         Raises:
             UiError: for a resource that cannot be shown; the message says why.
@@ -190,4 +191,4 @@ def _object(data: Any) -> Json:
     return data if isinstance(data, dict) else {}
 
 
-__all__ = ["ShownUi", "UiHost"]
+__all__ = ["ShownUi", "UiAction", "UiHost"]

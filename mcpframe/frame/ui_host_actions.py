@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from mcpframe.frame.app_host_size import SizeFollower, bounded
 from mcpframe.frame.core import jsonrpc
-from mcpframe.frame.core.errors import StateError
+from mcpframe.frame.core.errors import StateError, UiError
 from mcpframe.frame.core.events import SessionBegun
 from mcpframe.frame.dialects.mcp_ui.events import EmbedderAct
 from mcpframe.frame.dialects.mcp_ui.messages import PROGRESS, SIZE_CHANGE
@@ -40,6 +40,21 @@ class NotHandled(Exception):
     """An action that this host does not handle."""
 
 
+@dataclass(frozen=True, slots=True)
+class UiAction:
+    """An action of a page.
+
+    Attributes:
+        kind: `"tool"`, `"intent"`, `"prompt"`, `"link"`, `"notify"` or `"ui-request-data"`.
+        payload: its payload, as the page has posted it.
+        id: its id; None if the page waits for no answer.
+    """
+
+    kind: str
+    payload: Json
+    id: jsonrpc.RequestId | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actions:
     """The functions that handle actions; None for what is not handled. See `UiHost`."""
@@ -51,19 +66,21 @@ class Actions:
     on_link: Handler | None = None
     on_notify: Handler | None = None
     on_data: Handler | None = None
+    on_action: Handler | None = None
 
     @property
     def handles(self) -> bool:
         """Whether any action is handled."""
         functions = (self.on_tool, self.on_intent, self.on_prompt, self.on_link, self.on_notify, self.on_data)
-        return self.client is not None or any(function is not None for function in functions)
+        return self.client is not None or any(function is not None for function in (*functions, self.on_action))
 
-    async def handle(self, action: str, content: Json) -> Any:
+    async def handle(self, asked: UiAction) -> Any:
         """Return what answers an action.
 
         Raises:
             NotHandled: nothing handles it.
         """
+        action, content = asked.kind, asked.payload
         params = content.get("params") or {}
         if action == "tool" and self.on_tool is None and self.client is not None:
             return await self.client.call_tool(content["toolName"], dict(params))
@@ -78,6 +95,8 @@ class Actions:
             "ui-request-data": (self.on_data, (content.get("requestType"), params)),
         }
         function, arguments = known[action]
+        if function is None:
+            function, arguments = self.on_action, (asked,)
         if function is None:
             raise NotHandled(f"This host does not handle {action!r}.")
         answer = function(*arguments)
@@ -155,11 +174,13 @@ class ShownUi:
 
     async def _handle(self, id_: Any, action: str, content: Json) -> None:
         try:
-            response = plain(await self._actions.handle(action, content))
+            response = plain(await self._actions.handle(UiAction(action, content, id_)))
             json.dumps(response)  # what has no form in JSON is an error, too
             answer = {"jsonrpc": "2.0", "id": id_, "result": {"response": response}}
         except NotHandled as error:
             answer = jsonrpc.error_response(id_, jsonrpc.METHOD_NOT_FOUND, str(error))
+        except UiError as error:  # raised by the host's code for the page
+            answer = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, str(error))
         except Exception as error:
             log.exception("The action %r failed", action)
             answer = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{type(error).__name__}: {error}")

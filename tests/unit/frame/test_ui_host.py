@@ -16,7 +16,7 @@ from mcpframe import UiHost, ui_resource
 from mcpframe.frame.core.errors import OriginError, UiError
 from mcpframe.frame.core.events import Departure, Inbound, Refused
 from mcpframe.frame.places import Framing
-from mcpframe.frame.ui_host_actions import MOST
+from mcpframe.frame.ui_host_actions import MOST, UiAction
 
 Json = dict[str, Any]
 FRAME = "https://tools.example"
@@ -205,6 +205,31 @@ async def test_errors_reach_the_page(page: FramedPage, caplog: pytest.LogCapture
         for url in ("javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "x"):
             assert (await page.asks("link", url=url))["error"]["code"] == -32601
     assert "no such thing" in caplog.text
+
+
+async def test_one_function_for_all_other_actions(page: FramedPage, caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[UiAction] = []
+
+    def act(action: UiAction) -> Any:
+        seen.append(action)
+        if action.kind == "intent":
+            raise UiError("Not today.")
+        return action.kind
+
+    async with UiHost(board(), on_prompt=lambda prompt: prompt, on_action=act).show(page):
+        assert await page.asks("prompt", prompt="Hi") == {"response": "Hi"}
+        assert await page.asks("tool", toolName="add", params={"a": 1}) == {"response": "tool"}
+        assert (await page.asks("intent", intent="go"))["error"]["message"] == "Not today."
+        assert (await page.asks("link", url="javascript:alert(1)"))["error"]["code"] == -32601
+        page.say("notify", message="done")
+        assert await page.heard.get() == {"type": "ui-message-received"}
+        await anyio.wait_all_tasks_blocked()
+    assert seen == [
+        UiAction("tool", {"toolName": "add", "params": {"a": 1}}, "1"),
+        UiAction("intent", {"intent": "go"}, "1"),
+        UiAction("notify", {"message": "done"}),
+    ]
+    assert not caplog.records
 
 
 async def test_answers_come_as_they_are_ready(page: FramedPage) -> None:
