@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mcpframe.frame.boot import server_module
 from mcpframe.frame.clients import serve_clients
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core.connection import Candidate, Connection, Options, parse_allowed_origins
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.core.events import Event
 from mcpframe.frame.dialects.mcp_b.roles import TAB_SERVER
+from mcpframe.frame.server_module import server_module
 from mcpframe.frame.session import open_session
 
 

@@ -28,7 +28,19 @@ PARTS = {
 
 COMPOSITION = [
     *sorted((FRAME / "core").glob("*.py")),
-    *(FRAME / name for name in ("boot.py", "host_link.py", "outer.py", "session.py", "author.py", "server.py")),
+    *(
+        FRAME / name
+        for name in (
+            "boot.py",
+            "boot_config.py",
+            "serving.py",
+            "host_link.py",
+            "outer.py",
+            "session.py",
+            "author.py",
+            "server.py",
+        )
+    ),
     REPOSITORY / "mcpframe" / "kit" / "testing" / "framed.py",
     *(REPOSITORY / "static" / "inspector" / name for name in ("wire_entry.py", "wire_view.py", "timeline.py")),
 ]

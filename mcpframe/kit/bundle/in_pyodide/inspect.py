@@ -39,15 +39,16 @@ async def inspected(
 
     sdk.prepare()
     load.configure({})
-    from mcpframe.frame import boot, entries
+    from mcpframe.frame import entries
     from mcpframe.frame.compat.process import outlive_exits
     from mcpframe.frame.core.errors import EntryError, ProgramError
     from mcpframe.frame.peer_session import unwrapped
+    from mcpframe.frame.server_module import server_module
 
     outlive_exits()
     refuse_sockets()
     program = settings.get("program", "")
-    servers = boot.server_module(program)
+    servers = server_module(program)
 
     try:
         entries.set_environment(**settings)
@@ -59,7 +60,7 @@ async def inspected(
         if program:
             return await asked(servers, found, patience)
         used = sorted(sys.modules)
-        lists = getattr(boot.server_module(program, found), "list_tools", None)
+        lists = getattr(server_module(program, found), "list_tools", None)
         if kind == "server" and lists:
             listed = await lists(found)
         else:  # a lowlevel server lists its tools only within a session

@@ -123,6 +123,7 @@ async def prepare(settings: str) -> None:
     import mcpframe.frame.embedding_host
     import mcpframe.frame.load
     import mcpframe.frame.page_storage
+    import mcpframe.frame.setup_page
     import mcpframe.frame.storage
     import mcpframe.frame.ui  # noqa: F401
 
@@ -243,15 +244,16 @@ class _Nobody:
 
 
 async def _serve(server: Any, script: tuple[tuple[str, dict[str, Any]], ...]) -> None:
-    from mcpframe.frame import boot
+    from mcpframe.frame.boot_config import BootConfig
     from mcpframe.frame.core.dialect import TRANSPORT
     from mcpframe.frame.dialects.available import inner_candidates
     from mcpframe.frame.reporter import Reporter
+    from mcpframe.frame.serving import serve_host
 
-    config = boot.BootConfig("probe:server", "probe", "probe", [HOST])
+    config = BootConfig("probe:server", "probe", "probe", [HOST])
     host, page = _Host(script), _Nobody()
     candidates = inner_candidates(TRANSPORT, config.origins(server))
-    serving = asyncio.create_task(boot._serve(server, candidates, host, config, page, on_event=Reporter(page)))
+    serving = asyncio.create_task(serve_host(server, candidates, host, config, page, on_event=Reporter(page)))
     waiting = asyncio.create_task(host.over.wait())
     await asyncio.wait([serving, waiting], return_when=asyncio.FIRST_COMPLETED)
     if serving.done():
@@ -264,12 +266,15 @@ async def _serve(server: Any, script: tuple[tuple[str, dict[str, Any]], ...]) ->
 def load(entry: str, kind: str, settings: str) -> None:
     """Import the author's module, and note what it uses. Factories and programs are called in each page."""
     global _error, _loaded, _kind
-    from mcpframe.frame import boot, entries
+    from mcpframe.frame import entries
     from mcpframe.frame.compat import after_restore
+    from mcpframe.frame.server_module import server_module
 
     chosen = json.loads(settings)
-    servers = boot.server_module(chosen.get("program", ""))
+    servers = server_module(chosen.get("program", ""))
     _kind = kind
+    if kind == "page":
+        import_module("mcpframe.frame.page_main")
     drawn = random.getstate()
     there = _folders()
     sys.setprofile(_watch)
@@ -346,22 +351,23 @@ def fill(free: str) -> None:
 
 async def check(entry: str | None, kind: str, settings: str) -> str:
     """Return the tools of the server in a restored Python, as JSON."""
-    from mcpframe.frame import boot, entries
+    from mcpframe.frame import entries
+    from mcpframe.frame.server_module import server_module
 
     if not entry:
         return json.dumps({"tools": None})
     chosen = json.loads(settings)
     program = chosen.get("program", "")
-    servers = boot.server_module(program)
+    servers = server_module(program)
     entries.set_environment(**chosen)
     found: Any = await servers.open_entry(entry) if kind == "server" else entries.load_main(entry)
     return json.dumps({"tools": await _tools(found) if kind == "server" and not program else None})
 
 
 async def _tools(server: Any) -> list[Any] | None:
-    from mcpframe.frame import boot
+    from mcpframe.frame.server_module import server_module
 
-    lists = getattr(boot.server_module(target=server), "list_tools", None)
+    lists = getattr(server_module(target=server), "list_tools", None)
     if lists:
         listed = await lists(server)
     else:  # a lowlevel server lists its tools only within a session

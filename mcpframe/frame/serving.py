@@ -1,0 +1,128 @@
+"""A session of the author's server with the host of its page, or with the clients in its window."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import traceback
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from mcpframe.frame.author_page import end_tasks, running_for
+from mcpframe.frame.core.connection import Candidate, Connection
+from mcpframe.frame.dialects.available import dialect
+from mcpframe.frame.peer_session import Framed
+from mcpframe.frame.server_module import server_module
+
+if TYPE_CHECKING:
+    from mcpframe.frame.author import UiFunction
+    from mcpframe.frame.boot_config import BootConfig
+    from mcpframe.frame.core.events import InnerWindow
+    from mcpframe.frame.reporter import Loader
+    from mcpframe.frame.server import ServerObject
+    from mcpframe.frame.session import EventHook, Messages, Session
+
+BOOT_CAPABILITY = "mcpframe/boot"
+"""The experimental capability that tells the host how this page came to be ready: see `Loader.timing`."""
+
+
+async def serve_host(
+    target: ServerObject,
+    candidates: Sequence[Candidate],
+    host: InnerWindow,
+    config: BootConfig,
+    loader: Loader,
+    *,
+    on_event: EventHook | None = None,
+) -> None:
+    """Serve until the session ends.
+
+    Args:
+        target: the author's server.
+        candidates: the roles that the page may take.
+        host: the window of its peer.
+        config: the boot config.
+        loader: the loader's callbacks.
+        on_event: called with every event of the connection but `Received`.
+
+    Raises:
+        SessionError: the error that ended it.
+    """
+    from mcpframe.frame import hosts
+    from mcpframe.frame.host_messages import HostMessages
+    from mcpframe.frame.session import open_session
+
+    servers = server_module(config.program, target)
+    connection = Connection(candidates, options=config.connection_options)
+    others = HostMessages(hosts.host_api)
+    messages = servers.messages()
+    hooks: dict[str, Any] = {
+        "on_event": on_event,
+        "take_inbox": host.take_inbox,
+        "messages": messages,
+        "intercept": others,
+    }
+    async with (
+        open_session(connection, host, **hooks) as session,
+        _files_of(session, messages, config, loader) as streams,
+    ):
+        its_host = others.handler
+        with hosts.fitted(its_host), running_for(target, session, "transport", config, loader, its_host):
+            tasks: list[asyncio.Task[None]] = []
+            if isinstance(target, Framed) and target.ui_function:
+                tasks.append(asyncio.create_task(_run_ui(target, target.ui_function, loader)))
+            try:
+                experimental = {BOOT_CAPABILITY: json.loads(loader.timing())}
+
+                async def serve(read: Any, write: Any) -> None:
+                    await servers.serve(
+                        target,
+                        read,
+                        write,
+                        experimental=experimental,
+                        on_problem=lambda title, error: loader.problem(title, _traceback_of(error)),
+                    )
+
+                if dialect(session.started.dialect).shared:
+                    from mcpframe.frame.clients import MOST, serve_clients
+
+                    most = 1 if config.program else MOST
+                    await serve_clients(streams, messages, session.post, serve, most=most)
+                else:
+                    await serve(*streams)
+                closed = await session.ended()
+            finally:
+                others.close()
+                await end_tasks(tasks)
+    if closed.error:
+        raise closed.error
+
+
+def _files_of(
+    session: Session, messages: Messages, config: BootConfig, loader: Loader
+) -> AbstractAsyncContextManager[tuple[Any, Any]]:
+    """Return a context manager that keeps the files of a session, and has its streams."""
+    if not config.persist:
+        return nullcontext(session.streams)
+    from mcpframe.frame.page_files import keeping_files
+
+    return keeping_files(config.persist, session, messages, loader.problem)
+
+
+async def _run_ui(server: Framed, function: UiFunction, loader: Loader) -> None:
+    try:
+        await function(server.session)
+    except BaseException as error:
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
+            raise  # the session is over
+        # Whatever else the author's function raises is shown, and the tools go on.
+        from mcpframe.frame import hints
+
+        await hints.explain(error)
+        loader.problem(f"The page's own part stopped: {type(error).__name__}: {error}", traceback.format_exc())
+
+
+def _traceback_of(error: BaseException | None) -> str:
+    return "".join(traceback.format_exception(error)) if error else ""
