@@ -1,4 +1,4 @@
-"""The errors: their trees, and what each means, from the two modules that define them."""
+"""The errors: their trees, and what each means, from the modules that define them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from types import ModuleType
 from docs.generate.docstrings import attributes, summary
 from docs.generate.docstrings import table as as_table
 from mcpframe.frame.core import errors as frame
+from mcpframe.frame.hub import errors as hub
 from mcpframe.kit.base import errors as kit
 
-_MODULES: dict[str, ModuleType] = {"frame": frame, "kit": kit}
+_MODULES: dict[str, ModuleType] = {"frame": frame, "hub": hub, "kit": kit}
 
 
 def tree(name: str) -> str:
-    """Return the tree at the top of a module, `frame` or `kit`."""
+    """Return the tree at the top of a module: `frame`, `hub` or `kit`."""
     lines = inspect.cleandoc(_MODULES[name].__doc__ or "").splitlines()
     drawn = [line for line in lines if line.strip() and (line.strip()[0] in "├└│" or "Error" in line.split()[0])]
     return "```text\n" + "\n".join(inspect.cleandoc("\n".join(drawn)).splitlines()) + "\n```"
 
 
 def table(name: str) -> str:
-    """Return every error of a module, `frame` or `kit`, in the order in which they are defined."""
+    """Return every error of a module, `frame`, `hub` or `kit`, in the order in which they are defined."""
     module = _MODULES[name]
     classes = [
         value

@@ -41,6 +41,10 @@ _FOR_HOSTS = frozenset(
 )
 """Files of what `may_host` looks for, and of nothing else."""
 _HOST_NAMES = (b"AppHost", b"UiHost", b"ui_resource", b"tab_client", b"iframe_client", b"app_", b"ui_host")
+_FOR_HUBS = frozenset(
+    path.relative_to(_PACKAGE / "frame").as_posix() for path in (_PACKAGE / "frame" / "hub").rglob("*.py")
+)
+_HUB_NAMES = (b"frame.hub", b"import hub")
 _FOR_PROGRAMS = frozenset({"console.py", "program_input.py", "program_loops.py"})
 _FOR_PROGRAMS_OF_MCP_2 = frozenset({"compat/mcp2_program.py"})
 _FOR_HTTP = frozenset(
@@ -62,6 +66,7 @@ def own_files(
     wraps: bool = False,
     views: bool = False,
     hosts: bool = False,
+    hub: bool = False,
     http: bool = False,
     world: bool = False,
     persists: bool = False,
@@ -77,6 +82,7 @@ def own_files(
         wraps: Whether the author's code may call `mcpframe.wrap`.
         views: Whether the author's code may use `mcpframe.views`.
         hosts: Whether the author's code may be a host of pages: see `may_host`.
+        hub: Whether the author's code names the hub: see `names_hub`.
         http: Whether an HTTP library is in the bundle.
         world: Whether the server was written for a process.
         persists: Whether it has files that are kept.
@@ -93,6 +99,7 @@ def own_files(
         _FOR_WRAPPED: wraps,
         _FOR_VIEWS: views,
         _FOR_HOSTS: hosts,
+        _FOR_HUBS: hub,
         _FOR_HTTP: http,
         _FOR_PROCESSES: world,
         _FOR_KEPT_FILES: persists,
@@ -125,6 +132,16 @@ def may_have_views(author: Mapping[str, bytes]) -> bool:
 def may_host(author: Mapping[str, bytes]) -> bool:
     """Return whether code may use `AppHost`, `UiHost`, `ui_resource` or a client of page servers; see `may_wrap`."""
     return _may_name(author, *_HOST_NAMES)
+
+
+def names_hub(author: Mapping[str, bytes]) -> bool:
+    """Return whether code names `mcpframe.frame.hub`. That of others is none of a hub.
+
+    Args:
+        author: The author's files, by path.
+    """
+    code = [data for path, data in author.items() if path.endswith(".py")]
+    return any(b"mcpframe" in data and any(name in data for name in _HUB_NAMES) for data in code)
 
 
 def _may_name(author: Mapping[str, bytes], *names: bytes) -> bool:

@@ -18,7 +18,15 @@ from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.archive import source_date
-from mcpframe.kit.bundle.collect import author_files, may_have_views, may_host, may_wrap, own_files, page_files
+from mcpframe.kit.bundle.collect import (
+    author_files,
+    may_have_views,
+    may_host,
+    may_wrap,
+    names_hub,
+    own_files,
+    page_files,
+)
 from mcpframe.kit.bundle.compile import cache_key
 from mcpframe.kit.bundle.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.contents import assemble
@@ -233,7 +241,7 @@ def _own_files(project: Project, lock: Lock, author: Mapping[str, bytes], *, htt
     number = version("mcpframe")
     kinds = {"program": project.is_program, "fastmcp": lock.has_fastmcp, "wraps": may_wrap(author), "http": http}
     kinds |= {"world": project.world, "persists": bool(project.config.persist), "views": may_have_views(author)}
-    kinds["hosts"] = may_host(author)
+    kinds |= {"hosts": may_host(author), "hub": names_hub(author)}
     left_out = modules_of((*project.config.leave_out, *lock.left_out))
     return own_files(number, sdk=lock.sdk, left_out=left_out, **kinds)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.bundle.collect import author_files, may_have_views, may_host, may_wrap, own_files
+from mcpframe.kit.bundle.collect import author_files, may_have_views, may_host, may_wrap, names_hub, own_files
 from mcpframe.kit.bundle.left_out import modules_of
 from mcpframe.kit.project.project import find_project
 
@@ -97,6 +97,15 @@ def test_what_hosts_need_is_carried_where_it_may_be_used(name: str) -> None:
     needed = set(done.stdout.split())
     assert {module.removesuffix(".__init__") for module in carried} >= needed
     assert not {module.replace(".", "/") + ".py" for module in needed} <= set(own_files("1.2.3"))
+
+
+def test_the_hub_is_carried_where_the_author_names_it() -> None:
+    assert not names_hub({})
+    assert not names_hub({"server.py": b"from mcpframe import *  # https://github.com/x"})
+    assert names_hub({"main.py": b"from mcpframe.frame.hub.names import domain_of"})
+    only = set(own_files("1.2.3", hub=True)) - set(own_files("1.2.3"))
+    assert all(path.startswith("mcpframe/frame/hub/") for path in only)
+    assert "mcpframe/frame/hub/messages.py" in only
 
 
 def test_the_modules_that_the_author_leaves_out_are_told_to_the_page() -> None:

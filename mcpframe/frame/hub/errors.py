@@ -1,0 +1,108 @@
+"""Errors of the hub.
+
+McpFrameError
+└── HubError                 a call that the hub could not have executed; `code` and `data` are those of JSON-RPC
+    ├── UnknownTool          no tool has this name, or had it lately
+    └── TabFailed            no tab executed the call
+        ├── TabNotFound      no tab has the tool, and none could be opened
+        │   └── TabLoadError a tab was opened, but its page cannot be loaded
+        ├── TabClosed        the tab ended while it executed the call
+        ├── RequestTimedOut  the tab did not answer in time
+        └── TabBusy          too many calls wait for this tab
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from mcpframe.frame.core import jsonrpc
+from mcpframe.frame.core.errors import McpFrameError
+
+TAB_NOT_FOUND = -32001
+"""The code of errors of tabs (MCP-B, "Errors"). SDKs use it for their own time-outs: `data.reason` says which it is."""
+
+
+class HubError(McpFrameError, RuntimeError):
+    """A call that the hub could not have executed.
+
+    Attributes:
+        code: The JSON-RPC code.
+        data: The data of the JSON-RPC error; None for none.
+    """
+
+    code: int = jsonrpc.INTERNAL_ERROR
+
+    def __init__(self, message: str, data: dict[str, Any] | None = None) -> None:
+        """Describe the failure."""
+        super().__init__(message)
+        self.data = data
+
+
+class UnknownTool(HubError):
+    """No tool has this name, or had it lately."""
+
+    code = jsonrpc.INVALID_PARAMS
+
+
+class TabFailed(HubError):
+    """No tab executed the call.
+
+    `data` has `reason`, a word for each class; `tab`, the tab's id or null; `domain` and `tool`; and `mayHaveRun`,
+    whether the page may have executed the call all the same.
+
+    Attributes:
+        tab: The tab; None where there is none.
+        may_have_run: Whether the page may have executed the call.
+    """
+
+    code = TAB_NOT_FOUND
+    reason: ClassVar[str] = "TabFailed"
+    may_have_run: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, tab: int | None = None) -> None:
+        """Describe the failure.
+
+        Args:
+            message: A sentence.
+            tab: The tab; None where there is none.
+        """
+        super().__init__(message, {"reason": self.reason, "tab": tab, "mayHaveRun": self.may_have_run})
+        self.tab = tab
+
+    def of(self, domain: str, tool: str) -> TabFailed:
+        """Return this error, with the domain and the tool added to its data."""
+        assert self.data is not None
+        self.data |= {"domain": domain, "tool": tool}
+        return self
+
+
+class TabNotFound(TabFailed):
+    """No tab has the tool, and none could be opened."""
+
+    reason = "TabNotFound"
+
+
+class TabLoadError(TabNotFound):
+    """A tab was opened, but its page cannot be loaded. Raised by `Tabs.open`, too: the hub then tries again."""
+
+    reason = "TabLoadFailed"
+
+
+class TabClosed(TabFailed):
+    """The tab ended while it executed the call: it was closed, reloaded, or went to another page."""
+
+    reason = "TabClosed"
+    may_have_run = True
+
+
+class RequestTimedOut(TabFailed):
+    """The tab did not answer in time. The call was cancelled."""
+
+    reason = "RequestTimeout"
+    may_have_run = True
+
+
+class TabBusy(TabFailed):
+    """Too many calls wait for this tab."""
+
+    reason = "TabBusy"
