@@ -23,6 +23,7 @@ from tests.benchmarks.browser import BenchmarkBrowser
 from tests.benchmarks.builds import measure_builds
 from tests.benchmarks.calls import measure_calls
 from tests.benchmarks.dev import measure_dev
+from tests.benchmarks.dialects import measure_dialects
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.framed import measure_framed_tests
 from tests.benchmarks.machine import Setting, this_setting
@@ -34,7 +35,7 @@ from tests.benchmarks.start import measure_opens, measure_start
 from tests.benchmarks.view_peers import measure_view_peers
 from tests.benchmarks.views import measure_views
 
-PARTS = ("start", "views", "others", "opens", "build", "calls", "memory", "bridge", "dev", "tests")
+PARTS = ("start", "views", "dialects", "others", "opens", "build", "calls", "memory", "bridge", "dev", "tests")
 ASKED_FOR = ("profile",)
 """Parts that are measured only where they are named."""
 
@@ -115,6 +116,9 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
             with step(f"Starting views {starts} times each"):
                 figures += measure_views(browser, sites, starts)
                 figures += measure_view_peers(browser, sites, starts)
+        if "dialects" in parts:
+            with step(f"Starting {starts} times in each dialect, and calling"):
+                figures += measure_dialects(browser, sites, starts, calls, progress=step)
         if "others" in parts:
             with step(f"Starting servers of other SDKs {starts} times each"):
                 figures += measure_others(browser, sites, starts)

@@ -88,6 +88,7 @@ class Sites:
         view: The bundle of `servers/view`.
         stock_view: The same, started the stock way.
         app_view: The same with the App SDK of MCP Apps.
+        acting: The bundle of `servers/acting`.
         modules: The folder `node_modules`.
         locked: Versions of the packages in the bundle of `pi-calculator`, by name.
     """
@@ -101,6 +102,7 @@ class Sites:
     view: Framed
     stock_view: Framed
     app_view: Framed
+    acting: Framed
     modules: Path
     locked: dict[str, str]
 
@@ -133,7 +135,7 @@ def all_sites(progress: Progress) -> Iterator[Sites]:
 
         template, view = templates_dir() / "pi-calculator", SERVERS / "view"
         with progress("Building the bundles"):
-            for project in (template, SERVERS / "echo", view):
+            for project in (template, SERVERS / "echo", view, SERVERS / "acting"):
                 build(project, bundles, allowed_origins=["*"], snapshot=True)
             build(template, plain, allowed_origins=["*"], snapshot=False)
         with progress("Making their peers"):
@@ -154,13 +156,14 @@ def all_sites(progress: Progress) -> Iterator[Sites]:
             view=bundle("view/"),
             stock_view=stock(f"stock.html?{view.name}"),
             app_view=served(folders["app"], "app")("app_view.html"),
+            acting=bundle("acting/"),
             modules=modules,
             locked={package.name: package.version for package in _locked(template)},
         )
 
 
 def _write_host(folder: Path, client: Path) -> None:
-    for name in ("host.html", "host_page.js"):
+    for name in ("host.html", "host_page.js", "calling.js"):
         shutil.copy(PAGES / name, folder)
     copy_host_modules(folder)
     shutil.copy(client, folder / "mcp-client.js")

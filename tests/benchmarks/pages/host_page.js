@@ -1,5 +1,6 @@
 /** The host page: measures framed servers, all of them through host.js and the official TypeScript client. */
 import { Client } from "./mcp-client.js";
+import { callEcho } from "./calling.js";
 import { FrameTransport } from "./host.js";
 
 const clients = new Map();
@@ -33,23 +34,6 @@ function frameView(url, html, hear) {
   });
   document.body.append(iframe);
   return began;
-}
-
-async function echo(client, text) {
-  const sent = performance.now();
-  const answer = await client.callTool({ name: "echo", arguments: { text } });
-  const received = performance.now();
-  if (answer.isError || answer.content.length !== 1 || answer.content[0].text !== text) {
-    throw new Error(`echo gave a wrong answer: ${JSON.stringify(answer).slice(0, 300)}`);
-  }
-  return received - sent;
-}
-
-/** A text of so many ASCII characters, like a document: words, line ends, quotes. No two are equal. */
-let made = 0;
-function textOf(length) {
-  const line = `"${(made += 1)}": the quick brown fox jumps over the lazy dog, again and again.\n`;
-  return line.repeat(Math.ceil(length / line.length)).slice(0, length);
 }
 
 window.bench = {
@@ -113,20 +97,8 @@ window.bench = {
   },
 
   /** Call `echo` so often with texts of so many characters, so many calls at a time. */
-  async calls(peer, count, length, inFlight) {
-    const client = clients.get(peer);
-    const samples = [];
-    let left = count;
-    const caller = async () => {
-      while (left > 0) {
-        left -= 1;
-        const text = textOf(length);
-        samples.push(await echo(client, text));
-      }
-    };
-    const began = performance.now();
-    await Promise.all(Array.from({ length: inFlight }, caller));
-    return { samples, total: performance.now() - began };
+  calls(peer, ...given) {
+    return callEcho(clients.get(peer), ...given);
   },
 
   /** The text that a tool without arguments gives. */

@@ -1,0 +1,197 @@
+"""Start and round trip in each dialect, beside the SEP's start and a page with the dialect's packages in JavaScript."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import statistics
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import BrowserContext
+
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.node import install_locked
+from mcpframe.kit.base.progress import Progress
+from mcpframe.kit.web.host_page import bundle_module
+from mcpframe.kit.web.serve import serve_folder
+from tests.benchmarks.browser import BenchmarkBrowser, HostPage, host_page
+from tests.benchmarks.calls import BATCH, SHORT
+from tests.benchmarks.figures import Figure, Goal
+from tests.benchmarks.samples import Summary, take_turns
+from tests.benchmarks.sites import PAGES, Sites
+from tests.benchmarks.start import ITERATIONS, OURS, SETTLED, check_pi
+
+SEP = "SEP"
+_START = Goal(ratio=1.1)
+_ROUND_TRIP = Goal(ratio=3)
+_CALL = ("calculate_pi", {"iterations": ITERATIONS})
+
+
+@dataclass(frozen=True)
+class _Peer:
+    """The JavaScript of a dialect.
+
+    Attributes:
+        name: What people call the peer.
+        packages: The folder with its lock, in the repository.
+    """
+
+    name: str
+    packages: str
+
+
+_PEERS = {
+    "mcp_apps": _Peer("App SDK", "."),
+    "mcp_ui": _Peer("a page by hand", "tests/npm/mcp-ui-6.1"),
+    "mcp_b": _Peer("TypeScript SDK", "tests/npm/mcp-b"),
+}
+_PAGE = """<!doctype html>
+<meta charset="utf-8">
+<title>{0}</title>
+<link rel="icon" href="data:,">
+<body>
+<script type="module" src="{0}.js"></script>
+"""
+
+
+@dataclass(frozen=True)
+class _Pages:
+    """Where the pages are served.
+
+    Attributes:
+        hosts: The address of the folder with the hosts.
+        peers: The address of the folder with the peers.
+        scripts: The folder with the scripts of the hosts.
+    """
+
+    hosts: str
+    peers: str
+    scripts: Path
+
+    def host(self, dialect: str) -> str:
+        """The address of the host of a dialect."""
+        return f"{self.hosts}/{dialect}_host.html"
+
+    def peer(self, dialect: str) -> str:
+        """The address of the peer of a dialect."""
+        return f"{self.peers}/{dialect}_peer.html?host={self.hosts}"
+
+
+def measure_dialects(
+    browser: BenchmarkBrowser, sites: Sites, starts: int, calls: int, *, progress: Progress
+) -> list[Figure]:
+    """The figures about dialects: starts of the same bundle, and rounds of a hundred calls one after another.
+
+    Args:
+        browser: The browser.
+        sites: The bundles.
+        starts: Rounds of each start.
+        calls: Rounds of calls.
+        progress: Reports the step.
+
+    Raises:
+        BenchmarkError: A page gives no answer, or a wrong one.
+    """
+    with _pages(sites.modules, progress) as pages:
+        return [
+            _start("mcp_b", sites.pi.url, _CALL, browser, sites, pages, starts),
+            _start("mcp_ui", sites.acting.url, ("echo", {"text": "a"}), browser, sites, pages, starts),
+            *(_framed_calls(dialect, browser, sites, pages, calls) for dialect in _PEERS),
+            _tab_calls(browser, sites, pages, calls),
+        ]
+
+
+@contextlib.contextmanager
+def _pages(modules: Path, progress: Progress) -> Iterator[_Pages]:
+    with tempfile.TemporaryDirectory(prefix="mcpframe-bench-") as scratch, progress("Bundling the peers of dialects"):
+        folder = Path(scratch)
+        for dialect, peer in _PEERS.items():
+            own = install_locked(checkout_dir() / peer.packages, progress=progress)
+            # Copies beside their packages, as imports are resolved from the file's own folder.
+            with tempfile.TemporaryDirectory(dir=own, prefix=".bench-") as sources:
+                shutil.copytree(PAGES, sources, dirs_exist_ok=True)
+                for name in (f"{dialect}_host", f"{dialect}_peer"):
+                    bundle_module(str(Path(sources, "dialects", f"{name}.js")), folder / f"{name}.js", modules)
+                    (folder / f"{name}.html").write_text(_PAGE.format(name))
+        with serve_folder(folder) as served:
+            port = served.port
+            yield _Pages(f"http://hosts.localhost:{port}", f"http://peers.localhost:{port}", folder)
+
+
+def _start(
+    dialect: str,
+    url: str,
+    call: tuple[str, Mapping[str, Any]],
+    browser: BenchmarkBrowser,
+    sites: Sites,
+    pages: _Pages,
+    rounds: int,
+) -> Figure:
+    """The first answer of a bundle, or its first action, against its first answer under the SEP."""
+    hosts = {dialect: pages.host(dialect), SEP: sites.host}
+    with browser.profile() as context, host_page(context, "about:blank") as host:
+
+        def again(peer: str) -> float:
+            host.page.goto(hosts[peer])
+            host.page.wait_for_timeout(SETTLED)
+            started = host.bench("start", url, *call)
+            if call == _CALL and "answer" in started:
+                check_pi(started["answer"])
+            return float(started["answered"])
+
+        times = take_turns(tuple(hosts), rounds, again, warm_up=2)
+    what = "first action" if dialect == "mcp_ui" else "first answer"
+    ours, sep = (statistics.median(times[peer]) for peer in (dialect, SEP))
+    return Figure(f"page start → {what}, in {dialect}", "ms", ours, sep, SEP, _START, dict(times))
+
+
+def _framed_calls(dialect: str, browser: BenchmarkBrowser, sites: Sites, pages: _Pages, rounds: int) -> Figure:
+    ours = sites.acting.url if dialect == "mcp_ui" else sites.echo.url
+    with browser.profile() as context, host_page(context, pages.host(dialect)) as host:
+        host.bench("open", OURS, ours)
+        host.bench("open", _PEERS[dialect].name, pages.peer(dialect))
+        return _calls(
+            f"round trip in {dialect}, 100 bytes", _PEERS[dialect].name, dict.fromkeys(_both(dialect), host), rounds
+        )
+
+
+def _tab_calls(browser: BenchmarkBrowser, sites: Sites, pages: _Pages, rounds: int) -> Figure:
+    """Calls in pages of their own, by a script in the same window: the server's page is in front while it is asked."""
+    ours, peer = _both("mcp_b")
+    with (
+        browser.profile() as context,
+        _tab(context, sites.echo.url, pages, ours) as mine,
+        _tab(context, pages.peer("mcp_b"), pages, peer) as other,
+    ):
+        return _calls("round trip in a tab, mcp_b, 100 bytes", peer, {ours: mine, peer: other}, rounds)
+
+
+@contextlib.contextmanager
+def _tab(context: BrowserContext, url: str, pages: _Pages, peer: str) -> Iterator[HostPage]:
+    script = (pages.scripts / "mcp_b_host.js").read_text("utf-8")
+    with host_page(context, url) as tab:
+        # In a task of its own: what is evaluated is exempt from the page's policy until it returns, which zod notices.
+        tab.page.evaluate(f"() => new Promise((done) => setTimeout(() => {{ {script}; done(); }}))")
+        tab.bench("openTab", peer)
+        yield tab
+
+
+def _both(dialect: str) -> tuple[str, str]:
+    return OURS, _PEERS[dialect].name
+
+
+def _calls(name: str, peer: str, hosts: Mapping[str, HostPage], rounds: int) -> Figure:
+    def batch(who: str) -> float:
+        if len(set(hosts.values())) > 1:
+            hosts[who].page.bring_to_front()
+        result = hosts[who].bench("calls", who, BATCH, SHORT, 1)
+        return float(result["total"]) / BATCH  # one call is too short for the browser's clock
+
+    samples = take_turns((OURS, peer), rounds, batch, warm_up=2)
+    summaries = {who: Summary.of(samples[who]) for who in samples}
+    details = {who: {"summary": asdict(summaries[who]), "samples": samples[who]} for who in samples}
+    return Figure(name, "ms", summaries[OURS].median, summaries[peer].median, peer, _ROUND_TRIP, details)
