@@ -47,7 +47,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-_MATRIX = ("tests/browser/test_contract_", "tests/browser/test_matrix")
+_MATRIX = ("tests/browser/test_contract_", "tests/browser/test_matrix", "tests/unit/frame/test_matrix_")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

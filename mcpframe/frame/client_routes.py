@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcpframe.frame.core.jsonrpc import usable_id
+
 Json = Mapping[str, Any]
 
 _REVISION = "io.modelcontextprotocol/protocolVersion"
@@ -73,12 +75,16 @@ class Routes:
         method, params = message.get("method"), message.get("params") or {}
         if method is None:
             return self._answered(message)
-        if method == "notifications/progress" and (asked := self._tokens.get(params.get("progressToken"))):
+        if method == "notifications/progress" and (asked := self._tokens.get(usable_id(params.get("progressToken")))):
             client, token = asked
             return client, {**message, "params": {**params, "progressToken": token}}
         if method == "notifications/cancelled":
-            owner = next((each for each in self.clients[::-1] if params.get("requestId") in each.pending), None)
-            return (owner, message) if owner else None
+            id_ = usable_id(params.get("requestId"))
+            owner = next((each for each in self.clients[::-1] if id_ in each.pending), None)
+            if owner is None:
+                return None
+            del owner.pending[id_]
+            return owner, message
         client = self._client_for(str(method), params, message.get("id"))
         if "id" in message:
             client.pending[message["id"]] = None

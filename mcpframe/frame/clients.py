@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -69,8 +70,9 @@ class _Clients:
         if isinstance(item, Exception):
             return  # a message that is not one of MCP; its sender has been answered
         message = item if isinstance(item, Mapping) else self.messages.members(item)
-        if message.get("method") == "ping" and not self.routes.clients:
-            self.post({"jsonrpc": "2.0", "id": message["id"], "result": {}})  # of one that looks for a server
+        if message.get("method") == "ping" and "id" in message and not self.routes.clients:
+            with suppress(StateError):  # it is of one that looks for a server
+                self.post({"jsonrpc": "2.0", "id": message["id"], "result": {}})
             return
         routed = self.routes.inbound(message)
         if routed is None:
