@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,9 @@ from mcpframe.frame.core import payload
 from mcpframe.frame.core.events import SessionBegun
 
 Json = Mapping[str, Any]
+
+_ID = re.compile(r":|-?[0-9]{1,16}\Z")
+"""What follows the prefix: an integer, or a colon and a text."""
 
 
 class OwnIds:
@@ -68,10 +72,14 @@ class OwnIds:
         return made
 
     def _own(self, id_: Any) -> str:
-        return f"{self._prefix}{json.dumps(id_)}"
+        return f"{self._prefix}{id_}" if isinstance(id_, int) else f"{self._prefix}:{id_}"
 
     def _is_own(self, id_: Any) -> bool:
-        return isinstance(id_, str) and id_.startswith(self._prefix)
+        return isinstance(id_, str) and id_.startswith(self._prefix) and _ID.match(id_, len(self._prefix)) is not None
 
     def _restored(self, id_: Any) -> Any:
-        return json.loads(id_.removeprefix(self._prefix)) if self._is_own(id_) else id_
+        """Return the SDK's own id. What a server makes up in this form is at most the id of no request."""
+        if not self._is_own(id_):
+            return id_
+        own: str = id_.removeprefix(self._prefix)
+        return own[1:] if own.startswith(":") else int(own)
