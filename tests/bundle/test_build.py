@@ -184,6 +184,21 @@ def test_a_bundle_carries_nothing_but_what_is_meant(adder: Adder) -> None:
             assert not forbidden.search((adder[1] / path).read_bytes()), path
 
 
+def test_docstrings_stay_but_for_those_of_our_own_functions(adder: Adder) -> None:
+    [manifest] = read_manifests(adder.out).values()
+    texts = {
+        "mcpframe/frame/session.pyc": (b"Post one message to the peer. One without", False),
+        "mcp/server/mcpserver/server.pyc": (b"Decorator to register a tool", True),
+        "__pycache__/server.cpython-314.pyc": (b"Adds two numbers.", True),
+    }
+    for path in (entry["path"] for entry in manifest["files"] if entry["path"].endswith(".zip")):
+        with zipfile.ZipFile(adder.out / path) as archive:
+            for name in set(archive.namelist()) & set(texts):
+                text, kept = texts.pop(name)
+                assert (text in archive.read(name)) is kept, name
+    assert not texts
+
+
 def test_the_manifest_is_true(adder: Adder) -> None:
     [manifest] = read_manifests(adder[1]).values()
     for entry in manifest["files"]:

@@ -27,7 +27,12 @@ READS_ITS_SOURCE = frozenset({"anyio/__init__.py"})
 
 
 def compile_libraries(
-    libraries: Mapping[str, Files], runtime: Runtime, *, shown: str, stdlib: Path | None = None
+    libraries: Mapping[str, Files],
+    runtime: Runtime,
+    *,
+    shown: str,
+    stdlib: Path | None = None,
+    docstrings: bool = True,
 ) -> dict[str, dict[str, bytes]]:
     """Replace the Python files of libraries by bytecode, in one run of Pyodide.
 
@@ -38,6 +43,7 @@ def compile_libraries(
         runtime: The runtime.
         shown: The folder that tracebacks show.
         stdlib: The compiled standard library, if it exists already.
+        docstrings: Whether those of functions and modules stay, as who makes a tool of one needs them.
 
     Returns:
         The files of each library. A module that does not compile, as for another version of Python, stays as source.
@@ -46,6 +52,7 @@ def compile_libraries(
     outcomes = _compile(
         [(libraries[name][path], f"{shown}/{path}") for name, path in modules],
         compiling(runtime, stdlib, {"PYTHONNODEBUGRANGES": "1"}),
+        docstrings=docstrings,
     )
     results = {name: dict(files) for name, files in libraries.items()}
     for (name, path), outcome in zip(modules, outcomes, strict=True):
@@ -101,14 +108,15 @@ def compiling(runtime: Runtime, stdlib: Path | None, env: Mapping[str, str] | No
     return run
 
 
-def _compile(sources: Sequence[tuple[bytes, str]], run: Run) -> list[bytes | str]:
+def _compile(sources: Sequence[tuple[bytes, str]], run: Run, *, docstrings: bool = True) -> list[bytes | str]:
     """Compile sources, each with the path that tracebacks show; return the bytecode or the error text of each."""
     if not sources:
         return []
     with scratch("compile") as given:
         for number, (source, _) in enumerate(sources):
             (given / str(number)).write_bytes(source)
-        (given / "shown.json").write_text(json.dumps([shown for _, shown in sources]))
+        about = {"shown": [shown for _, shown in sources], "docstrings": docstrings}
+        (given / "given.json").write_text(json.dumps(about))
         outcome = run({"/in": given})
     return [outcome.result.get(str(n)) or outcome.files[str(n)] for n in range(len(sources))]
 

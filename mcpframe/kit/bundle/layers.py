@@ -156,10 +156,13 @@ def build_layers(
 
 
 def _compiled_own(own: Files, runtime: Runtime) -> Files:
-    path = cached("own", _key(own, runtime))
+    path = cached("own-without-docstrings", _key(own, runtime))
     if path.is_file():
         return unpack(path)
-    compiled = compile_libraries({"": own}, runtime, shown=SITE_PACKAGES, stdlib=_stdlib_zip(runtime))[""]
+    libraries = {"": own}
+    compiled = compile_libraries(
+        libraries, runtime, shown=SITE_PACKAGES, stdlib=_stdlib_zip(runtime), docstrings=False
+    )[""]
     write_file(path, pack(compiled))
     return compiled
 
