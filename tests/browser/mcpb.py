@@ -18,13 +18,19 @@ Json = dict[str, Any]
 SCRIPT = "mcpb_page.js"
 
 
-def bundle_peers(folder: Path) -> str:
-    """Bundle the script of `mcpb.html` into a folder; return its text."""
-    own = install_locked(checkout_dir() / "tests" / "npm" / "mcp-b")
+def bundle_peers(folder: Path, script: Path = PAGES / SCRIPT, packages: str = "mcp-b") -> str:
+    """Bundle a script that imports the official peers into a folder; return its text.
+
+    Args:
+        folder: Where to write it, under its own name.
+        script: The script; by default that of `mcpb.html`.
+        packages: The folder of `tests/npm` with its packages.
+    """
+    own = install_locked(checkout_dir() / "tests" / "npm" / packages)
     # A copy beside its packages, as imports are resolved from the file's own folder.
-    source = own / SCRIPT
-    source.write_text((PAGES / SCRIPT).read_text("utf-8"), "utf-8")
-    target = folder / SCRIPT
+    source = own / script.name
+    source.write_text(script.read_text("utf-8"), "utf-8")
+    target = folder / script.name
     bundle_module(str(source), target, install_locked(checkout_dir()))
     return target.read_text("utf-8")
 
