@@ -21,7 +21,8 @@ from mcpframe.frame.compat.process import outlive_exits
 from mcpframe.frame.core.connection import AllowedOrigins
 from mcpframe.frame.core.dialect import SETUP, TAB, TRANSPORT
 from mcpframe.frame.core.errors import McpFrameError, SessionError
-from mcpframe.frame.dialects.available import inner_candidates, phase_of
+from mcpframe.frame.core.origins import OriginLists
+from mcpframe.frame.dialects.available import inner_candidates, phase_of, withheld
 from mcpframe.frame.reporter import Loader, RefusalLog, Reporter
 from mcpframe.frame.server_module import server_module
 from mcpframe.frame.serving import serve_host
@@ -103,7 +104,7 @@ async def _run(config: BootConfig, loader: Loader) -> None:
     host = window.host_window()
     if host is None:
         loader.standalone("{}")
-        own = AllowedOrigins(frozenset({window.own_origin()}))
+        own = OriginLists(AllowedOrigins(frozenset({window.own_origin()})), {}).without(withheld(config.dialects))
         if candidates := inner_candidates(TAB, own):
             await serve_host(target, candidates, window.own_window(), config, loader, on_event=RefusalLog())
         return
@@ -117,4 +118,5 @@ async def _run(config: BootConfig, loader: Loader) -> None:
         await set_up(target, allowed, host, config, loader)
     else:
         candidates = inner_candidates(TRANSPORT, allowed, about=config.about, query=window.query())
-        await serve_host(target, candidates, host, config, loader, on_event=Reporter(loader))
+        if candidates:
+            await serve_host(target, candidates, host, config, loader, on_event=Reporter(loader))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.core.connection import Options
 from mcpframe.frame.core.origins import OriginEntries, OriginLists
+from mcpframe.frame.dialects.available import offers, withheld
 from mcpframe.frame.peer_session import Framed
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class BootConfig:
         title: the name for people.
         allowed_origins: origins of the hosts that may embed the page; empty to take those of the `FrameServer`.
         dialect_origins: the same for single dialects, in place of those.
+        dialects: the dialects that the page offers, and `"webmcp"`; empty for all.
         visibility: `requirement` and `message` for the setup's answer.
         options: any of `Options`' fields, and `allow_opaque`.
         lazy: for each lazy requirement, the wheels to fetch; see `load`.
@@ -44,6 +46,7 @@ class BootConfig:
     title: str
     allowed_origins: list[str] = field(default_factory=list)
     dialect_origins: Mapping[str, list[str]] = field(default_factory=dict)
+    dialects: list[str] = field(default_factory=list)
     visibility: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     lazy: Mapping[str, Any] = field(default_factory=dict)
@@ -68,6 +71,10 @@ class BootConfig:
         """The arguments of `entries.set_environment`."""
         return {name: getattr(self, name) for name in ("args", "env", "program", "world", "at_home")}
 
+    def offers(self, name: str) -> bool:
+        """Return whether the page offers a dialect, or `"webmcp"`."""
+        return offers(self.dialects, name)
+
     @property
     def connection_options(self) -> Options:
         """The deadlines and limits of the connection."""
@@ -75,7 +82,7 @@ class BootConfig:
         return Options(**{name: value for name, value in self.options.items() if name in known})
 
     def origins(self, server: object) -> OriginLists:
-        """Return the allow-lists: the config's, or else those the author passed to `FrameServer`.
+        """Return the allow-lists of the dialects that are offered: the config's, or else those of the `FrameServer`.
 
         Raises:
             OriginError: where neither allows anybody.
@@ -84,7 +91,7 @@ class BootConfig:
         entries = OriginEntries(common, {name: tuple(origins) for name, origins in own.items()})
         if not entries and isinstance(server, Framed):
             entries = OriginEntries(server.allowed_origins or (), server.dialect_origins)
-        return entries.parse(opaque=bool(self.options.get("allow_opaque", False)))
+        return entries.parse(opaque=bool(self.options.get("allow_opaque", False))).without(withheld(self.dialects))
 
     @property
     def setup_result(self) -> SetupResult:

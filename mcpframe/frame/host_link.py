@@ -20,7 +20,7 @@ from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import NoPeer, StateError
 from mcpframe.frame.core.events import Event, SessionBegun
 from mcpframe.frame.core.origins import OriginLists
-from mcpframe.frame.dialects.available import entries_of, inner_candidates, phase_of
+from mcpframe.frame.dialects.available import entries_of, inner_candidates, phase_of, withheld
 from mcpframe.frame.session import open_session
 
 if TYPE_CHECKING:
@@ -38,12 +38,14 @@ class Defaults:
         options: deadlines and limits.
         setup: returns the result of a setup of this page.
         note_session: called when a session with the host begins, and with None when it has ended well.
+        dialects: the dialects that the page offers; empty for all.
     """
 
     allowed_origins: OriginLists | None
     options: Options
     setup: Callable[[], SetupResult]
     note_session: Callable[[SessionBegun | None], None] = lambda _: None
+    dialects: Sequence[str] = ()
 
 
 _defaults: Defaults | None = None
@@ -85,7 +87,7 @@ async def connect_to_host(
     from mcpframe.frame.browser import window
 
     named = _defaults.allowed_origins if allowed_origins is None else None
-    allowed = named or entries_of(allowed_origins).parse()
+    allowed = (named or entries_of(allowed_origins).parse()).without(withheld(_defaults.dialects))
     host = window.host_window()
     if host is None:
         raise NoPeer("This page was opened by itself: there is no host around it to connect to.")
@@ -98,6 +100,8 @@ async def connect_to_host(
             setup_phase.complete(session, _defaults.setup())
             await asyncio.get_running_loop().create_future()  # until the host removes the page
     candidates = inner_candidates(TRANSPORT, allowed, initializes=True)
+    if not candidates:
+        raise StateError("No dialect in which a page can be the client is offered: see `dialects` of [tool.mcpframe].")
     connection = Connection(candidates, options=used)
     async with open_session(connection, host, on_event=on_event) as session:
         _defaults.note_session(session.started)

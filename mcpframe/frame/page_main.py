@@ -31,7 +31,7 @@ async def run_page(main: Callable[[Page], Any], config: BootConfig, loader: Load
     def setup() -> SetupResult:
         return config.setup_result
 
-    host_link.configure(host_link.Defaults(allowed, config.connection_options, setup, note_session))
+    host_link.configure(host_link.Defaults(allowed, config.connection_options, setup, note_session, config.dialects))
     its_page = author_page(open_storage(f"page {config.name}"), config, loader)
     loader.ready(json.dumps({"state": "running"}))
     try:

@@ -65,7 +65,10 @@ def page_candidate(
     """
     allowed = allowed_origins.of(INNER_SETUP.dialect)
     if allowed is None:
-        raise OriginError(f"Nobody may set up this server: allowed_origins.{INNER_SETUP.dialect} is empty.")
+        raise OriginError(
+            f"Nobody may set up this server: allowed_origins.{INNER_SETUP.dialect} is empty, or its `dialects` leave "
+            f"{INNER_SETUP.dialect!r} out."
+        )
     return Candidate(INNER_SETUP, allowed, PageOffer(requires_visible_setup=visible, permissions=permissions))
 
 

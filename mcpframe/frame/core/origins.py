@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from mcpframe.frame.core.errors import OriginError
@@ -77,6 +77,10 @@ class OriginLists:
         """Return the allow-list of a dialect; None if nobody may be the peer in it."""
         return self.own.get(dialect, self.common)
 
+    def without(self, dialects: Iterable[str]) -> OriginLists:
+        """Return the lists with nobody in these dialects."""
+        return replace(self, own={**self.own, **dict.fromkeys(dialects)})
+
 
 @dataclass(frozen=True, slots=True)
 class OriginEntries:
@@ -98,6 +102,10 @@ class OriginEntries:
     def all(self) -> tuple[str, ...]:
         """The entries of all lists."""
         return tuple(dict.fromkeys((*self.common, *(entry for entries in self.own.values() for entry in entries))))
+
+    def of(self, dialect: str) -> tuple[str, ...]:
+        """Return the entries of a dialect."""
+        return self.own.get(dialect, self.common)
 
     def parse(self, *, opaque: bool = False) -> OriginLists:
         """Check them. In a dialect's own list, `"null"` needs no further opt-in.

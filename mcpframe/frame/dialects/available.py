@@ -25,6 +25,9 @@ from mcpframe.frame.core.origins import AllowedOrigins, OriginEntries, OriginLis
 NAMES: Final = ("sep", "mcp_apps", "mcp_ui", "mcp_b")
 """The dialects that mcpframe speaks, in order of preference."""
 
+OFFERED: Final = (*NAMES, "webmcp")
+"""What `[tool.mcpframe] dialects` can name: the dialects, and WebMCP, which has no messages."""
+
 
 @cache
 def dialects() -> tuple[Dialect, ...]:
@@ -52,6 +55,21 @@ def dialect(name: str | None = None) -> Dialect:
     raise StateError(f"There is no dialect {name!r}." if name else "There is no dialect.")
 
 
+def offers(setting: Sequence[str], name: str) -> bool:
+    """Return whether a page offers a dialect, or WebMCP.
+
+    Args:
+        setting: `dialects` of its configuration; empty for all.
+        name: one of `OFFERED`.
+    """
+    return not setting or name in setting
+
+
+def withheld(setting: Sequence[str]) -> list[str]:
+    """Return the dialects that a page does not offer; see `offers`."""
+    return [name for name in OFFERED if not offers(setting, name)]
+
+
 def phase_of(fragment: str) -> str:
     """Return the phase that a page's address asks for: that of the first dialect that finds one of its own in it.
 
@@ -64,7 +82,7 @@ def phase_of(fragment: str) -> str:
 
 def entries_of(origins: Iterable[str] | Mapping[str, Iterable[str]] | None) -> OriginEntries:
     """Return the entries of `allowed_origins`, a list or a table of lists by dialect; see `origin_entries`."""
-    return origin_entries(origins, NAMES)
+    return origin_entries(origins, OFFERED)
 
 
 def inner_candidates(

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from mcpframe.kit.base.errors import BridgeError, InstallError, KitError, NoFramedServer
-from mcpframe.kit.web.published import allows, fetch, read_manifest
+from mcpframe.kit.web.published import allows, fetch, not_offered, read_manifest
 
 
 def check_published(url: str, origin: str) -> None:
@@ -29,7 +29,7 @@ def check_published(url: str, origin: str) -> None:
 
 
 def check_manifest(where: str, manifest: object, origin: str) -> None:
-    """Raise `BridgeError` if a manifest does not allow the origin to frame the bundle. Other pages pass.
+    """Raise `BridgeError` if a bundle does not speak to the bridge, or not from this origin. Other pages pass.
 
     Args:
         where: The name of the bundle in the error.
@@ -40,6 +40,8 @@ def check_manifest(where: str, manifest: object, origin: str) -> None:
         return
     if manifest.get("kind") == "page":
         raise BridgeError(f"{where} is a page without a server: there is nothing to bridge.")
+    if reason := not_offered(manifest):
+        raise BridgeError(f"{where} {reason}.")
     if not allows(manifest, origin):
         raise BridgeError(
             f"{where} does not allow the bridge's origin: add {origin} to allowed_origins of its project, or build it "

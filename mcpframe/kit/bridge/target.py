@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from mcpframe.frame.dialects.available import dialect
 from mcpframe.frame.places import parse_address
 from mcpframe.kit.base.cache import cache_dir, writing
 from mcpframe.kit.base.errors import BridgeError, NoFramedServer
@@ -108,7 +109,7 @@ def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
     def find() -> str:
         from mcpframe.kit.bundle import build
 
-        result = build(path, out, allowed_origins=[HOST_ORIGIN], progress=progress)
+        result = build(path, out, allowed_origins=[HOST_ORIGIN], dialects=[dialect().name], progress=progress)
         sites[:] = [BundleSite.of(result.folder, readers=())]
         return f"http://{name}/{quote(result.url_path.lstrip('/'))}"
 

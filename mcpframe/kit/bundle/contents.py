@@ -24,6 +24,7 @@ from mcpframe.kit.bundle.inspect import Inspected
 from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layers, base_packages, root_names
 from mcpframe.kit.bundle.lock import Lock
 from mcpframe.kit.bundle.memory import DECODER
+from mcpframe.kit.bundle.offered import embedders, lists_of, offered
 from mcpframe.kit.bundle.optional_native import is_foreign, pure_wheel
 from mcpframe.kit.bundle.patches import SCRIPT, Patched, patch_script
 from mcpframe.kit.bundle.runtime import ABI, PLATFORM, PYTHON_VERSION, VERSION, Runtime
@@ -107,7 +108,9 @@ def assemble(
     styles = [author_assets[path] for path in style_paths(project)]
     about = {"name": name, "version": inspected.version or "0", "title": title}
     opaque = config.options.allow_opaque
-    inbox = inbox_data(inspected, config, about, origins.parse(opaque=opaque)) if config.kind == "server" else None
+    lists = lists_of(config.dialects, origins, opaque=opaque)
+    dialects = offered(config.dialects, lists) if config.kind == "server" else list(config.dialects)
+    inbox = inbox_data(inspected, config, about, lists) if config.kind == "server" else None
     inline = [*([inbox_script()] if inbox else []), *([prefetch_script()] if image else [])]
     policy = page_policy(config.csp, frames=config.kind == "page", inline=inline, sandbox=config.sandbox_origin)
     sandbox = hashed(f"{SHARED}/sandbox.html", SANDBOX.read_bytes()) if config.sandbox_origin else None
@@ -121,6 +124,7 @@ def assemble(
         "about": about,
         "allowed_origins": list(origins.common),
         **own_origins,
+        **({"dialects": dialects} if dialects else {}),
         "visibility": config.visibility.model_dump(),
         "options": config.options.model_dump(exclude_none=True),
         "boot_timeout": config.boot_timeout,
@@ -175,7 +179,7 @@ def assemble(
     index = asset(f"{name}/index.html", render_page(**page, csp=policy, sandbox=proxy))
     views: list[Asset] = []
     app = None
-    if config.url and config.kind == "server" and origins.parse(opaque=opaque).of("mcp_apps") is not None:
+    if config.url and config.kind == "server" and lists.of("mcp_apps") is not None:
         views, app = view_files(config.url, name, config.csp, config.app, policy, page)
     plain = [*archives.values(), *([deferred] if at_start else [])]
     first_visit = [*scripts.all, *native, *styles, *starting, index]
@@ -193,9 +197,10 @@ def assemble(
         "tools": None if inspected.tools is None else list(inspected.tools),
         "allowed_origins": list(origins.common),
         **own_origins,
+        "dialects": dialects,
         "app": app,
         "visibility": config.visibility.model_dump(),
-        "csp": header_policy(policy, origins.all, opaque=opaque),
+        "csp": header_policy(policy, embedders(config.dialects, origins), opaque=opaque),
         "versions": {
             "mcpframe": version("mcpframe"),
             "pyodide": VERSION,

@@ -35,6 +35,7 @@ from mcpframe.kit.bundle.inspect import Inspected, ServerFails, compile_and_insp
 from mcpframe.kit.bundle.layers import build_layers, compiled, is_compiled
 from mcpframe.kit.bundle.left_out import modules_of
 from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
+from mcpframe.kit.bundle.offered import embedders, lists_of, needs_hosts, without_hosts, without_use
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
 from mcpframe.kit.bundle.runtime import VERSION, Runtime, ensure_runtime
@@ -44,7 +45,7 @@ from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, Taken, camera
 from mcpframe.kit.bundle.wheels import fetch_wheels
 from mcpframe.kit.bundle.world_choice import written_for_a_process
 from mcpframe.kit.bundle.write import BuildResult, find_current, origins_of, read_manifests, write_bundle
-from mcpframe.kit.project.project import Project, find_project, with_origins, with_url
+from mcpframe.kit.project.project import Project, find_project, with_dialects, with_origins, with_url
 
 _KIT = Path(__file__).resolve().parent.parent
 
@@ -56,6 +57,7 @@ def build(
     upgrade: bool = False,
     snapshot: bool | None = None,
     allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    dialects: Sequence[str] = (),
     url: str | None = None,
     draft: bool = False,
     progress: Progress = silent,
@@ -70,6 +72,7 @@ def build(
         upgrade: Resolve the requirements anew instead of using the lock.
         snapshot: Take a snapshot for the page to start from, if possible; by default unless `$MCPFRAME_SNAPSHOT` is 0.
         allowed_origins: The allowed origins, in place of the project's; for a preview.
+        dialects: Dialects that the bundle offers besides those of the project; for a preview.
         url: The public address of the bundle's folder, in place of the project's.
         draft: Build quickly, for a preview while the author works. The snapshot is one of the SDK only. If `out` has an
             earlier build, the author's files are neither compiled nor imported, and the server's description is the
@@ -89,6 +92,7 @@ def build(
     project = find_project(path)
     if allowed_origins is not None:
         project = with_origins(project, allowed_origins)
+    project = with_dialects(project, dialects)
     if url is not None:
         project = with_url(project, url)
     _check_origins_early(project)
@@ -285,15 +289,23 @@ def _described(project: Project) -> str:
 def _check_origins_early(project: Project) -> None:
     # Report this before the long steps of the build.
     config = project.config
-    named = entries_of(config.allowed_origins) or config.options.allow_opaque
+    named = entries_of(config.allowed_origins) or config.options.allow_opaque or not needs_hosts(config.dialects)
     if config.kind == "server" and not config.inspect and not named:
         raise ConfigError(_no_origins(project, " (FrameServer's are not known, as inspect is false)"))
 
 
 def _origins(project: Project, inspected: Inspected) -> OriginEntries:
-    origins = entries_of(project.config.allowed_origins) or inspected.origins
-    if not origins and not project.config.options.allow_opaque and project.config.kind == "server":
-        raise ConfigError(_no_origins(project, ""))
+    config = project.config
+    origins = entries_of(config.allowed_origins) or inspected.origins
+    if config.kind == "server" and needs_hosts(config.dialects) and not config.options.allow_opaque:
+        if not origins:
+            raise ConfigError(_no_origins(project, ""))
+        if not embedders(config.dialects, origins):
+            named = ", ".join(without_use(config.dialects, origins))
+            raise ConfigError(
+                f"{project.file}: no page may embed the server: allowed_origins has hosts only for {named}, and "
+                f"tool.mcpframe.dialects only {', '.join(config.dialects)}: name the same dialects in both."
+            )
     return origins
 
 
@@ -311,9 +323,24 @@ def _has_bytes(schema: object) -> bool:
     return isinstance(schema, list) and any(map(_has_bytes, schema))
 
 
+def _dialect_warnings(project: Project, origins: OriginEntries) -> list[str]:
+    setting, opaque = project.config.dialects, project.config.options.allow_opaque
+    found = [
+        f"allowed_origins.{name} names hosts, but tool.mcpframe.dialects leaves {name!r} out: they are not served."
+        for name in without_use(setting, origins)
+    ]
+    if project.config.kind == "server" and (origins or opaque):
+        found += [
+            f"tool.mcpframe.dialects has {name!r}, but no page may be its host: name some in allowed_origins.{name}."
+            for name in without_hosts(setting, lists_of(setting, origins, opaque=opaque))
+        ]
+    return found
+
+
 def _warnings(project: Project, manifest: Mapping[str, Any]) -> tuple[str, ...]:
     found = [*manifest["patches"]["notes"], *manifest.get("notes", ())]
     origins = origins_of(manifest)
+    found += _dialect_warnings(project, origins)
     if ANY in origins.common:
         found.append('allowed_origins has "*": any page on the web may embed the server and call its tools.')
     for dialect, own in origins.own.items():

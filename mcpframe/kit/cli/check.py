@@ -53,6 +53,9 @@ def check(
 
 def _print(report: Report) -> None:
     out.print(f"[bold]{escape(report.url)}[/]")
+    if report.dialects:
+        untried = "" if report.session else "; no session was opened, as that needs sep"
+        out.print(f"  offers  {', '.join(report.dialects)}{untried}")
     # The same finding often applies to many files.
     groups: dict[tuple[str, str, str], list[str]] = {}
     for finding in report.findings:

@@ -27,7 +27,7 @@ from mcpframe.kit.base.errors import NoFramedServer, SetupNotDone, ToolFailed
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.cli.server_setup import HOW, PATIENCE, run_setup
-from mcpframe.kit.web.published import fetch, host_for, read_manifest
+from mcpframe.kit.web.published import fetch, host_for, not_offered, read_manifest
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,10 @@ async def one_session(
     page = fetch(address)
     if page.status != 200:
         raise NoFramedServer(f"{url} answers with status {page.status}: give the address of a server's page.")
-    host = origin or host_for(read_manifest(page.url))
+    manifest = read_manifest(page.url)
+    if reason := not_offered(manifest):
+        raise NoFramedServer(f"{url} {reason}.")
+    host = origin or host_for(manifest)
     program = ensure_chromium()
     # A profile on disk, as otherwise Chromium does not keep the data of framed pages, and a setup would be lost.
     with scratch("session") as profile:

@@ -16,6 +16,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mcpframe.frame.dialects.available import dialect
 from mcpframe.frame.places import parse_address
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import static_dir
@@ -120,7 +121,10 @@ def serve_inspector(
             paths = [str(path.resolve()) for path in projects]
             allowed = [served.origin, sandbox.origin]
             folder = _kept("inspected", served.origin, *paths) if kept else stack.enter_context(scratch("inspected"))
-            built = [build(item, folder, allowed_origins=allowed, progress=progress) for item in projects]
+            spoken = [dialect().name]
+            built = [
+                build(item, folder, allowed_origins=allowed, dialects=spoken, progress=progress) for item in projects
+            ]
             site = _serve(stack, Site(folder, readers=[served.origin]), 0, _SERVERS_PORT, FRAMED_HOST)
             for result in built:
                 servers[result.name] = f"{site.origin}/{result.url_path}"

@@ -17,11 +17,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import watchfiles
 from starlette.types import ASGIApp
 
 from mcpframe.frame.core.errors import McpFrameError
+from mcpframe.frame.dialects.available import dialect
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ConfigError, PortTaken
 from mcpframe.kit.base.progress import Progress, silent
@@ -74,7 +76,7 @@ class DevServer:
         self._out, self._earlier, self._proofs = (scratch / name for name in ("out", "earlier", "proofs"))
         self._unproved = 0
         self._server = server
-        self._origins = [page.origin, *also]
+        self._preview: dict[str, Any] = {"allowed_origins": [page.origin, *also], "dialects": [dialect().name]}
         self._stop = threading.Event()
 
     def rebuild(self, progress: Progress = silent) -> McpFrameError | None:
@@ -85,9 +87,7 @@ class DevServer:
                 self.channel.publish(error=problem)  # before the build, as one that is not a draft takes seconds
             before = self.server_url
             keep_files(self._out, self._earlier)
-            built = build(
-                self._path, self._out, allowed_origins=self._origins, draft=problem is None, progress=progress
-            )
+            built = build(self._path, self._out, **self._preview, draft=problem is None, progress=progress)
         except McpFrameError as error:
             self.channel.publish(error=str(error))
             return error
@@ -109,7 +109,7 @@ class DevServer:
         if self.channel.runs(number, _PATIENCE) or self._stop.is_set():
             return None
         try:
-            build(self._path, self._proofs, allowed_origins=self._origins, snapshot=False)
+            build(self._path, self._proofs, **self._preview, snapshot=False)
         except McpFrameError as error:
             return error if self.channel.publish(error=str(error), of=number) else None
         return None

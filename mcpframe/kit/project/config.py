@@ -16,7 +16,7 @@ from mcpframe.frame.app_page import url_origin
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.core.origins import ANY, OPAQUE, parse_origin
 from mcpframe.frame.core.roles import MAX_NESTING
-from mcpframe.frame.dialects.available import entries_of
+from mcpframe.frame.dialects.available import OFFERED, entries_of
 from mcpframe.kit.base.errors import ConfigError
 
 Origins = Annotated[list[str], Tag("list")] | Annotated[dict[str, list[str]], Tag("table")]
@@ -88,6 +88,18 @@ def _origins(values: Origins) -> Origins:
     except OriginError as error:
         raise ValueError(str(error)) from None
     return values
+
+
+def _dialects(values: list[str]) -> list[str]:
+    known = ", ".join(OFFERED)
+    if not values:
+        raise ValueError(f"must name at least one of {known}; without the key, the bundle offers all of them")
+    if unknown := [value for value in values if value not in OFFERED]:
+        are = "are no dialects" if len(unknown) > 1 else "is not a dialect"
+        raise ValueError(f"{', '.join(map(repr, unknown))} {are}; possible are {known}")
+    if twice := [value for value in OFFERED if values.count(value) > 1]:
+        raise ValueError(f"{', '.join(map(repr, twice))} is in it twice")
+    return [value for value in OFFERED if value in values]
 
 
 def _address(value: str) -> str:
@@ -237,6 +249,8 @@ class McpframeConfig(_Section):
         allowed_origins: Origins of the pages that may embed the server, in full; `*` for all. A table has a list for
             each dialect, such as `{ sep = ["https://chat.example"], mcp_apps = ["*"] }`; one that it does not name is
             not spoken.
+        dialects: The dialects that the bundle offers: some of `sep`, `mcp_apps`, `mcp_ui`, `mcp_b` and `webmcp`; by
+            default all.
         visibility: Whether the page must be seen while it serves.
         requirements: What to install in the page; by default `project.dependencies`.
         lazy: Requirements that are fetched only when the server calls `mcpframe.load`.
@@ -267,6 +281,7 @@ class McpframeConfig(_Section):
     name: Annotated[str, AfterValidator(_name)] | None = None
     title: str | None = None
     allowed_origins: Annotated[Origins, Discriminator(_form), AfterValidator(_origins)] = []
+    dialects: Annotated[list[str], AfterValidator(_dialects)] = []
     visibility: VisibilityConfig = VisibilityConfig()
     requirements: list[str] | None = None
     lazy: list[str] = []

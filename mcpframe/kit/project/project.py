@@ -114,6 +114,13 @@ def with_origins(project: Project, origins: Sequence[str] | Mapping[str, Sequenc
     return replace(project, config=project.config.model_copy(update={"allowed_origins": checked}))
 
 
+def with_dialects(project: Project, names: Sequence[str]) -> Project:
+    """Return the project with these dialects as well as its own."""
+    own = project.config.dialects
+    both = list(dict.fromkeys([*own, *names])) if own else []
+    return replace(project, config=project.config.model_copy(update={"dialects": both}))
+
+
 def with_url(project: Project, url: str) -> Project:
     """Return the project with another public address.
 

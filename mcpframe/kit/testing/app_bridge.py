@@ -410,7 +410,11 @@ async def app_bridge_host(
         browser: The browser of the run.
         bundle: The view.
         options: How to frame it.
+
+    Raises:
+        ConfigError: The server does not offer MCP Apps.
     """
+    bundle.check_offered("mcp_apps")
     async with (
         browser.tab(options.origin or bundle.app_host, bundle, PATH) as tab,
         async_playwright() as playwright,  # Playwright's objects belong to one loop: this one is the test's

@@ -186,6 +186,7 @@ async def framed_server(
         SessionError: The handshake fails.
         SetupNotDone: The setup fails, or needs answers.
     """
+    bundle.check_offered(options.dialect)
     async with AsyncExitStack() as stack:
         tab = await stack.enter_async_context(browser.tab(options.origin or bundle.host, bundle))
         framed = FramedServer(bundle, tab, options, browser)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
@@ -53,12 +53,21 @@ class ServedBundle:
         origin: The origin of that address.
         host: The origin of a host page that may frame it.
         app_host: The origin of a host of MCP Apps that may.
+        manifest: Its manifest.
     """
 
     url: str
     origin: str
     host: str
     app_host: str
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+
+    def check_offered(self, dialect: str) -> None:
+        """Raise `ConfigError` if the bundle does not offer a dialect."""
+        from mcpframe.kit.web.published import not_offered
+
+        if reason := not_offered(self.manifest, dialect):
+            raise ConfigError(f"The server {reason}, or call it in this process (the fixture `client`).")
 
 
 class SharedBrowser:
@@ -132,7 +141,9 @@ class SharedBrowser:
             # For a page of opaque origin even its own files are cross-origin.
             readers = [OPAQUE] if OPAQUE in origins.all else []
             served = self._stack.enter_context(serve_app(Site(folder, readers=readers)))
-            self._served[key] = ServedBundle(f"{served.origin}/{built.url_path}", served.origin, host, app_host)
+            self._served[key] = ServedBundle(
+                f"{served.origin}/{built.url_path}", served.origin, host, app_host, built.manifest
+            )
         return self._served[key]
 
     @asynccontextmanager

@@ -7,11 +7,13 @@ import json
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urljoin
 
 from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.frame.dialects.available import OFFERED, dialect, offers
 from mcpframe.frame.places import parse_address
 from mcpframe.kit.base.errors import NoFramedServer
 
@@ -84,6 +86,27 @@ def read_manifest(url: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return manifest if isinstance(manifest, dict) and manifest.get("mcpframe_manifest") else None
+
+
+def offered_by(manifest: Mapping[str, Any]) -> list[str]:
+    """Return the dialects that the bundle of a manifest offers, and WebMCP. Earlier manifests do not say: all."""
+    listed = manifest.get("dialects")
+    return [name for name in OFFERED if offers(listed if isinstance(listed, list) else (), name)]
+
+
+def not_offered(manifest: Mapping[str, Any] | None, name: str | None = None) -> str | None:
+    """Return what to say of a bundle that does not offer a dialect; None if it does.
+
+    Args:
+        manifest: Its manifest; None for a page that was not built by mcpframe.
+        name: The dialect; by default the one in which mcpframe's own commands use servers.
+    """
+    name = name or dialect().name
+    offered = offered_by(manifest or {})
+    if name in offered:
+        return None
+    listed = ", ".join(offered) or "none"
+    return f"does not offer the dialect {name!r}, only {listed}: add it to `dialects` of its [tool.mcpframe]"
 
 
 def host_for(manifest: dict[str, Any] | None) -> str:

@@ -9,8 +9,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.kit.bundle.offered import embedders, without_use
 from mcpframe.kit.bundle.write import origins_of
 from mcpframe.kit.publish.checks.findings import Finding, error, warning
+from mcpframe.kit.web.published import offered_by
 
 _HEADERS = "upload the header file that the build wrote for your host (_headers, .htaccess, vercel.json, …)"
 _LARGE = 15_000_000
@@ -49,7 +51,8 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
     origins = origins_of(manifest)
     built = manifest.get("csp")
     opaque = built is not None and "frame-ancestors" not in built
-    yield from _policy(headers.get("content-security-policy"), origins.all, opaque=opaque)
+    offered = offered_by(manifest)
+    yield from _policy(headers.get("content-security-policy"), embedders(offered, origins), opaque=opaque)
     age = re.search(r"max-age=(\d+)", headers.get("cache-control", ""))
     if age and int(age[1]) > _HOUR and "no-cache" not in headers["cache-control"]:
         yield warning(
@@ -59,7 +62,14 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
         )
     yield from check_origins(origins.common, published=not _is_local(url))
     for dialect, own in origins.own.items():
-        yield from check_origins(own, published=not _is_local(url), dialect=dialect)
+        if dialect in offered:
+            yield from check_origins(own, published=not _is_local(url), dialect=dialect)
+    for dialect in without_use(offered, origins):
+        yield warning(
+            f"allowed_origins.{dialect}",
+            f"The bundle does not offer the dialect {dialect!r}, so the hosts there cannot use it.",
+            f"Add {dialect!r} to tool.mcpframe.dialects, or remove tool.mcpframe.allowed_origins.{dialect}.",
+        )
     first = manifest["sizes"]["first_visit"]
     if first > _LARGE:
         yield warning(

@@ -20,7 +20,7 @@ from mcpframe.kit.publish.checks.files import check_files
 from mcpframe.kit.publish.checks.findings import Finding, error, warning
 from mcpframe.kit.publish.checks.tools import check_tools
 from mcpframe.kit.web.bundle_site import BundleSite
-from mcpframe.kit.web.published import fetch, host_for, read_manifest
+from mcpframe.kit.web.published import fetch, host_for, not_offered, offered_by, read_manifest
 from mcpframe.kit.web.serve import serve_app
 
 
@@ -31,10 +31,14 @@ class Report:
     Attributes:
         url: The address.
         findings: The findings, errors first.
+        dialects: The dialects that the bundle offers, and WebMCP.
+        session: Whether a session was tried: only a bundle that offers the dialect of mcpframe's commands has one.
     """
 
     url: str
     findings: tuple[Finding, ...]
+    dialects: tuple[str, ...] = ()
+    session: bool = True
 
     @property
     def errors(self) -> int:
@@ -66,10 +70,15 @@ def check_url(url: str, *, origin: str | None = None, timeout: float = 30.0, pro
     findings = [*check_page(page.url, page.headers, manifest)]
     with progress("Checking the files"):
         findings += check_files(page.url, manifest)
-    if manifest.get("kind") != "page":
+    is_server = manifest.get("kind") != "page"
+    tries = is_server and not_offered(manifest) is None
+    if tries:
         with progress("Opening a session in headless Chromium"):
             findings += _session(page.url, manifest, origin or host_for(manifest), timeout)
-    return Report(url, tuple(sorted(findings, key=lambda finding: finding.severity)))
+    elif is_server:
+        findings += check_tools(manifest["tools"] or [])
+    offered = offered_by(manifest) if is_server else []
+    return Report(url, tuple(sorted(findings, key=lambda finding: finding.severity)), tuple(offered), tries)
 
 
 def _session(url: str, manifest: dict[str, Any], origin: str, timeout: float) -> Iterator[Finding]:

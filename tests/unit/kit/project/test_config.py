@@ -235,3 +235,25 @@ def test_origins_by_dialect() -> None:
     ):
         with pytest.raises(ConfigError, match=said):
             read_config({"allowed_origins": wrong}, "f")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ([], "must name at least one of sep, mcp_apps, mcp_ui, mcp_b, webmcp"),
+        (["sep", "gopher", "telex"], "'gopher', 'telex' are no dialects; possible are sep, mcp_apps"),
+        (["mcp-ui"], "'mcp-ui' is not a dialect"),
+        (["sep", "mcp_ui", "sep"], "'sep' is in it twice"),
+        ("sep", "list"),
+        ([1], "string"),
+    ],
+)
+def test_dialects_that_cannot_be_offered(value: Any, said: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)) as error:
+        read_config({"dialects": value}, "pyproject.toml")
+    assert str(error.value).startswith("pyproject.toml: tool.mcpframe.dialects")
+
+
+def test_dialects_are_in_their_own_order() -> None:
+    assert read_config({}, "pyproject.toml").dialects == []
+    assert read_config({"dialects": ["webmcp", "mcp_ui", "sep"]}, "p").dialects == ["sep", "mcp_ui", "webmcp"]

@@ -1,0 +1,95 @@
+"""Which dialects a bundle offers, and to whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.dialects.available import NAMES, OFFERED, entries_of, inner_candidates, offers, withheld
+from mcpframe.kit.bundle.inbox import inbox_data
+from mcpframe.kit.bundle.inspect import Inspected, InspectedSetup
+from mcpframe.kit.bundle.offered import embedders, lists_of, needs_hosts, offered, without_hosts, without_use
+from mcpframe.kit.project.config import McpframeConfig
+from mcpframe.kit.web.published import not_offered, offered_by
+
+A, B = "https://a.example", "https://b.example"
+ALL = list(OFFERED)
+
+
+def test_without_a_setting_everything_is_offered() -> None:
+    assert all(offers([], name) for name in OFFERED)
+    assert withheld([]) == []
+    assert withheld(["mcp_ui", "webmcp"]) == ["sep", "mcp_apps", "mcp_b"]
+    assert offers(["mcp_ui"], "mcp_ui")
+    assert not offers(["mcp_ui"], "webmcp")
+
+
+@pytest.mark.parametrize(
+    ("setting", "origins", "names", "who"),
+    [
+        ([], [A], ALL, [A]),
+        (["mcp_ui"], [A], ["mcp_ui"], [A]),
+        # A dialect without hosts is of no use, unless a page of its own is one.
+        ([], {"sep": [A]}, ["sep", "mcp_b", "webmcp"], [A]),
+        (["mcp_apps", "mcp_ui"], {"mcp_apps": [B], "sep": [A]}, ["mcp_apps"], [B]),
+        (["mcp_b", "webmcp"], [], ["mcp_b", "webmcp"], []),
+        (["webmcp"], {"webmcp": [B]}, ["webmcp"], [B]),
+    ],
+)
+def test_what_is_offered_and_who_may_embed(setting: list[str], origins: Any, names: list[str], who: list[str]) -> None:
+    entries = entries_of(origins)
+    lists = lists_of(setting, entries, opaque=False)
+    assert offered(setting, lists) == names
+    assert embedders(setting, entries) == who
+    spoken = [each.role.dialect for each in inner_candidates("transport", lists)]
+    assert spoken == [name for name in names if name in NAMES and lists.of(name) is not None]
+
+
+def test_opaque_origins_are_allowed_only_in_what_is_offered() -> None:
+    lists = lists_of(["mcp_ui"], entries_of(None), opaque=True)
+    assert {name for name in OFFERED if "null" in (lists.of(name) or ())} == {"mcp_ui"}
+
+
+def test_only_dialects_that_a_page_speaks_alone_need_no_hosts() -> None:
+    assert needs_hosts([])
+    assert needs_hosts(["sep", "webmcp"])
+    assert not needs_hosts(["mcp_b", "webmcp"])
+
+
+def test_lists_and_names_without_use_are_found() -> None:
+    table = entries_of({"sep": [A], "mcp_ui": [B]})
+    assert without_use(["mcp_ui"], table) == ["sep"]
+    assert without_use(["sep"], table) == ["mcp_ui"]
+    assert without_use([], table) == without_use(["mcp_apps"], entries_of([A])) == []
+    lists = lists_of(["sep", "mcp_apps"], table, opaque=False)
+    assert without_hosts(["sep", "mcp_apps"], lists) == ["mcp_apps"]
+    assert without_hosts([], lists_of([], table, opaque=False)) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_inbox_posts_the_openings_of_offered_dialects_only(name: str) -> None:
+    inspected = Inspected(name="n", setup=InspectedSetup(visible=False, permissions=()))
+    everything = inbox_data(inspected, McpframeConfig(), {}, lists_of([], entries_of([A]), opaque=False))
+    one = inbox_data(inspected, McpframeConfig(), {}, lists_of([name], entries_of([A]), opaque=False))
+
+    def posted(data: dict[str, Any]) -> list[str]:
+        return [repr(opening) for phase in data["phases"] for opening in phase["openings"]]
+
+    assert posted(one)
+    assert set(posted(one)) < set(posted(everything))
+    assert any(phase["fragment"] for phase in one["phases"]) is (name == "sep")
+    spoken = [each.role.dialect for each in inner_candidates("transport", parse_allowed_origins([A]))]
+    assert spoken == list(NAMES)
+
+
+def test_a_manifest_says_what_is_offered() -> None:
+    assert offered_by({}) == offered_by({"dialects": None}) == ALL
+    assert offered_by({"dialects": ["webmcp", "mcp_ui"]}) == ["mcp_ui", "webmcp"]
+    assert not_offered(None) is None
+    assert not_offered({"dialects": ["mcp_ui"]}, "mcp_ui") is None
+    said = not_offered({"dialects": ["mcp_ui", "webmcp"]})
+    assert said is not None
+    assert "'sep'" in said
+    assert "only mcp_ui, webmcp" in said
