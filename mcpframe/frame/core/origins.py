@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from mcpframe.frame.core.errors import OriginError
@@ -21,6 +22,10 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _NO_ORIGIN = {"file", "data", "blob", "about", "javascript"}
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*\Z")
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?\.?\Z|\[[0-9a-f:.]+\]\Z")
+
+_NUMBER_AT_END = re.compile(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)\.?\Z")
+_BYTE = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_IPV4 = re.compile(rf"{_BYTE}(?:\.{_BYTE}){{3}}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +164,10 @@ def parse_origin(value: object) -> str:
     if not host.isascii():
         ascii_host = host.encode("idna").decode() if _is_idna(host) else "its xn-- form"
         raise OriginError(f"{value!r}: browsers report this host in ASCII; write '{scheme}://{ascii_host}'.")
-    if not _HOST.match(host):
-        raise OriginError(f"{value!r} is not an origin: {host!r} is not a host name.")
+    if not _HOST.match(host) or _is_other_address(host):
+        raise OriginError(
+            f"{value!r} is not an origin: {host!r} is not a host name, or no address as browsers write it."
+        )
     shown_port = "" if port is None or port == _DEFAULT_PORTS.get(scheme) else f":{port}"
     origin = f"{scheme}://{host}{shown_port}"
     if origin != value:
@@ -223,6 +230,17 @@ def origin_entries(
     if OPAQUE in first:
         return OriginEntries((), dict(zip(dialects, (first, *others), strict=True)))
     return OriginEntries(first, {name: own for name, own in zip(dialects[1:], others, strict=True) if own != first})
+
+
+def _is_other_address(host: str) -> bool:
+    """Return whether browsers write this IP address otherwise, such as `127.1` (URL Standard, "ends in a number")."""
+    if host.startswith("["):
+        try:
+            written = ip_address(host[1:-1]).compressed
+        except ValueError:
+            return True
+        return "." in host or ("." not in written and written != host[1:-1])  # some versions end in an IPv4 address
+    return _NUMBER_AT_END.search(host) is not None and not _IPV4.match(host)
 
 
 def _is_idna(host: str) -> bool:
