@@ -8,7 +8,6 @@ Source: mcp-ui, `UIResource` and the metadata `mcpui.dev/ui-…`.
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +29,10 @@ PREFIX: Final = "mcpui.dev/ui-"
 SIZE, DATA = f"{PREFIX}preferred-frame-size", f"{PREFIX}initial-render-data"
 WAIT: Final = "waitForRenderData"
 
-_LENGTH = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+)(?:px|%|em|rem|ch|vw|vh|svh|lvh|dvh|cm|mm|in|pt)\Z|0\Z|auto\Z")
+_LARGEST = 100_000
+_LENGTH = re.compile(
+    r"(?:[0-9]{1,6}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})(?:px|%|em|rem|ch|vw|vh|svh|lvh|dvh|cm|mm|in|pt)\Z|0\Z|auto\Z"
+)
 
 Json = Mapping[str, Any]
 Size = tuple[str, str]
@@ -70,9 +72,9 @@ def ui_resource(
     assert content is not None
     added: dict[str, Any] = {}
     if size is not None:
-        added[SIZE] = [_length(value) for value in size]
-        if len(added[SIZE]) != 2:
+        if len(size) != 2:
             raise UiError("A size is a width and a height.")
+        added[SIZE] = [_length(value) for value in size]
     if render_data is not None:
         added[DATA] = plain(render_data)
     carried = {"blob": base64.b64encode(content.encode()).decode()} if blob else {"text": content}
@@ -134,7 +136,7 @@ def first_address(uris: str) -> str:
     Raises:
         UiError: if there is none.
     """
-    for line in uris.splitlines():
+    for line in re.split(r"[\r\n]", uris):
         if line.strip() and not line.lstrip().startswith("#"):
             try:
                 return parse_address(line)[0]
@@ -157,16 +159,16 @@ def _content(found: Json) -> str:
         return base64.b64decode(str(found["blob"]), validate=True).decode()
     except KeyError:
         raise UiError(f"{found.get('uri')} has neither text nor blob.") from None
-    except (binascii.Error, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise UiError(f"The blob of {found.get('uri')} is no text in base64: {error}") from None
 
 
 def _length(value: Any) -> str:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST:
         return f"{value}px"
     if isinstance(value, str) and _LENGTH.match(value.strip()):
         return value.strip()
-    raise UiError(f"{value!r} is no CSS length, such as '400px' or '100%'.")
+    raise UiError("A width or height is a CSS length such as '400px' or '100%', of at most six digits.")
 
 
 def _size(meta: Json) -> Size | None:
