@@ -272,7 +272,9 @@ class HostMessages:
             message = jsonrpc.error_response(id_, refused.code, str(refused))
             if refused.data is not None:
                 message["error"]["data"] = refused.data
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
+            if is_cancelled(error):
+                raise
             log.exception("%s failed", method)
             message = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{type(error).__name__}: {error}")
         with suppress(StateError):
@@ -284,6 +286,12 @@ class HostMessages:
             return self._errors.lacks(f"This {peer} does not offer {method}: {error['message']}", method, error["code"])
         text = f"The {peer} answered {method} with an error: {error['message']}"
         return self._errors.failed(text, method, error["code"], error.get("data"))
+
+
+def is_cancelled(error: BaseException) -> bool:
+    """Return whether an error is the cancellation of this task, and not that of something that it waited for."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
 def present(params: Json) -> dict[str, Any]:

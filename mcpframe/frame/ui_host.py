@@ -29,7 +29,7 @@ from mcpframe.frame.host_messages import plain
 from mcpframe.frame.places import Framing, allow_attribute, parse_address
 from mcpframe.frame.session import Session, WireHook
 from mcpframe.frame.ui_host_actions import Actions, ShownUi, UiAction
-from mcpframe.frame.ui_host_proxy import Proxied
+from mcpframe.frame.ui_host_proxy import Proxied, ShownOnce
 from mcpframe.frame.ui_resource import read_ui_resource, waiting_address
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class UiHost:
             TypeError: for an action of another name.
         """
         self.content = read_ui_resource(resource)
-        tokens = sandbox.split()
+        tokens = sandbox.lower().split()
         if self.content.html is not None and _SAME_ORIGIN in tokens:
             raise OriginError("HTML text with allow-same-origin would have this page's origin: leave that out.")
         self._tokens = tokens
@@ -134,11 +134,13 @@ class UiHost:
             peer: Any = window
             if self._proxy is not None:
                 peer = Proxied(window, origin, self._resource(), shown.loaded)
+            elif opaque:
+                peer = ShownOnce(window)
             connection = Connection([candidate], options=self._options)
 
             def note(event: Event) -> None:
                 if isinstance(event, Closed):
-                    shown.closed.set()
+                    shown.close()
                 if self._on_event:
                     self._on_event(event)
 

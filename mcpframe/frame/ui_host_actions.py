@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from mcpframe.frame.app_host_size import SizeFollower, bounded
+from mcpframe.frame.app_policy import parse_link
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.errors import StateError, UiError
 from mcpframe.frame.core.events import SessionBegun
 from mcpframe.frame.dialects.mcp_ui.events import EmbedderAct
 from mcpframe.frame.dialects.mcp_ui.messages import PROGRESS, SIZE_CHANGE
-from mcpframe.frame.host_messages import plain
+from mcpframe.frame.host_messages import is_cancelled, plain
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -33,7 +33,6 @@ Handler = Callable[..., Any]
 
 MOST = 100
 """How many actions of one page are handled at once."""
-_SCHEMES = ("http", "https", "mailto")
 
 
 class NotHandled(Exception):
@@ -84,8 +83,11 @@ class Actions:
         params = content.get("params") or {}
         if action == "tool" and self.on_tool is None and self.client is not None:
             return await self.client.call_tool(content["toolName"], dict(params))
-        if action == "link" and urlsplit(content["url"]).scheme not in _SCHEMES:
-            raise NotHandled(f"Only links with {', '.join(_SCHEMES)} are opened.")
+        if action == "link":
+            try:
+                parse_link(content["url"])
+            except ValueError as error:
+                raise NotHandled(str(error)) from None
         known: dict[str, tuple[Handler | None, tuple[Any, ...]]] = {
             "tool": (self.on_tool, (content.get("toolName"), params)),
             "intent": (self.on_intent, (content.get("intent"), params)),
@@ -108,7 +110,8 @@ class ShownUi:
 
     Attributes:
         size: the width and height that the page reports last; None for what it has not reported.
-        closed: set when its window is gone, or the host has removed it.
+        closed: set when its window is gone, when another document is in the place of one at an opaque origin, or when
+            the host has removed it.
         session: the session with it.
     """
 
@@ -181,7 +184,9 @@ class ShownUi:
             answer = jsonrpc.error_response(id_, jsonrpc.METHOD_NOT_FOUND, str(error))
         except UiError as error:  # raised by the host's code for the page
             answer = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, str(error))
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
+            if is_cancelled(error):
+                raise
             log.exception("The action %r failed", action)
             answer = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{type(error).__name__}: {error}")
         if id_ is not None:

@@ -1,4 +1,8 @@
-"""HTML text behind the sandbox proxy: a window that hands it to the proxy, which relays everything else."""
+"""Windows of pages at an opaque origin: of one that is framed by this page, and of one behind the sandbox proxy.
+
+Every page that is loaded there in place of the first one has the same origin, `"null"`: a link in it that leads to
+another site would hand that site the session. So such a page is over when another document has been loaded.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,28 @@ OWN: Final = "ui/notifications/sandbox-"
 """The start of the proxy's own methods: see `static/app/sandbox.html`."""
 
 
-class Proxied:
-    """The window of a proxy, for the page in it (`events.Window`)."""
+class ShownOnce:
+    """A window for one document (`events.Window`): another one in its place counts as its end."""
+
+    def __init__(self, window: Window) -> None:
+        """Wait for the document.
+
+        Args:
+            window: that of the page.
+        """
+        self._window = window
+
+    def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
+        """Start to listen; see `events.Window`."""
+        return self._window.listen(deliver, lambda _: gone(Departure.REMOVED))
+
+    def post(self, text: str, target_origin: str) -> None:
+        """Post to the page; see `events.Window`."""
+        self._window.post(text, target_origin)
+
+
+class Proxied(ShownOnce):
+    """The window of a proxy, for the page in it (`events.Window`). The proxy hands the page its HTML text."""
 
     def __init__(self, window: Window, origin: str, resource: Mapping[str, Any], loaded: Callable[[], None]) -> None:
         """Wait for the proxy.
@@ -26,10 +50,11 @@ class Proxied:
             resource: what it is to frame, as the parameters of `sandbox-resource-ready`.
             loaded: called when that has loaded.
         """
-        self._window = window
+        super().__init__(window)
         self._origin = origin
         self._resource = resource
         self._loaded = loaded
+        self._loads = 0
 
     def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
         """Start to listen; see `events.Window`. The proxy's own messages go no further."""
@@ -48,15 +73,15 @@ class Proxied:
                 message = {"jsonrpc": "2.0", "method": f"{OWN}resource-ready", "params": self._resource}
                 self._window.post(payload.encode(message), self._origin)
             elif own == f"{OWN}view-loaded":
-                self._loaded()
+                self._loads += 1
+                if self._loads > 1:
+                    gone(Departure.REMOVED)
+                else:
+                    self._loaded()
             else:
                 deliver(replace(inbound, read=lambda: text))
 
-        return self._window.listen(hear, gone)
-
-    def post(self, text: str, target_origin: str) -> None:
-        """Post to the page; see `events.Window`."""
-        self._window.post(text, target_origin)
+        return super().listen(hear, gone)
 
     @staticmethod
     def _own_method(text: str) -> str | None:

@@ -91,8 +91,12 @@ async def test_a_function_of_the_host_that_fails_is_an_error_for_the_view_only(c
     def log(*_: Any) -> None:
         raise RuntimeError("broken")
 
-    async with shown(client, on_link=fails, on_log=log) as shows:
+    async def cancelled(blocks: list[Json]) -> bool:
+        raise asyncio.CancelledError
+
+    async with shown(client, on_link=fails, on_log=log, on_message=cancelled) as shows:
         assert await ask(shows, "ui/open-link", {"url": "https://example.org/"}) == {"code": -32603}
+        assert await ask(shows, "ui/message", {"role": "user", "content": [TEXT]}) == {"code": -32603}
         shows.view.host.log("info", "a")
         assert await ask(shows, "ping", {}) == {}
 
