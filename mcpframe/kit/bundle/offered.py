@@ -45,10 +45,8 @@ def offered(setting: Sequence[str], lists: OriginLists) -> list[str]:
 
 def without_use(setting: Sequence[str], origins: OriginEntries) -> list[str]:
     """Return the dialects that have hosts in a table of `allowed_origins`, but are not offered."""
-    first, *others = OFFERED
-    table = all(name in origins.own for name in others)
-    named = [*([first] if table and origins.of(first) else []), *(name for name in others if origins.own.get(name))]
-    return [name for name in named if not offers(setting, name)]
+    table = bool(origins.own)
+    return [name for name in OFFERED if table and origins.of(name) and not offers(setting, name)]
 
 
 def without_hosts(setting: Sequence[str], lists: OriginLists) -> list[str]:

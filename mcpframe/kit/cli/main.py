@@ -198,14 +198,16 @@ def build(
 
 
 def _embedders(result: BuildResult) -> str:
+    from mcpframe.kit.bundle.offered import needs_hosts
     from mcpframe.kit.bundle.write import origins_of
+    from mcpframe.kit.web.published import offered_by
 
-    origins = origins_of(result.manifest)
+    origins, offered = origins_of(result.manifest), offered_by(result.manifest)
     named = [", ".join(origins.common)] if origins.common else []
-    named += [f"{', '.join(entries) or 'nobody'} ({dialect})" for dialect, entries in origins.own.items()]
-    return "; ".join(named) or (
-        "nobody: it is a page of its own" if result.manifest["kind"] == "page" else "opaque origins only"
-    )
+    named += [f"{', '.join(own) or 'nobody'} ({name})" for name, own in origins.own.items() if own or name in offered]
+    if named or result.manifest["kind"] != "page":
+        return "; ".join(named) or ("opaque origins only" if needs_hosts(offered) else "nobody: it serves its own tab")
+    return "nobody: it is a page of its own"
 
 
 def _described(result: BuildResult) -> dict[str, object]:

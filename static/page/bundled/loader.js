@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "88537cc44843fac073a9dae62ba8cd787de2459d3ee4bca6116b1f6460190901"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "b63c7367c439c54ac0d30ac668214276952cfc7622779db5616cd604f50c9759"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -778,9 +778,28 @@ function add(parent2, tag, text, attributes = {}) {
 function embedding(url) {
   return `<iframe src="${url}" title="${config.title.replaceAll('"', "&quot;")}"></iframe>`;
 }
-function embedders(origins, what) {
-  if (origins.includes("*")) return `Any page may embed ${what}.`;
-  return origins.length ? `These pages may embed ${what}: ${origins.join(", ")}.` : `No page may embed ${what}.`;
+var HOSTS = {
+  sep: "Hosts of framed MCP servers frame this address, with host.js or OuterFrame",
+  mcp_apps: "Hosts of MCP Apps show it as the view of a tool",
+  mcp_ui: "Hosts of mcp-ui show it as a UI resource: this address, as text/uri-list",
+  mcp_b: "Clients of MCP-B frame this address, with IframeParentTransport"
+};
+function allowedIn(dialect) {
+  const origins = config.dialect_origins?.[dialect] ?? config.allowed_origins;
+  return config.options?.allow_opaque ? [...origins, "null"] : origins;
+}
+function embedders(origins) {
+  if (origins.includes("*")) return "Allowed: any page.";
+  const named = origins.map((origin) => origin === "null" ? "sandboxed frames and files" : origin);
+  return `Allowed: ${[...new Set(named)].join(", ")}.`;
+}
+function inThisTab(offered) {
+  const ways = offered.includes("mcp_b") ? ["MCP-B"] : [];
+  const has = "modelContext" in document || "modelContext" in navigator;
+  if (offered.includes("webmcp") && has) ways.push("WebMCP");
+  const can = ways.length && `Agents in this browser, such as extensions, can use its tools: ${ways.join(" and ")}.`;
+  const cannot = offered.includes("webmcp") && !has && "This browser has no WebMCP.";
+  return [can, cannot].filter(Boolean).join(" ");
 }
 var blocked = [];
 document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI, timeStamp }) => {
@@ -866,15 +885,28 @@ var page = {
   async standalone() {
     settle2();
     show("standalone");
-    element("status").textContent = "This page is an MCP server: it serves the page that embeds it.";
     const about = element("about");
     about.hidden = false;
-    add(about, "h2", "Embed it");
-    add(about, "p", "An MCP host adds it by its address, or a page frames it:");
-    add(add(about, "pre", ""), "code", embedding(location.href.split("#")[0]));
-    add(about, "p", embedders(config.allowed_origins, "it"));
-    for (const [dialect, origins] of Object.entries(config.dialect_origins ?? {})) {
-      add(about, "p", embedders(origins, `it as hosts of the dialect ${dialect}`));
+    const offered = config.dialects ?? [];
+    const hosts = offered.filter((dialect) => HOSTS[dialect] && allowedIn(dialect).length);
+    const serves = hosts.length ? "the page that embeds it" : "this tab";
+    element("status").textContent = `This page is an MCP server: it serves ${serves}.`;
+    const here = inThisTab(offered);
+    if (here) {
+      add(about, "h2", "In this tab");
+      add(about, "p", here);
+    }
+    if (hosts.length) {
+      add(about, "h2", "Embed it");
+      add(about, "p", "An MCP host adds it by its address, or a page frames it:");
+      add(add(about, "pre", ""), "code", embedding(location.href.split("#")[0]));
+      const lists = new Set(hosts.map((dialect) => embedders(allowedIn(dialect))));
+      if (lists.size === 1) add(about, "p", ...lists);
+      const ways = add(about, "ul", "");
+      for (const dialect of hosts) {
+        const way = add(ways, "li", `${HOSTS[dialect]}.`);
+        if (lists.size > 1) add(way, "p", embedders(allowedIn(dialect)));
+      }
     }
     const response = await fetch("manifest.json", { credentials: "omit" }).catch(() => null);
     const { tools } = response?.ok ? await response.json() : {};
