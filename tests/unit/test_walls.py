@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "mcpframe"
 FRAME = sorted((PACKAGE / "frame").rglob("*.py"))
 BROWSER = {"js", "pyodide", "pyodide_js"}
-SDK_USERS = {"session.py", "server.py", "other_server.py", "compat"}
+SDK_USERS = {"session.py", "server.py", "other_server.py", "compat", "hub/server.py"}
 """Files of the frame and folders in it."""
 CORE = sorted((PACKAGE / "frame" / "core").glob("*.py"))
 KIT_ONLY = {"playwright", "typer", "rich", "starlette", "uvicorn", "jinja2", "uv", "watchfiles"}
@@ -72,7 +72,8 @@ def test_only_the_browsers_room_imports_the_browser(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FRAME, ids=_name)
 def test_only_these_files_of_the_frame_import_the_sdk(path: Path) -> None:
-    if path.relative_to(PACKAGE / "frame").parts[0] not in SDK_USERS:
+    inside = path.relative_to(PACKAGE / "frame")
+    if not {inside.parts[0], inside.as_posix()} & SDK_USERS:
         assert not top(imports(path, typing_only=False)) & {"mcp", "mcp_types"}
 
 
@@ -103,6 +104,14 @@ def test_the_core_does_no_io(path: Path) -> None:
     assert not any(
         isinstance(node, ast.Await | ast.AsyncFunctionDef) for node in ast.walk(ast.parse(path.read_text("utf-8")))
     )
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "frame" / "hub").rglob("*.py")), ids=_name)
+def test_the_hub_has_no_clock_and_no_way_out(path: Path) -> None:
+    modules = imports(path, typing_only=True)
+    assert not top(modules) & {"time", "threading", "socket", "subprocess", "pathlib", "os"}
+    ours = ("mcpframe.frame.hub.", "mcpframe.frame.core.")
+    assert all(module.startswith(ours) for module in modules if module.startswith("mcpframe"))
 
 
 NAMES_OF_MESSAGES = re.compile(r"\bMCP_[A-Z]+")

@@ -32,10 +32,17 @@ class HubError(McpFrameError, RuntimeError):
 
     code: int = jsonrpc.INTERNAL_ERROR
 
-    def __init__(self, message: str, data: dict[str, Any] | None = None) -> None:
-        """Describe the failure."""
+    def __init__(self, message: str, data: dict[str, Any] | None = None, *, code: int | None = None) -> None:
+        """Describe the failure.
+
+        Args:
+            message: A sentence.
+            data: The data of the JSON-RPC error.
+            code: The JSON-RPC code; None for that of the class.
+        """
         super().__init__(message)
         self.data = data
+        self.code = type(self).code if code is None else code
 
 
 class UnknownTool(HubError):

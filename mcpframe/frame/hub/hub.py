@@ -1,0 +1,375 @@
+"""The hub: takes the tools of tabs, offers them, and has each call executed in the right tab.
+
+A call goes through `find → tab → send`:
+
+1. The table says what the name means: a tool of one tab, or of a domain.
+2. A tool of a tab goes to that tab, and to no other; if that is being loaded again, the hub waits for it. A tool of a
+   domain, or a cached one whose tab is gone, goes to the best tab, or to a new one.
+3. If the tab ends meanwhile, a call is sent again only if its tool says that this does no harm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import anyio
+import anyio.abc
+
+from mcpframe.frame.core.errors import MalformedMessage, StateError
+from mcpframe.frame.hub import messages
+from mcpframe.frame.hub.errors import TabClosed, TabFailed, TabLoadError, TabNotFound, UnknownTool
+from mcpframe.frame.hub.interfaces import Clock, KeyValues, OnProgress, Tabs, TabTransport
+from mcpframe.frame.hub.messages import ToolCall, ToolList
+from mcpframe.frame.hub.names import LONGEST_NAME, ToolKey, ToolNames, domain_of
+from mcpframe.frame.hub.registry import TabEntry, ToolRegistry
+from mcpframe.frame.hub.routing import address_for, best_tab
+from mcpframe.frame.hub.storage import DomainToolStorage
+from mcpframe.frame.hub.tools import checked_tools, is_repeatable
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class HubOptions:
+    """What a hub can be told.
+
+    Attributes:
+        longest_name: The longest name of a tool; 64 where clients demand it.
+        request_seconds: How long a tab may take for a call, or between two messages about its progress.
+        connect_seconds: How long a tab that was opened, or is loaded again, may take to register its tools.
+        load_seconds: How long a tab may take to load.
+        load_retries: How often loading is tried again.
+        retry_seconds: How long to wait before that.
+        most_sends: How often a call is sent at most, if its tab ends and its tool may be called again.
+        allows: Whether the tools of a page are taken, by its address.
+    """
+
+    longest_name: int = LONGEST_NAME
+    request_seconds: float = 10.0
+    connect_seconds: float = 2.0
+    load_seconds: float = 30.0
+    load_retries: int = 3
+    retry_seconds: float = 1.0
+    most_sends: int = 3
+    allows: Callable[[str], bool] = lambda url: True
+
+
+class Hub:
+    """The tools of all tabs, and their execution.
+
+    Args:
+        transport: Messages to and from the tabs.
+        tabs: The tabs.
+        storage: Where cached tools are kept.
+        clock: The time.
+        options: See `HubOptions`.
+    """
+
+    def __init__(
+        self,
+        transport: TabTransport,
+        tabs: Tabs,
+        storage: KeyValues,
+        clock: Clock,
+        options: HubOptions | None = None,
+    ) -> None:
+        self._options = options or HubOptions()
+        self._transport = transport
+        self._tabs = tabs
+        self._clock = clock
+        self._storage = DomainToolStorage(storage, clock)
+        self._registry = ToolRegistry(self._storage, ToolNames(longest=self._options.longest_name))
+        self._on_change: dict[object, Callable[[], None]] = {}
+        self._waiting: list[Callable[[], None]] = []
+        self._openings: dict[str, asyncio.Future[tuple[int, float] | TabFailed]] = {}
+        self._tasks: anyio.abc.TaskGroup | None = None
+        self._save = asyncio.Event()
+        transport.on_message(self._received)
+
+    @property
+    def definitions(self) -> list[dict[str, Any]]:
+        """All tools, as `tools/list` has them."""
+        return self._registry.definitions()
+
+    @property
+    def browser(self) -> dict[str, bool]:
+        """The `browser` capabilities: those that the page of any tab has."""
+        return dict.fromkeys(sorted(frozenset().union(*(entry.browser for entry in self._registry))), True)
+
+    @property
+    def waits(self) -> bool:
+        """Whether any call waits for a tab to open or to register."""
+        return bool(self._waiting or self._openings)
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Have a function be called whenever `definitions` has changed.
+
+        Returns:
+            A function that ends it.
+        """
+        token = object()
+        self._on_change[token] = listener
+
+        def end() -> None:
+            self._on_change.pop(token, None)
+
+        return end
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Load what is stored, and serve for as long as the block lasts. What has changed is stored at the end."""
+        await self._storage.load()
+        self._changed(self._registry.load())
+        try:
+            async with anyio.create_task_group() as self._tasks:
+                self._tasks.start_soon(self._keep_saving)
+                yield
+                self._tasks.cancel_scope.cancel()
+        finally:
+            self._tasks = None
+            for entry in self._registry:
+                self._transport.disconnect(entry.tab)
+            with anyio.CancelScope(shield=True), suppress(TabLoadError):
+                await self._within(self._storage.save(), self._options.connect_seconds)
+
+    def activated(self, tab: int | None) -> None:
+        """Note which tab the user looks at, where that has changed; None for none."""
+        self._changed(self._registry.activate(tab))
+
+    async def call(self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None) -> Any:
+        """Have a tool executed. To cancel this is to cancel the call in its page.
+
+        Args:
+            name: The tool's name, as clients see it.
+            arguments: Its arguments.
+            on_progress: Called with the call's progress; None where nobody wants it.
+
+        Returns:
+            The page's `CallToolResult`, unchanged; for a failure of the page one that says so.
+
+        Raises:
+            UnknownTool: No tool has this name.
+            TabFailed: See its subclasses; `data` says more.
+        """
+        key = self._registry.find(name)
+        if key is None:
+            raise UnknownTool(f"No tool is named {name[:200]!r}: see tools/list.")
+        try:
+            return await self._execute(key, arguments, on_progress)
+        except TabFailed as error:
+            _audit("failed in", error.tab, key, type(error).__name__)
+            raise error.of(key.domain, key.tool) from error.__cause__
+
+    async def _execute(self, key: ToolKey, arguments: Mapping[str, Any], on_progress: OnProgress | None) -> Any:
+        sent = 0
+        while True:
+            entry = await self._tab_for(key)
+            repeatable = is_repeatable(entry.tools[key.tool])
+            call = ToolCall("", key.tool, arguments, on_progress is not None)
+            sent += 1
+            _audit("is executed by", entry.tab, key)
+            try:
+                seconds = self._options.request_seconds
+                answer = await self._transport.send_request(entry.tab, call, seconds, on_progress)
+            except TabClosed:
+                if not repeatable or sent >= self._options.most_sends:
+                    raise
+                continue
+            if answer.result is not None:
+                return answer.result
+            return {"content": [{"type": "text", "text": answer.error}], "isError": True}
+
+    async def _tab_for(self, key: ToolKey) -> TabEntry:
+        """Return a tab that has a tool, after opening one if there has to be one.
+
+        Raises:
+            TabNotFound: There is none.
+        """
+        if key.tab is not None:
+            entry = self._with_tool(key.tab, key)
+            if entry is None and await self._is_open(key.tab, key.domain):
+                entry = await self._until(lambda: self._with_tool(key.tab, key), self._options.connect_seconds)
+            if entry is not None:
+                return entry
+            if key.tool not in self._storage.tools(key.domain):
+                raise TabNotFound("The tab of this tool is closed, or does not offer it any more.", tab=key.tab)
+        active = await self._active()
+        # From here to the sending of the call nothing else runs: the tab is there.
+        return best_tab(self._registry.with_tool(key.domain, key.tool), active) or await self._opened(key)
+
+    def _with_tool(self, tab: int | None, key: ToolKey) -> TabEntry | None:
+        entry = self._registry.tab(tab) if tab is not None else None
+        return entry if entry is not None and entry.domain == key.domain and key.tool in entry.tools else None
+
+    async def _opened(self, key: ToolKey) -> TabEntry:
+        """Return a new tab that has a tool. Calls for one domain share it."""
+        opening = self._openings.get(key.domain)
+        if opening is None:
+            if self._tasks is None:
+                raise StateError("The hub is not running: see Hub.running.")
+            opening = self._openings[key.domain] = asyncio.get_running_loop().create_future()
+            self._tasks.start_soon(self._open, key.domain, opening)
+        outcome = await asyncio.shield(opening)
+        if isinstance(outcome, TabFailed):
+            raise _same(outcome)
+        tab, until = outcome
+        entry = await self._until(lambda: self._with_tool(tab, key), until - self._clock.now())
+        if entry is None:
+            raise TabNotFound(f"A tab was opened for {key.domain}, but its page does not offer this tool.", tab=tab)
+        return entry
+
+    async def _open(self, domain: str, opening: asyncio.Future[tuple[int, float] | TabFailed]) -> None:
+        """Open a tab of a domain, and wait for its tools."""
+        outcome: tuple[int, float] | TabFailed = TabNotFound("The hub has ended.")
+        try:
+            tab = await self._load(domain)
+            outcome = (tab, self._clock.now() + self._options.connect_seconds)
+
+            def connected() -> TabEntry | None:
+                entry = self._registry.tab(tab)
+                return entry if entry is not None and entry.domain == domain and entry.tools else None
+
+            await self._until(connected, self._options.connect_seconds)
+        except TabFailed as error:
+            outcome = error
+        finally:
+            del self._openings[domain]
+            if not opening.done():
+                opening.set_result(outcome)
+
+    async def _load(self, domain: str) -> int:
+        url = address_for(domain, self._storage.url(domain))
+        if url is None or not self._options.allows(url):
+            raise TabNotFound(f"No tab of {domain} is open, and none can be opened.")
+        for retries in range(self._options.load_retries, -1, -1):
+            log.info("A tab is opened for %r.", domain)
+            try:
+                return await self._within(self._tabs.open(url), self._options.load_seconds)
+            except Exception as error:
+                if not isinstance(error, TabLoadError):  # the browser is gone, or worse
+                    log.exception("A tab could not be opened.")
+                if not retries:
+                    raise TabLoadError(f"A tab of {domain} could not be loaded: {error}") from error
+            await self._sleep(self._options.retry_seconds)
+        raise AssertionError("unreachable")
+
+    async def _is_open(self, tab: int, domain: str) -> bool:
+        try:
+            return domain_of(await self._within(self._tabs.url(tab), self._options.connect_seconds)) == domain
+        except Exception:
+            log.exception("The address of tab %d could not be read.", tab)
+            return False
+
+    async def _active(self) -> int | None:
+        try:
+            return await self._within(self._tabs.active(), self._options.connect_seconds)
+        except Exception:
+            log.exception("The active tab could not be read.")
+            return None
+
+    async def _within(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
+        """Return what the browser returns.
+
+        Raises:
+            TabLoadError: It does not in time.
+        """
+        task = asyncio.ensure_future(work)
+        stop_timer = self._clock.call_later(seconds, task.cancel)
+        try:
+            await asyncio.wait({task})
+        finally:
+            stop_timer()
+            task.cancel()
+        if task.cancelled():
+            raise TabLoadError(f"The browser did not answer within {seconds:g} s.")
+        return task.result()
+
+    async def _until(self, ready: Callable[[], T | None], seconds: float) -> T | None:
+        """Wait until a function returns something, which is asked after each change; None after these seconds."""
+        if (value := ready()) is not None:
+            return value
+        future: asyncio.Future[T | None] = asyncio.get_running_loop().create_future()
+
+        def look() -> None:
+            if not future.done() and (value := ready()) is not None:
+                future.set_result(value)
+
+        def end() -> None:
+            if not future.done():
+                future.set_result(None)
+
+        stop_timer = self._clock.call_later(max(0.0, seconds), end)
+        self._waiting.append(look)
+        try:
+            await future
+        finally:
+            stop_timer()
+            self._waiting.remove(look)
+        return ready()  # it may have changed since
+
+    async def _sleep(self, seconds: float) -> None:
+        def never() -> None:
+            return None
+
+        await self._until(never, seconds)
+
+    def _received(self, tab: int, message: Any) -> None:
+        try:
+            read = messages.read_from_proxy(message)
+        except MalformedMessage as error:
+            log.warning("A message of tab %d is ignored: %s", tab, error)
+            return
+        url = self._transport.url(tab)
+        if isinstance(read, ToolList) and url is not None:
+            self._registered(tab, url, read)
+
+    def _registered(self, tab: int, url: str, listed: ToolList) -> None:
+        domain = domain_of(url)
+        if listed.url is not None and domain_of(listed.url) != domain:
+            log.warning("Tab %d (%s) claims to be %.200r: its tools are not taken.", tab, domain, listed.url)
+            return
+        if not self._options.allows(url):
+            log.warning("Tab %d (%s) is not allowed: its tools are not taken.", tab, domain)
+            return
+        tools, problems = checked_tools(listed.tools)
+        for problem in problems:
+            log.warning("Tab %d (%s): %s", tab, domain, problem)
+        self._transport.on_disconnect(tab, lambda: self._gone(tab))
+        log.info("Tab %d (%s) %s %d tools.", tab, domain, "registers" if listed.first else "updates", len(tools))
+        self._changed(self._registry.put(tab, url, domain, tools, browser=listed.browser, now=self._clock.now()))
+
+    def _gone(self, tab: int) -> None:
+        if (entry := self._registry.tab(tab)) is not None:
+            log.info("Tab %d (%s) has ended.", tab, entry.domain)
+        self._changed(self._registry.remove(tab))
+
+    def _changed(self, seen: bool) -> None:
+        for look in tuple(self._waiting):
+            look()
+        if self._storage.unsaved:
+            self._save.set()
+        if seen:
+            for listener in tuple(self._on_change.values()):
+                listener()
+
+    async def _keep_saving(self) -> None:
+        while True:
+            await self._save.wait()
+            self._save.clear()
+            await self._storage.save()
+
+
+def _audit(what: str, tab: int | None, key: ToolKey, more: str = "") -> None:
+    log.info("Tool %.80r %s tab %s (%s). %s", key.tool, what, tab, key.domain, more)
+
+
+def _same(error: TabFailed) -> TabFailed:
+    """Return an error anew: several calls raise it, each with data of its own."""
+    return type(error)(str(error), tab=error.tab)

@@ -1,0 +1,161 @@
+"""Names of tools as clients see them, domains of tabs, and the table between the two.
+
+    website_tool_<domain>_tab<N>_<tool>    a tool of a tab
+    website_tool_<domain>_<tool>           a tool of a domain: of its best tab, or of a new one
+
+Domain and tool are sanitised, so that different ones may look alike, and a name cannot be parsed: the table alone says
+what it means. Two keys never share a name, and a name that was given out never means another key while it is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+UNKNOWN = "unknown"
+"""The domain of an address without one."""
+
+LONGEST_NAME = 128
+"""The limit of MCP and of WebMCP. Some clients demand 64."""
+
+_PREFIX = "website_tool"
+_NOT_ALLOWED = re.compile(r"[^a-zA-Z0-9_]")
+_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+_DIGITS = 8
+
+
+class ToolKey(NamedTuple):
+    """What a name means.
+
+    Attributes:
+        domain: The domain.
+        tool: The tool's name in its page.
+        tab: The tab; None for the domain's best one.
+    """
+
+    domain: str
+    tool: str
+    tab: int | None = None
+
+
+def sanitised(text: str) -> str:
+    """Return a text with an underscore in place of each character that a name must not have."""
+    return _NOT_ALLOWED.sub("_", text)
+
+
+def domain_of(url: str | None) -> str:
+    """Return the domain of an address: its host, for this machine `localhost` and the port; else `unknown`.
+
+    Args:
+        url: The address of a tab, as the browser has it.
+    """
+    try:
+        parts = urlsplit(url or "")
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return UNKNOWN
+    if parts.scheme not in ("http", "https") or not host:
+        return UNKNOWN
+    if host in _LOCAL:
+        return f"localhost:{port or 80}"
+    return f"[{host}]" if ":" in host else host
+
+
+def address_of(domain: str) -> str | None:
+    """Return where a tab of a domain is opened if no address is known; None where there is none."""
+    if domain == UNKNOWN:
+        return None
+    return f"http://{domain}" if domain.startswith("localhost:") else f"https://{domain}"
+
+
+class ToolNames:
+    """The table of names.
+
+    Args:
+        longest: The longest name, at least 40.
+        most_retired: How many names are kept whose tool is gone; the oldest are forgotten.
+    """
+
+    def __init__(self, *, longest: int = LONGEST_NAME, most_retired: int = 5000) -> None:
+        if longest < 40:
+            raise ValueError("Names need at least 40 characters: website_tool_, a part of the domain, and a number.")
+        self._longest = longest
+        self._most_retired = most_retired
+        self._names: dict[ToolKey, str] = {}
+        self._keys: dict[str, ToolKey] = {}
+        self._retired: dict[ToolKey, None] = {}
+
+    def __len__(self) -> int:
+        """Return how many names are kept."""
+        return len(self._names)
+
+    def name(self, key: ToolKey, index: int | None = None) -> str:
+        """Return the name of a key, always the same one while it is kept.
+
+        Args:
+            key: What it means.
+            index: The tab's number in its domain.
+        """
+        self._retired.pop(key, None)
+        if (known := self._names.get(key)) is not None:
+            return known
+        tab = f"tab{index}_" if key.tab is not None else ""
+        plain = f"{_PREFIX}_{sanitised(key.domain)}_{tab}{sanitised(key.tool)}"
+        name, tries = plain[: self._longest], 0
+        while (len(plain) > self._longest and not tries) or name in self._keys:
+            ending = f"_{_digest(key, tries)}"
+            name = plain[: self._longest - len(ending)] + ending
+            tries += 1
+        self._names[key] = name
+        self._keys[name] = key
+        return name
+
+    def find(self, name: str) -> ToolKey | None:
+        """Return what a name means; None where it means nothing."""
+        return self._keys.get(name)
+
+    def retire(self, keys: Iterable[ToolKey]) -> None:
+        """Note that tools are gone: their names still mean them, until there are too many such names."""
+        self._retired |= {key: None for key in keys if key in self._names}
+        while len(self._retired) > self._most_retired:
+            oldest = next(iter(self._retired))
+            del self._retired[oldest]
+            del self._keys[self._names.pop(oldest)]
+
+
+class TabNumbers:
+    """The numbers of tabs in their domains, from 1: a tab keeps its number, also over a reload.
+
+    A number is given to one tab only, so that no name of a tab that is gone comes to mean another one.
+
+    Args:
+        most: How many tabs, and how many domains, are kept; the oldest are forgotten.
+    """
+
+    def __init__(self, *, most: int = 5000) -> None:
+        self._most = most
+        self._numbers: dict[tuple[str, int], int] = {}
+        self._last: dict[str, int] = {}
+
+    def number(self, domain: str, tab: int) -> int:
+        """Return the number of a tab."""
+        key = (domain, tab)
+        number = self._numbers.pop(key, None)
+        if number is None:
+            number = self._last.pop(domain, 0) + 1
+            self._last[domain] = number
+        self._numbers[key] = number  # the newest is last
+        while len(self._numbers) > self._most:
+            del self._numbers[next(iter(self._numbers))]
+        while len(self._last) > self._most:
+            del self._last[next(iter(self._last))]
+        return number
+
+
+def _digest(key: ToolKey, tries: int) -> str:
+    tab = "" if key.tab is None else str(key.tab)
+    text = "\0".join((key.domain, key.tool, tab, str(tries)))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]

@@ -1,0 +1,233 @@
+"""A hub in a world of its own: ports, tabs, a store and a clock that a test moves by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcpframe.frame.hub import messages
+from mcpframe.frame.hub.errors import TabLoadError
+from mcpframe.frame.hub.hub import Hub, HubOptions
+from mcpframe.frame.hub.messages import Form, FromHub, ToolCall
+from mcpframe.frame.hub.transport import PortTransport
+
+SCHEMA: dict[str, Any] = {"type": "object"}
+
+
+def tool(name: str, *, description: str | None = None, **annotations: Any) -> dict[str, Any]:
+    made: dict[str, Any] = {"name": name, "inputSchema": SCHEMA}
+    if description is not None:
+        made["description"] = description
+    return {**made, "annotations": annotations} if annotations else made
+
+
+def text_result(text: str) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": text}]}
+
+
+class FakeClock:
+    def __init__(self) -> None:
+        self.seconds = 1000.0
+        self.since_1970 = 1_800_000_000.0
+        self._timers: list[tuple[float, int, Callable[[], object]]] = []
+        self._stopped: set[int] = set()
+        self._numbers = itertools.count()
+
+    def now(self) -> float:
+        return self.seconds
+
+    def wall(self) -> float:
+        return self.since_1970
+
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> Callable[[], None]:
+        number = next(self._numbers)
+        heapq.heappush(self._timers, (self.seconds + seconds, number, callback))
+        return lambda: self._stopped.add(number)
+
+    @property
+    def pending(self) -> int:
+        """How many timers are set."""
+        return sum(number not in self._stopped for _, number, _ in self._timers)
+
+    async def pass_(self, seconds: float) -> None:
+        """Have time pass: each timer is called at its time, and what it causes happens then."""
+        await settled()
+        end = self.seconds + seconds
+        while self._timers and self._timers[0][0] <= end:
+            due, number, callback = heapq.heappop(self._timers)
+            if number in self._stopped:
+                continue
+            self.since_1970 += max(0.0, due - self.seconds)
+            self.seconds = max(self.seconds, due)
+            callback()
+            await settled()
+        self.since_1970 += end - self.seconds
+        self.seconds = end
+        await settled()
+
+
+async def settled() -> None:
+    """Wait until nothing can happen any more without a timer or another message."""
+    ready: Any = getattr(asyncio.get_running_loop(), "_ready")  # noqa: B009  private: nobody else knows
+    await asyncio.sleep(0)
+    while ready:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+
+
+class FakePort:
+    """A port, with the proxy and the page behind it."""
+
+    def __init__(self, transport: PortTransport, tab: int, url: str, form: Form = "json-rpc") -> None:
+        self.tab = tab
+        self.url = url
+        self.form = form
+        self.posted: list[dict[str, Any]] = []
+        self.open = True
+        self.broken = False
+        self._transport = transport
+        transport.connected(self)
+
+    def post(self, text: str) -> None:
+        if self.broken or not self.open:
+            raise OSError("the port is closed")
+        self.posted.append(json.loads(text))
+
+    def close(self) -> None:
+        self.open = False
+
+    def says(self, message: Any) -> None:
+        self._transport.received(self, json.dumps(message))
+
+    def says_text(self, text: str) -> None:
+        self._transport.received(self, text)
+
+    def registers(self, *tools: Any, first: bool = True, url: str | None = None, browser: Any = None) -> FakePort:
+        self.says(messages.tool_list(tools, form=self.form, first=first, url=url, browser=browser))
+        return self
+
+    def ends(self) -> None:
+        self.open = False
+        self._transport.closed(self)
+
+    @property
+    def heard(self) -> list[FromHub]:
+        return [read for each in self.posted if (read := messages.read_from_hub(each)) is not None]
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        return [each for each in self.heard if isinstance(each, ToolCall)]
+
+    def answers(self, result: Any, number: int = -1) -> None:
+        self.says(messages.answer(self.calls[number].id, result, form=self.form))
+
+
+class FakeTabs:
+    """The tabs of a browser."""
+
+    def __init__(self) -> None:
+        self.urls: dict[int, str] = {}
+        self.looked_at: int | None = None
+        self.opened: list[str] = []
+        self.failing = 0
+        self.on_open: Callable[[int, str], Awaitable[None]] | None = None
+        self._numbers = itertools.count(1000)
+
+    async def list(self) -> Sequence[int]:
+        return list(self.urls)
+
+    async def active(self) -> int | None:
+        return self.looked_at
+
+    async def open(self, url: str) -> int:
+        self.opened.append(url)
+        if self.failing:
+            self.failing -= 1
+            raise TabLoadError("net::ERR_CONNECTION_REFUSED")
+        tab = next(self._numbers)
+        self.urls[tab] = url
+        if self.on_open is not None:
+            await self.on_open(tab, url)
+        return tab
+
+    async def url(self, tab: int) -> str | None:
+        return self.urls.get(tab)
+
+
+class FakeStore:
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+        self.error: Exception | None = None
+
+    async def get(self, key: str) -> str | None:
+        self._check()
+        return self.values.get(key)
+
+    async def set(self, key: str, value: str) -> None:
+        self._check()
+        self.values[key] = value
+
+    async def delete(self, key: str) -> None:
+        self._check()
+        self.values.pop(key, None)
+
+    async def keys(self) -> Sequence[str]:
+        self._check()
+        return list(self.values)
+
+    def _check(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+
+class HubWorld:
+    """The hub, and all that is around it."""
+
+    def __init__(self, options: HubOptions | None = None, store: FakeStore | None = None) -> None:
+        self.clock = FakeClock()
+        self.transport = PortTransport(self.clock)
+        self.tabs = FakeTabs()
+        self.store = store or FakeStore()
+        self.hub = Hub(self.transport, self.tabs, self.store, self.clock, options)
+        self.changes = 0
+        self.hub.subscribe(self._changed)
+
+    def _changed(self) -> None:
+        self.changes += 1
+
+    def page(self, tab: int, url: str, *tools: Any, form: Form = "json-rpc") -> FakePort:
+        """Have a page with tools be in a tab."""
+        self.tabs.urls[tab] = url
+        return FakePort(self.transport, tab, url, form).registers(*tools)
+
+    def close(self, port: FakePort) -> None:
+        """Close a tab."""
+        self.tabs.urls.pop(port.tab, None)
+        port.ends()
+
+    def calling(self, name: str, **arguments: Any) -> asyncio.Task[Any]:
+        """Call a tool."""
+        return asyncio.create_task(self.hub.call(name, arguments))
+
+    @property
+    def names(self) -> list[str]:
+        return [each["name"] for each in self.hub.definitions]
+
+    @property
+    def descriptions(self) -> list[str]:
+        return [each["description"] for each in self.hub.definitions]
+
+
+@asynccontextmanager
+async def hub_world(options: HubOptions | None = None, store: FakeStore | None = None) -> AsyncIterator[HubWorld]:
+    """Yield a running hub; afterwards nothing of it waits."""
+    world = HubWorld(options, store)
+    async with world.hub.running():
+        await settled()
+        yield world
+    assert world.transport.pending == 0
+    assert not world.hub.waits
