@@ -20,12 +20,12 @@ from mcpframe.frame.compat.batching import batch_callbacks
 from mcpframe.frame.compat.process import outlive_exits
 from mcpframe.frame.core.connection import AllowedOrigins
 from mcpframe.frame.core.dialect import SETUP, TAB, TRANSPORT
-from mcpframe.frame.core.errors import McpFrameError, SessionError
+from mcpframe.frame.core.errors import HandshakeTimeout, McpFrameError, SessionError
 from mcpframe.frame.core.origins import OriginLists
 from mcpframe.frame.dialects.available import inner_candidates, phase_of, withheld
 from mcpframe.frame.reporter import Loader, RefusalLog, Reporter
 from mcpframe.frame.server_module import server_module
-from mcpframe.frame.serving import serve_host
+from mcpframe.frame.serving import offered_tools, serve_host
 
 log = logging.getLogger("mcpframe")
 
@@ -105,8 +105,12 @@ async def _run(config: BootConfig, loader: Loader) -> None:
     if host is None:
         loader.standalone("{}")
         own = OriginLists(AllowedOrigins(frozenset({window.own_origin()})), {}).without(withheld(config.dialects))
-        if candidates := inner_candidates(TAB, own):
-            await serve_host(target, candidates, window.own_window(), config, loader, on_event=RefusalLog())
+        async with offered_tools(target, config, loader) as offering:
+            if candidates := inner_candidates(TAB, own):
+                hook = RefusalLog()
+                await serve_host(target, candidates, window.own_window(), config, loader, offering, on_event=hook)
+            elif offering:
+                await offering.ended()
         return
     allowed = config.origins(target)
     if allowed.anyone:
@@ -118,5 +122,13 @@ async def _run(config: BootConfig, loader: Loader) -> None:
         await set_up(target, allowed, host, config, loader)
     else:
         candidates = inner_candidates(TRANSPORT, allowed, about=config.about, query=window.query())
-        if candidates:
-            await serve_host(target, candidates, host, config, loader, on_event=Reporter(loader))
+        async with offered_tools(target, config, loader) as offering:
+            try:
+                if candidates:
+                    await serve_host(target, candidates, host, config, loader, offering, on_event=Reporter(loader))
+            except HandshakeTimeout:
+                if not offering or not offering.registered:
+                    raise
+                candidates = []  # the page around this one uses WebMCP, and nothing else
+            if offering and not candidates:
+                await offering.ended()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.reporter import Loader
     from mcpframe.frame.server import ServerObject
     from mcpframe.frame.session import EventHook, Messages, Session
+    from mcpframe.frame.web_mcp.offering import Offering
 
 BOOT_CAPABILITY = "mcpframe/boot"
 """The experimental capability that tells the host how this page came to be ready: see `Loader.timing`."""
@@ -33,6 +34,7 @@ async def serve_host(
     host: InnerWindow,
     config: BootConfig,
     loader: Loader,
+    offering: Offering | None = None,
     *,
     on_event: EventHook | None = None,
 ) -> None:
@@ -44,6 +46,7 @@ async def serve_host(
         host: the window of its peer.
         config: the boot config.
         loader: the loader's callbacks.
+        offering: what else serves the server in this page: see `offered_tools`.
         on_event: called with every event of the connection but `Received`.
 
     Raises:
@@ -76,13 +79,14 @@ async def serve_host(
                 experimental = {BOOT_CAPABILITY: json.loads(loader.timing())}
 
                 async def serve(read: Any, write: Any) -> None:
-                    await servers.serve(
-                        target,
-                        read,
-                        write,
-                        experimental=experimental,
-                        on_problem=lambda title, error: loader.problem(title, _traceback_of(error)),
-                    )
+                    async with _beside(offering, config):
+                        await servers.serve(
+                            target,
+                            read,
+                            offering.watched(write) if offering else write,
+                            experimental=experimental,
+                            on_problem=lambda title, error: loader.problem(title, _traceback_of(error)),
+                        )
 
                 if dialect(session.started.dialect).shared:
                     from mcpframe.frame.clients import MOST, serve_clients
@@ -97,6 +101,30 @@ async def serve_host(
                 await end_tasks(tasks)
     if closed.error:
         raise closed.error
+
+
+def offered_tools(
+    target: ServerObject, config: BootConfig, loader: Loader
+) -> AbstractAsyncContextManager[Offering | None]:
+    """Return a context manager in whose block the server's tools are those of the document (WebMCP), if it takes any.
+
+    Args:
+        target: the author's server.
+        config: the boot config.
+        loader: the loader's callbacks.
+    """
+    from mcpframe.frame.browser import window
+
+    if not config.offers("webmcp") or not window.takes_tools():
+        return nullcontext()
+    from mcpframe.frame.web_mcp.document import offered
+
+    return offered(target, config, loader)
+
+
+def _beside(offering: Offering | None, config: BootConfig) -> AbstractAsyncContextManager[None]:
+    """Return a context manager in whose block a further client is served: a program serves one at a time."""
+    return offering.standing_aside() if offering and config.program else nullcontext()
 
 
 def _files_of(

@@ -83,6 +83,7 @@ class Rig:
         window.own_origin = lambda: FRAME  # type: ignore[attr-defined]
         window.fragment = lambda: self.fragment  # type: ignore[attr-defined]
         window.query = lambda: ""  # type: ignore[attr-defined]
+        window.takes_tools = lambda: False  # type: ignore[attr-defined]
 
     def write(self, source: str, name: str) -> None:
         (self.folder / f"{name}.py").write_text(of_kind(textwrap.dedent(source), self.kind))

@@ -136,6 +136,17 @@ def query() -> str:
     return str(js.location.search)
 
 
+def takes_tools() -> bool:
+    """Return whether scripts of this page can register tools (WebMCP): there is an API, and its policy allows it."""
+    try:
+        if getattr(js.document, "modelContext", None) is None:
+            return False
+        policy = getattr(js.document, "featurePolicy", None)
+        return policy is None or "tools" not in policy.features() or bool(policy.allowsFeature("tools"))
+    except JsException:  # the page's scripts may have replaced it
+        return False
+
+
 class BrowserRequests:
     """What this page knows about requests that have failed: `hints.PageRequests`."""
 

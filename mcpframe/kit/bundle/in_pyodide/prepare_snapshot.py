@@ -115,6 +115,7 @@ async def prepare(settings: str) -> None:
     import mcpframe.frame.author
     import mcpframe.frame.boot
     import mcpframe.frame.browser.dom
+    import mcpframe.frame.browser.model_context
     import mcpframe.frame.browser.storage
     import mcpframe.frame.browser.view
     import mcpframe.frame.browser.window
@@ -125,7 +126,8 @@ async def prepare(settings: str) -> None:
     import mcpframe.frame.page_storage
     import mcpframe.frame.setup_page
     import mcpframe.frame.storage
-    import mcpframe.frame.ui  # noqa: F401
+    import mcpframe.frame.ui
+    import mcpframe.frame.web_mcp.document  # noqa: F401
 
     for name in FOR_SOME:
         with suppress(ModuleNotFoundError):  # its package, where the bundle has neither

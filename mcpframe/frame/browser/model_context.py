@@ -1,0 +1,137 @@
+"""The document's `modelContext` (WebMCP), for a page that registers tools there.
+
+Measured in Chromium 156; npm's `@mcp-b/webmcp-polyfill` differs where this says so. The object belongs to the page,
+whose scripts may have replaced it: whatever it raises is an error for one tool, and for nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any
+
+import js
+from pyodide.ffi import JsException, create_proxy, to_js
+
+from mcpframe.frame.browser.window import text_of
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.events import Unreadable
+from mcpframe.frame.web_mcp.tools import Rejected, failure
+
+_parse = js.JSON.parse
+_LISTS = ("SecurityError", "NotSupportedError")
+"""What origins are rejected with that a browser cannot expose to; the polyfill can expose to none."""
+
+Execute = Callable[[str], Coroutine[Any, Any, str]]
+"""Runs a tool with the JSON text of its arguments; returns the JSON text of its result. Cancelled with the call."""
+
+
+class ModelContext:
+    """`document.modelContext`."""
+
+    def embedder(self) -> str:
+        """Return the origin of the page around this one; empty for none, and where the browser does not tell."""
+        try:
+            origins = js.location.ancestorOrigins
+            return str(origins[0]) if origins.length else ""
+        except (AttributeError, JsException):
+            return ""
+
+    async def register(
+        self, tool: Mapping[str, Any], execute: Execute, exposed_to: Sequence[str]
+    ) -> Callable[[], None]:
+        """Register a tool.
+
+        Args:
+            tool: its definition, in the terms of WebMCP; without `execute`.
+            execute: runs it.
+            exposed_to: the other origins that may see it. Where they are not accepted, no other does.
+
+        Returns:
+            A function that unregisters it.
+
+        Raises:
+            Rejected: where the document does not register it.
+        """
+        ending = js.AbortController.new()
+        callback = create_proxy(_Calls(execute))
+
+        def unregister() -> None:
+            nonlocal callback
+            if callback is not None:
+                ending.abort()
+                callback.destroy()
+                callback = None
+
+        try:
+            definition = _parse(payload.encode(tool))
+            definition.execute = callback
+            try:
+                await self._register(definition, ending.signal, exposed_to)
+            except JsException as error:
+                if not exposed_to or _kind(error) not in _LISTS:
+                    raise
+                await self._register(definition, ending.signal, ())
+        except BaseException as error:
+            unregister()
+            if isinstance(error, JsException | AttributeError | TypeError):
+                raise Rejected(_kind(error), str(error)) from None
+            raise
+        return unregister
+
+    async def _register(self, definition: Any, signal: Any, exposed_to: Sequence[str]) -> None:
+        options = {"signal": signal} | ({"exposedTo": list(exposed_to)} if exposed_to else {})
+        promise = js.document.modelContext.registerTool(definition, _options(options))
+        if hasattr(promise, "then"):
+            await promise
+
+
+_running: set[asyncio.Task[Any]] = set()
+"""Holds the tasks of calls: the event loop's own reference is weak."""
+
+
+class _Calls:
+    """What the browser calls: `execute(input, {signal})`. The polyfill passes no signal."""
+
+    def __init__(self, execute: Execute) -> None:
+        self._execute = execute
+
+    def __call__(self, given: Any = None, options: Any = None, *_: Any) -> Any:
+        answer = js.Promise.withResolvers()
+        try:
+            read = getattr(js, "mcpframeText", js.JSON.stringify)
+            arguments = "{}" if given is None else text_of(given, read)
+        except (Unreadable, ValueError):
+            arguments = ""  # rejected as anything else that is no JSON
+        task = asyncio.create_task(self._answer(arguments, answer, getattr(options, "signal", None)))
+        _running.add(task)
+        task.add_done_callback(_running.discard)
+        return answer.promise
+
+    async def _answer(self, arguments: str, answer: Any, signal: Any) -> None:
+        """Settle the promise of one call; end the call when its caller does."""
+        running = asyncio.create_task(self._execute(arguments))
+        on_abort = create_proxy(lambda *_: running.cancel())
+        try:
+            if signal is not None:
+                signal.addEventListener("abort", on_abort)
+                if signal.aborted:
+                    running.cancel()
+            answer.resolve(_parse(await running))
+        except asyncio.CancelledError:  # its caller has its own error by then; a rejection would be one in the console
+            answer.resolve(_parse(payload.encode(failure("The call was cancelled."))))
+        except JsException as error:  # of a signal that is none
+            answer.resolve(_parse(payload.encode(failure(str(error)))))
+        finally:
+            running.cancel()
+            if signal is not None:
+                signal.removeEventListener("abort", on_abort)
+            on_abort.destroy()
+
+
+def _options(members: Mapping[str, Any]) -> Any:
+    return to_js(members, dict_converter=js.Object.fromEntries)
+
+
+def _kind(error: BaseException) -> str:
+    return str(getattr(error, "name", None) or type(error).__name__)

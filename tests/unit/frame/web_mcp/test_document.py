@@ -1,0 +1,132 @@
+"""Boot where the document has a `modelContext`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+
+from mcpframe.frame.session import transport
+from tests.support.fake_model_context import FakeModelContext
+from tests.support.page_rig import Rig, bounded, rig
+from tests.support.sep import FRAME, HOST
+
+__all__ = ["bounded", "rig"]
+
+SERVER = """
+    from mcpframe import FrameServer
+
+    server = FrameServer("test", allowed_origins=["https://chat.example", "http://chat.example"])
+
+    @server.tool()
+    async def who() -> str:
+        await server.session.storage.set("asked", True)
+        return f"{server.session.host.dialect} {server.session.origin}"
+
+    @server.tool()
+    async def again() -> str:
+        await server.session.require_setup("OTHER", "again")
+"""
+
+
+@pytest.fixture
+def place(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeModelContext]:
+    found = FakeModelContext("https://around.example")
+    module = ModuleType("mcpframe.frame.browser.model_context")
+    module.ModelContext = lambda: found  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(module.__name__, module, raising=False)
+    sys.modules["mcpframe.frame.browser.window"].takes_tools = lambda: True  # type: ignore[attr-defined]
+    return found
+
+
+async def end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
+
+
+async def test_in_a_frame_it_is_served_beside_the_host(rig: Rig, place: FakeModelContext) -> None:
+    rig.write(SERVER, "authored_webmcp_a")
+    task = rig.start("authored_webmcp_a:server")
+    await place.until("who", "again")
+    assert place.exposed["who"] == [HOST]  # what is not secure cannot be exposed to
+    async with Client(transport(rig.outer_connection(), rig.outer)) as client:
+        asked = await asyncio.gather(client.call_tool("who", {}), place.call("who"))
+        assert asked[0].content[0].text == f"sep {HOST}"  # type: ignore[union-attr]
+        assert asked[1]["content"][0]["text"] == f"webmcp {FRAME}"
+        assert (await place.call("again"))["isError"]
+    assert await rig.records.keys(f"webmcp {FRAME}") == ["asked"]
+    await end(task)
+    assert place.tools == {}
+
+
+async def test_a_frame_that_only_webmcp_uses_goes_on(rig: Rig, place: FakeModelContext) -> None:
+    nobody_answered = anyio.Event()
+    rig.loader.at_end = lambda info: nobody_answered.set()  # type: ignore[method-assign]
+    rig.write(SERVER, "authored_webmcp_b")
+    task = rig.start("authored_webmcp_b:server", allowed_origins=["*"], options={"handshake_timeout": 0.01})
+    await place.until("who", "again")
+    assert place.exposed["who"] == ["https://around.example"]
+    await nobody_answered.wait()
+    await anyio.wait_all_tasks_blocked()
+    assert "again" in place.tools
+    assert all(call[0] != "fail" for call in rig.loader.calls)
+    await end(task)
+
+
+async def test_in_a_tab_nobody_has_to_be_allowed(rig: Rig, place: FakeModelContext) -> None:
+    rig.framed = False
+    nobody = SERVER.replace(', allowed_origins=["https://chat.example", "http://chat.example"]', "")
+    rig.write(nobody, "authored_webmcp_c")
+    task = rig.start("authored_webmcp_c:server")
+    await place.until("who", "again")
+    assert place.exposed["who"] == []
+    await end(task)
+    assert place.tools == {}
+
+
+async def test_nobody_allowed_in_this_dialect_is_nothing_registered(rig: Rig, place: FakeModelContext) -> None:
+    rig.write(SERVER, "authored_webmcp_d")
+    origins: Any = {"allowed_origins": [HOST], "dialect_origins": {"webmcp": []}}
+    task = rig.start("authored_webmcp_d:server", **origins)
+    async with Client(transport(rig.outer_connection(), rig.outer)) as client:
+        await client.list_tools()
+    assert place.tools == {}
+    await end(task)
+
+
+async def test_without_the_api_nothing_is_imported(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if "web_mcp" in name or name.endswith("model_context")]:
+        monkeypatch.delitem(sys.modules, name)
+    rig.write(SERVER, "authored_webmcp_e")
+    task = rig.start("authored_webmcp_e:server")
+    async with Client(transport(rig.outer_connection(), rig.outer)) as client:
+        await client.list_tools()
+    assert not [name for name in sys.modules if name.startswith("mcpframe.frame.web_mcp")]
+    await end(task)
+
+
+async def test_a_bundle_of_webmcp_alone(rig: Rig, place: FakeModelContext) -> None:
+    for number, framed in enumerate((True, False)):
+        rig.framed = framed
+        rig.write(SERVER, f"authored_webmcp_alone{number}")
+        task = rig.start(f"authored_webmcp_alone{number}:server", dialects=["webmcp"])
+        await place.until("who", "again")
+        await end(task)
+        assert place.tools == {}
+    assert rig.inner.posted == rig.own.posted == []
+
+
+async def test_a_bundle_without_webmcp_registers_nothing(rig: Rig, place: FakeModelContext) -> None:
+    rig.write(SERVER, "authored_webmcp_f")
+    task = rig.start("authored_webmcp_f:server", dialects=["sep"])
+    async with Client(transport(rig.outer_connection(), rig.outer)) as client:
+        await client.list_tools()
+    assert place.tools == {}
+    await end(task)
