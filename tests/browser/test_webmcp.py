@@ -17,7 +17,8 @@ from tests.browser.conftest import SERVERS, Bundle, Origins, chromium, watched
 
 TOOLS = ["add", "cancelled", "fail", "grow", "hang", "shrink", "who_asks_"]
 HELPERS = """
-    globalThis.names = async (options) => (await document.modelContext.getTools(options)).map((tool) => tool.name).sort();
+    globalThis.names = async (options) =>
+        (await document.modelContext.getTools(options)).map((tool) => tool.name).sort();
     globalThis.changed = (wanted) => new Promise((resolve) => {
         const look = async () => {
             if (JSON.stringify(await names(globalThis.from)) === JSON.stringify(wanted)) resolve(wanted);
