@@ -182,8 +182,8 @@ def build(
     if result.tools is not None:
         _out.print(f"  tools        {escape(', '.join(tools)) or 'none'}")
     _out.print(f"  embedded by  {escape(_embedders(result))}")
-    if result.manifest["dialects"]:
-        _out.print(f"  offers       {', '.join(result.manifest['dialects'])}")
+    if offered := result.manifest.get("dialects"):
+        _out.print(f"  offers       {', '.join(offered)}")
     _out.print(f"  first visit  {result.sizes['first_visit'] / 1e6:.1f} MB (gzip)")
     _out.print(f"  the page     {escape(result.manifest['start'])}")
     if app_entry := result.manifest.get("app"):
@@ -219,7 +219,7 @@ def _described(result: BuildResult) -> dict[str, object]:
         "tools": result.tools,
         "allowed_origins": result.manifest["allowed_origins"],
         "dialect_origins": result.manifest.get("dialect_origins", {}),
-        "dialects": result.manifest["dialects"],
+        "dialects": result.manifest.get("dialects", []),
         "sizes": result.sizes,
         "warnings": list(result.warnings),
         "notes": list(result.notes),
