@@ -13,25 +13,25 @@ and everything else is asked of the host's functions.
 from __future__ import annotations
 
 import logging
-import sys
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.app_host_hooks import Hooks
+from mcpframe.frame.app_host_sandbox import parse_sandbox_proxy
 from mcpframe.frame.app_host_server import MIME_TYPE, ViewResource, ViewServer
 from mcpframe.frame.app_host_view import RunningView
 from mcpframe.frame.app_policy import ViewPolicy, content_policy, granted
 from mcpframe.frame.core.connection import Candidate, Connection, Options
-from mcpframe.frame.core.errors import AppError, OriginError, StateError
+from mcpframe.frame.core.errors import AppError
 from mcpframe.frame.core.events import Closed, Event
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects.mcp_apps.events import ViewCalled
 from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer
 from mcpframe.frame.dialects.mcp_apps.roles import HOST
 from mcpframe.frame.find_place import find_place
-from mcpframe.frame.places import Framing, allow_attribute, parse_address
+from mcpframe.frame.places import Framing, allow_attribute
 from mcpframe.frame.session import Session, WireHook
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class AppHost:
             TypeError: for a function of another name.
             ValueError: for a permission that no view can have.
         """
-        self.sandbox, self._origin = _parse_sandbox(sandbox)
+        self.sandbox, self._origin = parse_sandbox_proxy(sandbox)
         self._server = ViewServer(client)
         self._tool = tool
         self._own_origin = own_origin
@@ -225,20 +225,6 @@ class AppHost:
             "policy": content_policy(policy, wasm=self._wasm),
             "allow": allow_attribute(permissions.values()),
         }
-
-
-def _parse_sandbox(sandbox: str | None) -> tuple[str, str]:
-    """Return the address of the sandbox proxy, and its origin."""
-    if sys.platform == "emscripten":
-        from mcpframe.frame.browser import frames
-
-        address, origin = parse_address(frames.absolute(sandbox) if sandbox else frames.sandbox_address())
-        if origin == frames.own_origin():
-            raise OriginError(f"{address} is of this page's own origin: serve the sandbox on another one.")
-        return address, origin
-    if sandbox is None:
-        raise StateError("Outside of a browser's page pass AppHost the address of a sandbox.html.")
-    return parse_address(sandbox)
 
 
 __all__ = ["AppError", "AppHost", "RunningView"]

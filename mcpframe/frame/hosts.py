@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _APIS = {"mcp_apps": "mcpframe.frame.apps_host:AppsHost", "mcp_ui": "mcpframe.frame.embedding_host:EmbeddingHost"}
 """By dialect: a class that is called with the event that began the session, and with the way to the host."""
+_MOST_FOLLOWED = 3
 
 
 def host_api(begun: SessionBegun, messages: HostMessages) -> Any:
@@ -29,6 +30,39 @@ def host_api(begun: SessionBegun, messages: HostMessages) -> Any:
         return None
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)(begun, messages)
+
+
+class OwnSize:
+    """Reports the size that a page needs to its host, which may give its frame that size.
+
+    Content whose height is that of the frame, such as `100vh` with margins, would grow with every report. So a page
+    that has grown or shrunk with its frame three times running reports no more until something else changes.
+    """
+
+    def __init__(self, report: Callable[[int, int], None]) -> None:
+        """Begin without a size.
+
+        Args:
+            report: called with the width and height, in CSS pixels, if they differ from those before.
+        """
+        self._report = report
+        self._reported: tuple[int, int] | None = None
+        self._last = (0, 0, 0)
+        self._followed = 0
+
+    def measured(self, width: int, height: int, frame: int) -> None:
+        """Take note of the size that the page needs now, and of the height of its frame."""
+        last_width, last_height, last_frame = self._last
+        grown, frame_grown = height - last_height, frame - last_frame
+        follows = frame_grown != 0 and grown * frame_grown > 0 and abs(grown) >= abs(frame_grown)
+        if self._reported and width == last_width and follows:
+            self._followed += 1
+        elif self._last != (width, height, frame):
+            self._followed = 0
+        self._last = (width, height, frame)
+        if self._followed < _MOST_FOLLOWED and self._reported != (width, height):
+            self._reported = (width, height)
+            self._report(width, height)
 
 
 @contextmanager
@@ -48,7 +82,7 @@ def fitted(host: Any) -> Iterator[None]:
 
     dressed(host.context)
     host.watch_context(dressed)
-    stop = view.follow_size(host.report_size)
+    stop = view.follow_size(OwnSize(host.report_size).measured)
     try:
         yield
     finally:

@@ -6,11 +6,13 @@
 
 HTML text runs at an opaque origin, a page of another origin at its own; a page of this page's origin gets an opaque
 one, or it could reach everything here. HTML text inherits the policy of the page that it is in, which for a bundle
-forbids inline scripts: `proxy` frames it in a page of another origin (`static/app/sandbox.html`).
+forbids inline scripts. So a page that was built with `sandbox_origin` frames it in the sandbox proxy of another origin
+(`static/app/sandbox.html`).
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
@@ -18,9 +20,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from mcpframe.frame.app_host_sandbox import find_sandbox_proxy
 from mcpframe.frame.core.connection import Candidate, Connection, Options
-from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.core.events import Closed, Event
+from mcpframe.frame.core.errors import OriginError, UnexpectedOrigin
+from mcpframe.frame.core.events import Closed, Event, Refused
 from mcpframe.frame.core.origins import OPAQUE, parse_allowed_origins
 from mcpframe.frame.dialects.mcp_ui.offers import EmbedderOffer
 from mcpframe.frame.dialects.mcp_ui.roles import EMBEDDER
@@ -35,10 +38,15 @@ from mcpframe.frame.ui_resource import read_ui_resource, waiting_address
 if TYPE_CHECKING:
     from mcp import Client
 
+log = logging.getLogger(__name__)
+
 Json = Mapping[str, Any]
 
 _SAME_ORIGIN = "allow-same-origin"
 _OPTIONS = Options(max_pending=100)
+_ELSEWHERE = (
+    "%s was framed from %s, but is now a page of %s, which is neither heard nor sent anything: name that address."
+)
 _SIZE = ("100%", "100%")
 
 
@@ -74,7 +82,8 @@ class UiHost:
             render_data: what the page is to draw, over the data that the resource brings.
             auto_resize: whether the frame follows the size that its page reports, in both dimensions or in one.
             sandbox: further tokens of the `sandbox` attribute, such as `"allow-popups"`.
-            proxy: the address of the sandbox proxy, on another origin than this page, for HTML text.
+            proxy: the address of the sandbox proxy, on another origin than this page, for HTML text. A page that was
+                built with `sandbox_origin` has one, which is used by default; without one, HTML text is in this page.
             permissions: names of the Permissions Policy features that are granted.
             title: the frame's accessible name; by default the URI of the resource.
             options: deadlines and limits.
@@ -96,7 +105,7 @@ class UiHost:
         if self.content.html is not None and _SAME_ORIGIN in tokens:
             raise OriginError("HTML text with allow-same-origin would have this page's origin: leave that out.")
         self._tokens = tokens
-        self._proxy = parse_address(proxy) if proxy is not None and self.content.html is not None else None
+        self._proxy = find_sandbox_proxy(proxy) if self.content.html is not None else None
         self._allow = allow_attribute(permissions)
         both = {**_object(self.content.data), **_object(plain(render_data))}
         self.data: Any = both if both or render_data is not None or self.content.data is not None else None
@@ -122,7 +131,7 @@ class UiHost:
             StateError: if there is no such place.
         """
         shown = ShownUi(self._actions, self._axes)
-        framing, origin = self._framing()
+        framing, origin = self._framing(_own_origin(place))
         framing = replace(framing, on_load=shown.loaded)
         opaque = origin == OPAQUE
         candidate = Candidate(
@@ -141,6 +150,8 @@ class UiHost:
             def note(event: Event) -> None:
                 if isinstance(event, Closed):
                     shown.close()
+                elif isinstance(event, Refused) and isinstance(event.error, UnexpectedOrigin):
+                    log.warning(_ELSEWHERE, self.content.uri, origin, event.origin)
                 if self._on_event:
                     self._on_event(event)
 
@@ -154,8 +165,8 @@ class UiHost:
                 shown.close()
                 session.close()
 
-    def _framing(self) -> tuple[Framing, str]:
-        """Return what to frame, and the origin that it has."""
+    def _framing(self, own_origin: str) -> tuple[Framing, str]:
+        """Return what to frame in a page of that origin, and the origin that it has."""
         name, size = f"mcpframe-{uuid.uuid4().hex}", self.content.size or _SIZE
         framing = Framing(url="", name=name, title=self._title, allow=self._allow, visible=True, size=size)
         if self._proxy is not None:
@@ -166,7 +177,7 @@ class UiHost:
         url, origin = parse_address(self.content.url)
         if self.data is not None:
             url = waiting_address(url)
-        if origin == _own_origin():
+        if origin == own_origin:
             tokens = [token for token in self._sandbox("allow-scripts").split() if token != _SAME_ORIGIN]
             return replace(framing, url=url, sandbox=" ".join(tokens)), OPAQUE
         return replace(framing, url=url, sandbox=self._sandbox("allow-scripts", _SAME_ORIGIN)), origin
@@ -181,12 +192,13 @@ class UiHost:
         return {**framed, "policy": anything, "reports": True}
 
 
-def _own_origin() -> str:
+def _own_origin(place: Any) -> str:
+    """Return the origin of the page that is the host: outside of a browser its `Place` knows it."""
     if sys.platform == "emscripten":
-        from mcpframe.frame.browser.window import BrowserRequests
+        from mcpframe.frame.browser.frames import own_origin
 
-        return BrowserRequests().origin()
-    return ""
+        return own_origin()
+    return str(getattr(place, "host_origin", ""))
 
 
 def _object(data: Any) -> Json:

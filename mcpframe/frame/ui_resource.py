@@ -11,7 +11,7 @@ import base64
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from mcpframe.frame.compat import sdk
@@ -39,8 +39,22 @@ Size = tuple[str, str]
 """Width and height in CSS, such as `("100%", "400px")`."""
 
 
+class PublishedView(Protocol):
+    """A bundle as a view: a `View` of `mcpframe.views`.
+
+    Attributes:
+        uri: its name, `ui://…`.
+        url: the bundle's address; empty for one that is in the text.
+        html: the view as HTML text.
+    """
+
+    uri: str
+    url: str
+    html: str
+
+
 def ui_resource(
-    uri: str,
+    uri: str | PublishedView,
     *,
     html: str | None = None,
     url: str | None = None,
@@ -52,7 +66,7 @@ def ui_resource(
     """Return a content block for the result of a tool, which hosts of mcp-ui show as a page.
 
     Args:
-        uri: its name, `ui://…`.
+        uri: its name, `ui://…`; or a `View` of `mcpframe.views`, which has a name and a content.
         html: the page as HTML text; hosts show it at an opaque origin.
         url: the page's address, such as that of one of your bundles.
         size: the width and height that the page prefers: CSS lengths, or pixels.
@@ -61,9 +75,14 @@ def ui_resource(
         meta: further metadata of the resource.
 
     Raises:
-        UiError: if the URI is none, there is not exactly one content, or a size is none.
+        UiError: if the URI is none, there is not exactly one content, or a size is none that hosts accept.
         OriginError: if the URL is not one that can be framed.
     """
+    if not isinstance(uri, str):
+        if html is not None or url is not None:
+            raise UiError("A view has a content of its own: leave html and url out.")
+        view, uri = uri, uri.uri
+        url, html = view.url or None, None if view.url else view.html
     if not uri.startswith("ui://") or uri == "ui://":
         raise UiError(f"{uri!r} is no name of a UI resource: write one such as 'ui://tasks/board'.")
     if (html is None) == (url is None) or not (html or url):

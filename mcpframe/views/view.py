@@ -52,6 +52,7 @@ class View:
     Attributes:
         uri: The resource's URI.
         html: The resource's text.
+        url: The address of the bundle that the text frames; empty for the inline form.
         mime_type: Its MIME type.
         meta: Its `_meta`.
     """
@@ -74,11 +75,12 @@ class View:
         self.title = title
         self.description = description
         if isinstance(source, Path) or not _has_scheme(source):
-            self.html, meta = _read_folder(Path(source), form)
+            self.html, self.url, meta = _read_folder(Path(source), form)
         elif form != "framing":
             raise ViewError("The inline form of a view is read from a built folder: give that instead of a URL.")
         else:
             self.html, meta = _frame_url(source)
+            self.url = source
         ui = dict(meta.get("ui") or {})
         if permissions is not None:
             ui["permissions"] = {name: {} for name in _checked_permissions(permissions)}
@@ -134,7 +136,7 @@ def _checked_permissions(names: Sequence[str]) -> Sequence[str]:
     return names
 
 
-def _read_folder(folder: Path, form: Form) -> tuple[str, dict[str, Any]]:
+def _read_folder(folder: Path, form: Form) -> tuple[str, str, dict[str, Any]]:
     if form not in get_args(Form):
         raise ViewError(f"form={form!r}: write 'framing' or 'inline'.")
     if not folder.is_dir():
@@ -144,8 +146,8 @@ def _read_folder(folder: Path, form: Form) -> tuple[str, dict[str, Any]]:
         )
     try:
         forms = json.loads((folder / "manifest.json").read_text("utf-8"))["app"]
-        meta = forms[form]["_meta"]
-        return (folder / forms[form]["file"]).read_text("utf-8"), dict(meta)
+        url = str(forms["url"]) if form == "framing" else ""
+        return (folder / forms[form]["file"]).read_text("utf-8"), url, dict(forms[form]["_meta"])
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise ViewError(
             f"{folder} has no view in its {form} form: build the project with its public address, by mcpframe build "

@@ -17,6 +17,7 @@
     if (options.title) iframe.title = options.title;
     if (name) iframe.name = name;
     iframe.className = "mcpframe";
+    if (options.size) [iframe.style.width, iframe.style.height] = options.size;
     show(options.visible);
     parent.append(iframe);
     peer = iframe.contentWindow;
@@ -48,7 +49,7 @@
   };
   const onLoad = () => {
     loads += 1;
-    if (loads > 1) note({ gone: "replaced" });
+    note(loads > 1 ? { gone: "replaced" } : { loaded: true });
   };
   const look = () => {
     if (isThere()) return;
@@ -82,7 +83,8 @@
       if (iframe) {
         iframe.addEventListener("load", onLoad);
         removals.observe(document, { childList: true, subtree: true });
-        iframe.src = url;
+        if (options.html === null) iframe.src = url;
+        else iframe.srcdoc = options.html;
       } else {
         poll = setInterval(look, 250); // there is no event for a closed popup
         peer.location.replace(url);

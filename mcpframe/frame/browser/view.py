@@ -50,32 +50,29 @@ class Dress:
             root.style.padding = " ".join(f"{inset:g}px" for inset in insets)
 
 
-def follow_size(report: Callable[[int, int], None]) -> Callable[[], None]:
-    """Report the size that this page needs, now and whenever it changes, at most once per animation frame.
+def follow_size(measured: Callable[[int, int, int], None]) -> Callable[[], None]:
+    """Measure the size that this page needs, now and whenever it may change, at most once per animation frame.
 
     The height is that of the content, whatever the height of the frame is: otherwise a host that follows it would make
     the page grow without end.
 
     Args:
-        report: called with the width and height, in CSS pixels.
+        measured: called with the width and height that it needs and the height of its frame, in CSS pixels.
 
     Returns:
         A function that stops it.
     """
-    last: tuple[int, int] | None = None
     waiting = 0
 
     def measure(*_: Any) -> None:
-        nonlocal last, waiting
+        nonlocal waiting
         waiting = 0
         root = js.document.documentElement
         height = root.style.height
         root.style.height = "max-content"
-        size = (int(js.Math.ceil(js.innerWidth)), int(js.Math.ceil(root.getBoundingClientRect().height)))
+        sizes = (js.innerWidth, root.getBoundingClientRect().height, js.innerHeight)
         root.style.height = height
-        if size != last:
-            last = size
-            report(*size)
+        measured(*(int(js.Math.ceil(size)) for size in sizes))
 
     def changed(*_: Any) -> None:
         nonlocal waiting

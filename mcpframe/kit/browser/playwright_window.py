@@ -19,6 +19,7 @@ import logging
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 import anyio
 from playwright.async_api import Error, Frame, JSHandle, Page
@@ -57,6 +58,12 @@ class PlaywrightPlace:
         self._within = within
         self._popup = popup
 
+    @property
+    def host_origin(self) -> str:
+        """The origin of the page that is the host."""
+        parts = urlsplit(self._page.url)
+        return f"{parts.scheme}://{parts.netloc}"
+
     def __call__(self, framing: Framing) -> PlaywrightWindow:
         """Return the window for one phase."""
         self.window = PlaywrightWindow(
@@ -69,6 +76,9 @@ class PlaywrightPlace:
             within=self._within,
             popup=self._popup,
             visible=framing.visible,
+            html=framing.html,
+            size=framing.size,
+            on_load=framing.on_load,
         )
         return self.window
 
@@ -93,6 +103,9 @@ class PlaywrightWindow:
         within: str = "body",
         popup: bool = False,
         visible: bool = True,
+        html: str | None = None,
+        size: tuple[str, str] | None = None,
+        on_load: Callable[[], None] | None = None,
     ) -> None:
         """Configure the window; nothing is opened yet.
 
@@ -106,6 +119,9 @@ class PlaywrightWindow:
             within: a selector for the element to put the iframe into.
             popup: open a popup instead of an iframe.
             visible: whether the iframe is visible from the beginning.
+            html: HTML text to show in place of `url`; None for none.
+            size: the width and height of the iframe in CSS; None to leave that to the page's style.
+            on_load: called when the iframe's page has loaded.
         """
         self._page = page
         self._options = {
@@ -113,10 +129,19 @@ class PlaywrightWindow:
             "name": name,
             "iframe": None
             if popup
-            else {"sandbox": sandbox, "allow": allow, "title": title, "within": within, "visible": visible},
+            else {
+                "sandbox": sandbox,
+                "allow": allow,
+                "title": title,
+                "within": within,
+                "visible": visible,
+                "html": html,
+                "size": size,
+            },
             "size": POPUP_SIZE,
             "most": MOST_BYTES,
         }
+        self._on_load = on_load
         self._adapter: JSHandle | None = None
         self._popup: asyncio.Future[Page] | None = None
         self._listening = False
@@ -252,6 +277,10 @@ class PlaywrightWindow:
         self, item: dict[str, Any], deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]
     ) -> None:
         if not self._listening:
+            return
+        if "loaded" in item:
+            if self._on_load:
+                self._on_load()
             return
         if "gone" in item:
             gone(Departure(item["gone"]))

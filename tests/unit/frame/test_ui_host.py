@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.server.mcpserver import MCPServer
 
 from mcpframe import UiHost, ui_resource
-from mcpframe.frame.core.errors import OriginError, UiError
+from mcpframe.frame.core.errors import OriginError, StateError, UiError
 from mcpframe.frame.core.events import Departure, Inbound, Refused
 from mcpframe.frame.places import Framing
 from mcpframe.frame.ui_host_actions import MOST, UiAction
@@ -293,6 +293,57 @@ async def test_strangers_are_dropped_and_misshapen_messages_harmless(page: Frame
         *["UnexpectedOrigin"] * 2,
         *["MalformedMessage"] * 3,
     ]
+
+
+async def test_a_page_that_a_redirect_has_led_elsewhere(page: FramedPage, caplog: pytest.LogCaptureFixture) -> None:
+    async with UiHost(board(), on_intent=lambda *_: 1, render_data={"a": 1}).show(page):
+        for _ in range(2):
+            page.say("intent", "1", origin="https://www.tools.example", intent="go")
+        assert page.framing.on_load
+        page.framing.on_load()
+        await page.heard.get()
+        await anyio.wait_all_tasks_blocked()
+        assert page.nothing()
+    assert page.targets == {FRAME}  # the browser delivers nothing to another origin
+    (record,) = caplog.records
+    assert "is now a page of https://www.tools.example" in record.message
+
+
+async def test_the_window_is_removed_while_an_action_is_handled(page: FramedPage) -> None:
+    ended = asyncio.Event()
+
+    async def never(*_: Any) -> None:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            ended.set()
+
+    async with UiHost(board(), on_intent=never).show(page) as shown:
+        page.say("intent", "1", intent="go")
+        await page.heard.get()
+        await anyio.wait_all_tasks_blocked()
+        page.gone(Departure.REMOVED)
+        await shown.closed.wait()
+        await ended.wait()
+        with pytest.raises(StateError):
+            shown.render({})
+        assert page.nothing()
+
+
+async def test_two_pages_of_two_hosts_and_twice_the_same(page: FramedPage) -> None:
+    other, again = FramedPage("https://other.example"), FramedPage()
+    second = UiHost(ui_resource("ui://x", url="https://other.example/"), on_intent=lambda intent, _: f"2: {intent}")
+    first = UiHost(board(), on_intent=lambda intent, _: f"1: {intent}")
+    async with first.show(page) as shown, second.show(other), first.show(again):
+        assert await page.asks("intent", intent="a") == {"response": "1: a"}
+        assert await other.asks("intent", intent="a") == {"response": "2: a"}
+        assert await again.asks("intent", intent="b") == {"response": "1: b"}
+        shown.render({"a": 1})
+        assert (await page.heard.get())["payload"] == {"renderData": {"a": 1}}
+        page.gone(Departure.REMOVED)
+        assert await again.asks("intent", intent="c") == {"response": "1: c"}
+        assert (page.nothing(), other.nothing(), again.nothing()) == (True, True, True)
+    assert len({each.framing.name for each in (page, other, again)}) == 3
 
 
 async def test_a_flood_is_bounded(page: FramedPage) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from mcp.types import EmbeddedResource
 import mcpframe
 from mcpframe.frame.core.errors import OriginError, UiError
 from mcpframe.frame.ui_resource import UiContent, first_address, read_ui_resource, waiting_address
+from mcpframe.views import View
 
 URI = "ui://tasks/board"
 
@@ -50,6 +53,19 @@ def test_an_address_with_everything() -> None:
     }
     read = UiContent(URI, url="https://tools.example/board/", size=("800px", "50vh"), data={"user": {"id": 1}})
     assert read_ui_resource(block) == read_ui_resource(wire(block)) == read_ui_resource(wire(block)["resource"]) == read
+
+
+def test_a_view_by_its_address_or_as_its_text(tmp_path: Path) -> None:
+    address = "https://tools.example/board/"
+    forms = {"url": address, "inline": {"file": "inline.html", "_meta": {}}}
+    (tmp_path / "manifest.json").write_text(json.dumps({"app": forms}), "utf-8")
+    (tmp_path / "inline.html").write_text("<p>Board", "utf-8")
+    block = mcpframe.ui_resource(View(address, uri=URI), size=(1, 2), render_data={"a": 1})
+    assert read_ui_resource(block) == UiContent(URI, url=address, size=("1px", "2px"), data={"a": 1})
+    inline = View(tmp_path, uri=URI, form="inline")
+    assert read_ui_resource(mcpframe.ui_resource(inline)) == UiContent(URI, html="<p>Board")
+    with pytest.raises(UiError, match="leave html and url out"):
+        mcpframe.ui_resource(inline, html="x")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_the_names_are_those_of_the_sdk() -> None:
 def test_of_a_url() -> None:
     view = View(URL, uri=URI)
     assert (view.uri, view.mime_type) == (URI, "text/html;profile=mcp-app")
-    assert view.html == framing_html(URL)
+    assert (view.html, view.url) == (framing_html(URL), URL)
     assert view.meta == {"ui": {"csp": {"frameDomains": ["https://tools.example"]}}}
 
 
@@ -51,7 +51,7 @@ def test_the_meta_of_its_tools() -> None:
 
 def built(folder: Path) -> Path:
     forms = {name: {"file": f"{name}.html", "_meta": META} for name in ("framing", "inline")}
-    (folder / "manifest.json").write_text(json.dumps({"app": forms}))
+    (folder / "manifest.json").write_text(json.dumps({"app": {"url": URL, **forms}}))
     for name in forms:
         (folder / f"{name}.html").write_text(f"<p>{name}</p>", "utf-8")
     return folder
@@ -61,7 +61,7 @@ def built(folder: Path) -> Path:
 @pytest.mark.parametrize("kind", [Path, str])
 def test_of_a_built_folder(tmp_path: Path, form: Any, kind: Any) -> None:
     view = View(kind(built(tmp_path)), uri=URI, form=form, prefers_border=True)
-    assert view.html == f"<p>{form}</p>"
+    assert (view.html, view.url) == (f"<p>{form}</p>", URL if form == "framing" else "")
     assert view.meta == {"ui": {**META["ui"], "prefersBorder": True}}
 
 
