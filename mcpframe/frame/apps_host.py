@@ -21,7 +21,7 @@ from mcpframe.frame.host_context import (
     ToolInputPartial,
     ToolResult,
 )
-from mcpframe.frame.host_messages import HostMessages, Progress, content_blocks, plain
+from mcpframe.frame.host_messages import HostMessages, Progress, call_all, content_blocks, plain
 
 if TYPE_CHECKING:
     from mcp.types import (
@@ -81,12 +81,12 @@ class AppsHost(Host):
             return True
         if method == "ui/notifications/host-context-changed":
             self.context = self.context.changed(params)
-            _call_all(self._on_context, self.context)
+            call_all(self._on_context, self.context)
             for feed in tuple(self._context_feeds):
                 feed.put(self.context)
             return True
         if method in _LISTS:
-            _call_all(self._on_list, _LISTS[method])
+            call_all(self._on_list, _LISTS[method])
             return True
         return method.startswith("ui/")  # of a later revision
 
@@ -320,11 +320,3 @@ def _tool_event(what: str, params: Json) -> ToolEvent | None:
         reason = params.get("reason")
         return ToolCancelled(reason if isinstance(reason, str) else "")
     return None
-
-
-def _call_all(functions: Iterable[Callable[[T], None]], value: T) -> None:
-    for function in tuple(functions):
-        try:
-            function(value)
-        except Exception:
-            log.exception("A function that was to be told of a change has failed")

@@ -19,7 +19,7 @@ from mcpframe.frame.dialects.mcp_ui.events import EmbedderFound
 from mcpframe.frame.dialects.mcp_ui.messages import OURS, RENDER_DATA, REQUEST_RENDER_DATA, SIZE_CHANGE
 from mcpframe.frame.host import Content, Host, OnData
 from mcpframe.frame.host_context import HostContext
-from mcpframe.frame.host_messages import HostMessages, Progress, content_blocks, plain
+from mcpframe.frame.host_messages import HostMessages, Progress, call_all, content_blocks, plain
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult
@@ -98,7 +98,7 @@ class EmbeddingHost(Host):
     def on_render_data(self, function: OnData) -> OnData:
         self._on_data.append(function)
         if self._data is not None:
-            _call(function, self._data)
+            call_all([function], self._data)
         return function
 
     async def call_tool(
@@ -157,10 +157,8 @@ class EmbeddingHost(Host):
         self._arrived.set()
         if isinstance(data, dict):
             self.context = HostContext.read({name: data[name] for name in _CONTEXT if name in data})
-        for watch in tuple(self._on_context):
-            _call(watch, self.context)
-        for function in tuple(self._on_data):
-            _call(function, data)
+        call_all(self._on_context, self.context)
+        call_all(self._on_data, data)
 
 
 def _tool_result(response: Any) -> Any:
@@ -180,10 +178,3 @@ def _tool_result(response: Any) -> Any:
 
 def _nothing(*_: Any) -> None:
     pass
-
-
-def _call(function: Callable[[Any], None], value: Any) -> None:
-    try:
-        function(value)
-    except Exception:
-        log.exception("A function that gets what the host tells has failed")

@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core import jsonrpc
@@ -28,6 +28,7 @@ TIMEOUT = 60.0
 _MOST_EARLY = 100
 """How many messages are kept that come before the session is open."""
 
+T = TypeVar("T")
 Json = Mapping[str, Any]
 Progress = Callable[[float, float | None, str | None], None]
 """Called with the progress so far, the total if it is known, and a text if there is one."""
@@ -283,7 +284,8 @@ class HostMessages:
     def _error_of(self, method: str, error: Json) -> HostError | AppError:
         peer = self._errors.peer
         if error["code"] == jsonrpc.METHOD_NOT_FOUND:
-            return self._errors.lacks(f"This {peer} does not offer {method}: {error['message']}", method, error["code"])
+            text = f"This {peer} does not offer {method}: {error['message']}"
+            return self._errors.lacks(text, method, error["code"], error.get("data"))
         text = f"The {peer} answered {method} with an error: {error['message']}"
         return self._errors.failed(text, method, error["code"], error.get("data"))
 
@@ -312,6 +314,15 @@ def content_blocks(content: Any) -> list[Any]:
     """Return content blocks as JSON values: of one block or several, of which each may be a text."""
     several = content if isinstance(content, list | tuple) else [content]
     return [{"type": "text", "text": block} if isinstance(block, str) else plain(block) for block in several]
+
+
+def call_all(functions: Iterable[Callable[[T], None]], value: T) -> None:
+    """Call an author's functions with what the host has sent. One that fails does not stop the others."""
+    for function in tuple(functions):
+        try:
+            function(value)
+        except Exception:
+            log.exception("A function that is called with what the host sends has failed")
 
 
 def _is_number(value: Any) -> bool:

@@ -3,6 +3,7 @@
 Nothing is at those addresses: the browser's requests are answered from a folder on this machine.
 """
 
+import asyncio
 import importlib.util
 import shutil
 from collections.abc import Awaitable, Callable
@@ -194,3 +195,26 @@ async def test_a_preview_on_this_machine_has_its_sandbox_under_the_other_name(
             assert source is not None
             assert source.startswith(f"http://{there}:{served.port}/_mcpframe/sandbox.")
             await page.close()
+
+
+async def test_a_host_shows_the_page_that_a_tool_returns(
+    context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
+) -> None:
+    build(EXAMPLES / "board" / "board.py", tmp_path / "dist")
+    await publish("https://tools.example", tmp_path / "dist")
+    (host_folder / "index.html").write_text("<!doctype html><title>A host</title><link rel='icon' href='data:,'>")
+    await publish(HOST, host_folder)
+    page = await context.new_page()
+    await page.goto(f"{HOST}/")
+    tasks, chat = (loaded(EXAMPLES / "board" / f"{name}.py") for name in ("tasks", "chat"))
+    async with Client(tasks.server) as client:
+        showing = asyncio.create_task(chat.show_board(client, PlaywrightPlace(page)))
+        board = page.frame_locator("iframe")
+        await expect(board.locator("li")).to_have_text(tasks.tasks, timeout=BOOT_PATIENCE * 1000)
+        await board.get_by_text("Plan my day").click()
+        await expect(board.get_by_text("Planned: plan-day with 2 tasks")).to_be_visible()
+        iframe = page.locator("iframe")
+        await expect(iframe).not_to_have_css("height", "300px")  # that of the resource, until the page has said its own
+        assert await iframe.evaluate("element => element.style.width") == "100%"
+        await iframe.evaluate("element => element.remove()")
+        await showing

@@ -7,15 +7,18 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from playwright.async_api import BrowserContext, FrameLocator, Page, expect
 
+from mcpframe.frame.ui_resource import ui_resource
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.host_page import bundle_module
 from mcpframe.kit.web.serve import serve_folder
+from mcpframe.views import View
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import PAGES, SERVERS, Bundle, Origins, Troubles
 
@@ -126,6 +129,53 @@ async def test_it_draws_the_host_s_data_and_nothing_before(host: UiHostPage, emb
     assert not any(json.dumps(foreign) in told for foreign in FOREIGN)  # its address says which host it has
 
 
+async def test_a_resource_of_ours_has_its_size_and_its_data(host: UiHostPage, embedded: Bundle) -> None:
+    """The metadata that `ui_resource` writes, read by the official client."""
+    block = ui_resource(View(embedded.url, uri="ui://test/ours"), size=("80%", 456), render_data={"user": "Ada"})
+    resource = block.model_dump(mode="json", by_alias=True, exclude_none=True)["resource"]
+    await host.open(resource, answers={})
+    await expect(host.frame.locator("#drawn")).to_have_text('{"user": "Ada"}')
+    style = await host.page.locator("iframe").evaluate("({ style }) => [style.width, style.height]")
+    assert style == ["80%", "456px"]
+
+
+async def test_the_seed_s_host_around_a_bundle(
+    context: BrowserContext, troubles: Troubles, origins: Origins, embedded: Bundle
+) -> None:
+    """A host with twelve lines of its own, which answers nothing but that the page is ready; and one that adds."""
+    page = await context.new_page()
+    await page.goto(f"{origins.host}/ui_seed_host.html?frame={quote(embedded.url)}")
+    frame = page.frame_locator("iframe")
+    await expect(frame.locator("#drawn")).to_have_text('{"theme": "dark"}', timeout=BOOT_PATIENCE * 1000)
+    await frame.locator("#ready").wait_for()
+    assert (await page.evaluate("heard"))[0] == "ui-lifecycle-iframe-ready"
+    # A host that makes its frame higher than the page asks for, and a page that is as high as its frame, with margins.
+    follow = """addEventListener("message", ({ data }) => {
+        if (data.type === "ui-size-change") iframe.style.height = `${data.payload.height + 20}px`;
+    })"""
+    await page.evaluate(follow)
+    await frame.locator("#drawn").evaluate("""element => {
+        document.body.style.margin = "10px";
+        element.style.height = "100vh";
+    }""")
+    steady = """async () => {
+        let last = [];
+        for (let same = 0; same < 30; same += 1) {
+            await new Promise(requestAnimationFrame);
+            const now = [iframe.clientHeight, heard.length];
+            if (now.join() !== last.join()) same = 0;
+            last = now;
+        }
+        return last;
+    }"""
+    height, count = await page.evaluate(steady)
+    assert height < 1500
+    assert count < 30
+    await frame.locator("#drawn").evaluate("element => { element.style.height = '777px'; }")
+    await page.wait_for_function("() => iframe.clientHeight > 790 && iframe.clientHeight < 1100")
+    assert (await page.evaluate(steady))[0] < 1100
+
+
 async def test_a_host_without_data_and_without_a_handler(host: UiHostPage, embedded: Bundle) -> None:
     await host.open(link(embedded))
     await expect(host.frame.locator("#drawn")).to_have_text("mcp_ui")
@@ -140,6 +190,14 @@ async def test_foreign_calls_stop_once_the_host_is_recognised(host: UiHostPage, 
     await host.open(link(embedded), answers={})
     actions = await host.all("action")
     assert [action.get("type", action.get("method")) for action in actions] == list(FOREIGN)  # once each, no repetition
+    # From then on its user's code gets what the page wants of it, and nothing else.
+    await host.ask("intent", intent="go")
+    await host.ask("notify", message="gone")
+    await host.frame.locator("#drawn").evaluate("element => { element.style.height = '500px'; }")
+    while not any(message.get("type") == "ui-size-change" for message in await host.all("wire")):
+        await host.page.evaluate("new Promise(requestAnimationFrame)")
+    later = (await host.all("action"))[len(FOREIGN) :]
+    assert [action["type"] for action in later] == ["intent", "notify"]
 
 
 ACTIONS: list[tuple[str, Json, str, Json]] = [

@@ -155,13 +155,38 @@ async def test_every_answer_to_a_tool_call_is_a_result_of_mcp(
 
 
 @pytest.mark.parametrize(
-    ("error", "text"), [("no", "no"), ({"message": "no"}, "no"), ({"why": 1}, '{"why": 1}'), (None, "null"), ([], "[]")]
+    ("error", "text"),
+    [
+        ("no", "no"),
+        ({"message": "no"}, "no"),
+        ({"why": 1}, '{"why": 1}'),
+        (None, "null"),
+        ([], "[]"),
+        ("", '""'),
+        (7.5, "7.5"),
+        (False, "false"),
+        ([{"message": "no"}], '[{"message": "no"}]'),
+        ({}, "{}"),
+        ({"message": ""}, '{"message": ""}'),
+        ({"message": ["no"], "code": "E1"}, '{"message": ["no"], "code": "E1"}'),
+        ({"name": "TypeError", "message": "no", "stack": "at x"}, "no"),
+        ({"message": "no", "code": 404, "data": {"a": None}}, "no"),
+        ({"error": {"message": "no"}}, '{"error": {"message": "no"}}'),
+        ({"text": "x" * 1000}, '{"text": "' + "x" * 490),
+    ],
 )
 async def test_errors_of_any_shape_are_one_exception(wire: Wire, error: Any, text: str) -> None:
     host = await wire.open()
     with pytest.raises(HostError) as failed:
         await wire.answered(host.open_link("x"), error=error)
     assert str(failed.value).endswith(f"with an error: {text}")
+    assert (failed.value.request, failed.value.data) == ("link", error)
+
+
+async def test_an_action_that_the_host_does_not_handle(wire: Wire) -> None:
+    error = {"code": -32601, "message": "no links", "name": "Error"}
+    with pytest.raises(HostLacks, match="does not offer link: no links") as failed:
+        await wire.answered((await wire.open()).open_link("x"), error=error)
     assert (failed.value.request, failed.value.data) == ("link", error)
 
 
