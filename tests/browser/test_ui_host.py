@@ -40,6 +40,11 @@ def ui_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("ui_site")
     with serve_folder(folder) as served:
         build(SERVERS / "hosting_ui", folder)
+        project = shutil.copytree(SERVERS / "hosting_ui", tmp_path_factory.mktemp("projects") / "sandboxed")
+        config = project / "pyproject.toml"
+        text = config.read_text("utf-8").replace('"hosting-ui"', '"sandboxed"')
+        config.write_text(text.replace("kind =", 'sandbox_origin = "https://sandbox.example"\nkind ='), "utf-8")
+        build(project, folder)
         build(SERVERS / "embedded", folder, allowed_origins=[f"http://host.localhost:{served.port}"])
         for path in (PAGES / EXAMPLES, static_dir() / "app" / "sandbox.html"):
             shutil.copy(path, folder)
@@ -138,6 +143,26 @@ async def test_the_examples_as_html_text_behind_a_proxy(hosting: HostingPage, ui
     await each_message(hosting)
     await hosting.frame.locator("#request").click()
     await expect(hosting.frame.locator("#requested")).to_have_text('{"a":1}')
+
+
+async def test_html_text_in_the_sandbox_that_the_page_was_built_with(hosting: HostingPage, ui_site: Site) -> None:
+    """On this machine it is at the other name of this machine."""
+    await hosting.page.goto(ui_site.at("host", "sandboxed/"))
+    await hosting.page.locator("#call").wait_for(timeout=BOOT_PATIENCE * 1000)
+    html = (PAGES / EXAMPLES).read_text("utf-8")
+    await hosting.open(ui_resource(URI, html=html), answers=ANSWERS)
+    hosting.frame = hosting.page.frame_locator("#place iframe").frame_locator("iframe")
+    source = await hosting.page.locator("#place iframe").get_attribute("src")
+    assert source is not None
+    assert source.startswith(f"http://127.0.0.1:{ui_site.port}/_mcpframe/sandbox.")
+    await hosting.frame.locator("#tool").click()
+    await hosting.heard("received t", 't: {"content":[]}')
+    assert await hosting.frame.locator("html").evaluate("() => self.origin") == "null"
+    await hosting.say(close=True)
+    own = ui_site.at("host", "sandbox.html")
+    await hosting.open(ui_resource(URI, html=html), options={"proxy": own})
+    refused = f"{own} is of this page's own origin: serve the sandbox on another one."
+    await hosting.noted(["tool", "get-weather", {"city": "Tokyo"}], ["closed"], ["error", "OriginError", refused])
 
 
 async def test_html_text_in_the_page_itself_has_its_policy(

@@ -264,8 +264,8 @@ class McpframeConfig(_Section):
             also writes the bundle as a view of MCP Apps.
         app: What such a view asks of its host.
         csp: What the page may load and contact.
-        sandbox_origin: A second origin at which the built folder is published, for the views that the page's `AppHost`
-            shows.
+        sandbox_origin: A second origin at which the built folder is published, for what the page's `AppHost` and
+            `UiHost` show in a sandbox.
         options: Deadlines and limits of the connection.
         boot_timeout: Seconds until the page reports that it has not started.
         inspect: Import the server during the build, to check it and to list its tools.
