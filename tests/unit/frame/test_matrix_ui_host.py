@@ -125,7 +125,7 @@ async def test_no_sandbox_gives_html_text_this_page_s_origin(
 ) -> None:
     """Tokens are the same in any case. A page of this origin by its address gets an opaque one."""
     tokens = ("allow-same-origin", "Allow-Same-Origin", "x\tALLOW-SAME-ORIGIN\n", "allow-popups\u00a0allow-same-origin")
-    monkeypatch.setattr("mcpframe.frame.ui_host._own_origin", lambda: FRAME)
+    monkeypatch.setattr("mcpframe.frame.ui_host._own_origin", lambda _: FRAME)
     for sandbox in tokens:
         with pytest.raises(OriginError):
             UiHost(ui_resource(URI, html="<p>"), sandbox=sandbox)
