@@ -27,9 +27,12 @@ from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
 from mcpframe.kit.web.host_page import bundle_client, bundle_module, copy_host_modules
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser import apps_hosts
+from tests.browser.engines import Engine
+from tests.browser.firefox import ensure_firefox, running
 from tests.browser.hosts import Host, JavaScriptHost, PythonHost
 from tests.browser.inspecting import InspectorPage
 from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PlaywrightOuter
+from tests.browser.webkit import ensure_webkit, running_webkit
 
 PAGES = Path(__file__).parent / "pages"
 SERVERS = Path(__file__).parent / "servers"
@@ -371,3 +374,13 @@ def inspecting() -> Iterator[Inspecting]:
 async def inspector(context: BrowserContext, troubles: Troubles, inspecting: Inspecting) -> InspectorPage:
     """The inspector in a fresh profile."""
     return await InspectorPage.open(context, inspecting)
+
+
+@pytest.fixture(params=["firefox", "webkit"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    find, run = {"firefox": (ensure_firefox, running), "webkit": (ensure_webkit, running_webkit)}[request.param]
+    program = find()
+    if program is None:
+        pytest.skip(f"no {request.param} is installed, and none could be: install firefox-esr or webkit2gtk-driver")
+    with run(program, tmp_path / "profile") as engine:  # type: ignore[operator]
+        yield engine

@@ -9,7 +9,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 
@@ -17,31 +17,10 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import Served, serve_folder
 from tests.browser import apps_hosts
 from tests.browser.conftest import PAGES, SERVERS
-from tests.browser.firefox import PATIENCE, ensure_firefox, running
+from tests.browser.engines import Engine, until
 from tests.browser.pairs import build_conversation
-from tests.browser.webkit import ensure_webkit, running_webkit
 
 LOADED = "while (document.documentElement.dataset.state !== 'loaded') await new Promise(requestAnimationFrame);"
-
-
-class Engine(Protocol):
-    """A browser with one tab."""
-
-    def open(self, url: str) -> None:
-        """Open a page."""
-
-    def run(self, script: str, *frames: str) -> Any:
-        """Run the body of an async function in it, or in the frame that these selectors lead to."""
-
-
-@pytest.fixture(params=["firefox", "webkit"])
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    find, run = {"firefox": (ensure_firefox, running), "webkit": (ensure_webkit, running_webkit)}[request.param]
-    program = find()
-    if program is None:
-        pytest.skip(f"no {request.param} is installed, and none could be: install firefox-esr or webkit2gtk-driver")
-    with run(program, tmp_path / "profile") as engine:  # type: ignore[operator]
-        yield engine
 
 
 def test_a_view_once_through(engine: Engine, tmp_path: Path) -> None:
@@ -87,23 +66,6 @@ def test_a_view_once_through(engine: Engine, tmp_path: Path) -> None:
 PROXY = (".call iframe",)
 """The frame of the sandbox proxy in the conversation. In it is the view, which frames the server's page."""
 VIEW = (*PROXY, "iframe", "iframe")
-
-
-def until(engine: Engine, condition: str, *frames: str) -> None:
-    """Wait in a page, or in a frame of it, until an expression is true.
-
-    By a timer: a frame that nobody sees, such as one that is scrolled away, draws no animation frames.
-    """
-    engine.run(
-        f"""
-        const until = performance.now() + {(PATIENCE - 20) * 1000};
-        while (!({condition})) {{
-            if (performance.now() > until) throw new Error(`not in time: ${{document.body.innerText}}`);
-            await new Promise((resolve) => setTimeout(resolve, 20));
-        }}
-        """,
-        *frames,
-    )
 
 
 @pytest.fixture(scope="module")
