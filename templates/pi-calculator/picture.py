@@ -22,14 +22,18 @@ class Picture:
         self._canvas: Any = None
         self._shown = False
 
-    async def run(self, session: FrameSession) -> None:
-        """Show the picture for as long as the page lives."""
+    async def open(self, session: FrameSession) -> None:
+        """Put the picture into the page."""
         page = session.page
         await page.show("picture.html")
         module = await page.import_module("picture.js")
         self._canvas = module.canvas(page.element("#points").js)
         self._session = session
-        async for shown in page.visibility():
+
+    async def run(self) -> None:
+        """Draw for as long as the page lives, while it is shown."""
+        assert self._session is not None
+        async for shown in self._session.page.visibility():
             self._shown = shown
             if shown:  # the points thrown meanwhile
                 self._canvas.draw(json.dumps(list(self._points)), True)
@@ -65,3 +69,4 @@ class Picture:
         page.element("#total").text = f"{self._total:,}"
         page.element("#inside").text = f"{self._inside:,}"
         page.element("#outside").text = f"{self._total - self._inside:,}"
+        page.element("#send").disabled = not self._total

@@ -42,6 +42,15 @@ async def test_points_add_up_until_a_reset():
 
 
 @pytest.mark.anyio
+async def test_after_a_reset_the_same_points_are_thrown():
+    async with Client(server.server) as client:
+        first = await client.call_tool("calculate_pi", {"iterations": 20_000})
+        await client.call_tool("reset")
+        second = await client.call_tool("calculate_pi", {"iterations": 20_000})
+    assert first.structured_content == second.structured_content
+
+
+@pytest.mark.anyio
 async def test_progress_is_reported():
     seen = []
 
