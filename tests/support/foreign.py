@@ -1,0 +1,47 @@
+"""The messages of the vectors, for connections of other dialects: noise there, valid or broken."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from mcpframe.frame.dialects.available import NAMES
+from tests.vectors.cases import cases
+from tests.vectors.python_driver import _text
+
+OWN: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "sep": lambda data: str(data.get("type")).startswith("MCP_"),
+    "mcp_apps": lambda data: data.get("jsonrpc") == "2.0",
+    "mcp_ui": lambda data: str(data.get("type")).startswith("ui-"),
+    "mcp_b": lambda data: data.get("type") == "mcp",
+}
+"""What a dialect's messages have in common, in the words of its source: whose vectors have others as noise."""
+
+
+@cache
+def texts(dialect: str) -> tuple[str, ...]:
+    """Return each message of a dialect's vectors once, of both sides and directions, as JSON text."""
+    found: dict[str, None] = {}
+    for case in cases(dialect):
+        messages = [case["message"]] if "message" in case else []
+        messages += [step for step in case.get("before", ()) if not isinstance(step, str)]
+        for text in [*map(_text, messages), *([case["text"]] if "text" in case else [])]:
+            if len(text) < 100_000:
+                found[text] = None
+    return tuple(found)
+
+
+def foreign(adopted: str) -> Iterator[str]:
+    """Return the messages of the other dialects' vectors that are not in the form of this one's."""
+    for dialect in NAMES:
+        if dialect == adopted:
+            continue
+        for text in texts(dialect):
+            try:
+                data = json.loads(text)
+            except ValueError:
+                continue
+            if not (isinstance(data, dict) and OWN[adopted](data)):
+                yield text
