@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from docs.generate import commands, configuration, errors, messages, outcomes, protocol
+from docs.generate import commands, configuration, errors, hosts, messages, outcomes, protocol
 
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
@@ -103,6 +103,7 @@ _GENERATORS: dict[str, Callable[[str], str]] = {
     "errors": errors.table,
     "events": protocol.events,
     "fields": messages.fields,
+    "hosts": hosts.hosts,
     "messages": outcomes.messages,
     "refusals": outcomes.refusals,
     "sequence": messages.sequence,

@@ -13,17 +13,14 @@ import pytest
 from playwright.async_api import BrowserContext, FrameLocator, Page, expect
 
 from mcpframe.frame.ui_resource import ui_resource
-from mcpframe.kit.base.data import checkout_dir
-from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.bundle import build
-from mcpframe.kit.web.host_page import bundle_module
 from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views import View
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import PAGES, SERVERS, Bundle, Origins, Troubles
+from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.browser.ui_hosts import bundle_ui_client
 
 Json = dict[str, Any]
-PAGE = "ui_host_page.js"
 FOREIGN = ("MCP_TRANSPORT_HANDSHAKE", "ui/initialize", "mcp")
 """The types or methods of the calls of other dialects: those of the SEP, of MCP Apps and of MCP-B."""
 
@@ -49,8 +46,7 @@ def unguarded(embedded: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Ite
 @pytest.fixture(scope="session")
 def ui_client(site: Path) -> None:
     """The host's page with the official client."""
-    source = Path(shutil.copy(PAGES / PAGE, install_locked(checkout_dir() / "tests" / "npm" / "mcp-ui-6.1")))
-    bundle_module(str(source), site / PAGE, install_locked(checkout_dir()))
+    bundle_ui_client(site)
 
 
 class UiHostPage:

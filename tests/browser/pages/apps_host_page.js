@@ -25,10 +25,11 @@ window.apps = {
 
   /**
    * Frames the view, and resolves once it is initialized. `answers` has a result, or an error's text, by event name.
-   * With `html`, that text is the view, in the sandbox proxy at `url`.
+   * With `html`, that text is the view, in the sandbox proxy at `url`. Without a `url`, the view is in the page's frame.
    */
   async open(url, { context = {}, answers = {}, html = null, sandbox } = {}) {
-    const iframe = document.body.appendChild(document.createElement("iframe"));
+    const there = url ? null : document.querySelector("iframe");
+    const iframe = there ?? document.body.appendChild(document.createElement("iframe"));
     this.iframe = iframe;
     this.bridge = new AppBridge(null, { name: "A host", version: "3" }, CAPABILITIES, { hostContext: context });
     const { bridge } = this;
@@ -64,7 +65,7 @@ window.apps = {
       });
     });
     if (html !== null) bridge.onsandboxready = () => bridge.sendSandboxResourceReady({ html, sandbox });
-    iframe.src = url;
+    if (url) iframe.src = url;
     await initialized;
     return asked;
   },

@@ -1,0 +1,161 @@
+"""One bundle, every host: the files of `templates/pi-calculator`, built once, answer each of nine hosts alike."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import BrowserContext, expect
+
+from mcpframe.kit.base.data import templates_dir
+from mcpframe.kit.bridge.tab import HOST_NAME
+from mcpframe.kit.bundle import build
+from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
+from mcpframe.kit.web.serve import serve_folder
+from tests.bridge.programs import ROOT
+from tests.browser import apps_hosts
+from tests.browser.conftest import PAGES, SERVERS, Bundle, Origins, Troubles
+from tests.browser.mcpb import bundle_peers
+from tests.browser.nine import BOOT, HOSTS, LISTS, Json, Stage
+from tests.browser.test_template_pi_calculator import COLOURED
+from tests.browser.ui_hosts import bundle_ui_client
+from tests.support import nine_hosts
+
+ANSWERS = """
+import asyncio, json, server
+from mcp import Client
+
+MEMBERS = ("content", "structuredContent", "isError")
+
+async def main():
+    async with Client(server.server) as client:
+        answers = {}
+        for points in (20_000, 10_000, 0):
+            called = ("calculate_pi", {"iterations": points}) if points else ("reset", {})
+            result = (await client.call_tool(*called)).model_dump(mode="json", by_alias=True, exclude_none=True)
+            progress = list(range(10_000, points + 1, 10_000))
+            answers[points or "reset"] = {**{name: result[name] for name in MEMBERS}, "progress": progress}
+        print(json.dumps(answers))
+
+asyncio.run(main())
+"""
+"""What the same server answers in plain CPython."""
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """Return the hash of every file in a folder."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def framing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+    """The page bundle of `servers/framing`."""
+    folder = tmp_path_factory.mktemp("framing")
+    built = build(SERVERS / "framing", folder)
+    with serve_folder(folder) as served:
+        yield Bundle(folder, f"http://framing.localhost:{served.port}", built.url_path)
+
+
+@pytest.fixture(scope="module")
+def inspector() -> Iterator[Inspecting]:
+    """The inspector, without servers of its own."""
+    with serve_inspector() as inspecting:
+        yield inspecting
+
+
+@pytest.fixture(scope="module")
+def pi(
+    origins: Origins, framing: Bundle, inspector: Inspecting, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Bundle]:
+    """The bundle: built once, and served once. Nothing in it depends on the host but who may be one."""
+    folder = tmp_path_factory.mktemp("pi")
+    allowed = [origins.host, framing.origin, inspector.origin, f"http://{HOST_NAME}"]
+    built = build(templates_dir() / "pi-calculator", folder, allowed_origins=allowed)
+    before = files_of(folder)
+    with serve_folder(folder) as served:
+        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+    assert files_of(folder) == before
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, Json]:
+    """What the server answers in CPython: to a call of 20,000 points, one of 10,000 more, and a reset."""
+    project = templates_dir() / "pi-calculator"
+    program = [sys.executable, "-c", ANSWERS]
+    done = subprocess.run(program, cwd=project, env={"PYTHONPATH": f"{project}:{ROOT}"}, stdout=subprocess.PIPE)
+    read: dict[str, Json] = json.loads(done.stdout)
+    return read
+
+
+@pytest.fixture(scope="module")
+def scripts(site: Path, typescript_client: None) -> str:
+    """The official peers in JavaScript, as modules of the site; returns the text of those of MCP-B."""
+    apps_hosts.bundle_script(PAGES / "apps_host_page.js", "2.0.4", site / "apps_host_2.0.4.js")
+    bundle_ui_client(site)
+    return bundle_peers(site)
+
+
+@pytest.fixture
+def stage(
+    context: BrowserContext,
+    troubles: Troubles,
+    origins: Origins,
+    pi: Bundle,
+    framing: Bundle,
+    inspector: Inspecting,
+    scripts: str,
+    tmp_path: Path,
+) -> Stage:
+    return Stage(context, origins, pi.url, framing.url, inspector, scripts, tmp_path)
+
+
+def test_every_cell_that_is_not_measured_here_names_its_test() -> None:
+    for facts in nine_hosts.HOSTS:
+        shown = {"told", "setup", "values"} & {name for name, value in vars(facts).items() if value}
+        assert shown <= facts.evidence.keys(), facts.name
+        for node in facts.evidence.values():
+            path, _, name = node.partition("::")
+            assert f"def {name}(" in (ROOT / path).read_text("utf-8"), node
+
+
+@pytest.mark.parametrize("facts", nine_hosts.HOSTS, ids=lambda facts: facts.name)
+async def test_each_host_gets_the_same(
+    stage: Stage, pi: Bundle, answers: dict[str, Json], facts: nine_hosts.Host
+) -> None:
+    before = files_of(pi.folder)
+    async with HOSTS[facts.name](stage) as host:
+        if facts.tools:
+            await host.calls(answers["20000"], "calculate_pi", iterations=20_000)
+        assert (host.own is not None) is facts.page
+        if host.own:
+            await expect(host.own.locator("#estimate")).to_be_visible(timeout=BOOT)
+            for _ in range(1 if facts.tools else 3):
+                await host.own.locator("#throw").click()
+            await expect(host.own.locator("#total")).to_have_text("30,000")
+            assert await host.own.locator("html").evaluate(COLOURED) > 500
+            estimate = answers["10000"]["structuredContent"]["pi"]
+            await expect(host.own.locator("#estimate")).to_have_text(f"{estimate:.6f}")
+            await host.own.locator("#send").click()
+            text = answers["10000"]["content"][0]["text"]
+            lacking = f"Not sent: A host that speaks {facts.dialect!r} does not offer ui/message."
+            assert await host.message() == (text if facts.conversation else lacking)
+        elif facts.tools:
+            await host.calls(answers["10000"], "calculate_pi", iterations=10_000)
+        for kind in LISTS:
+            assert await host.answers(kind) is facts.lists
+        if facts.tools:
+            await host.calls(answers["reset"], "reset")
+        if facts.cancels and "cancels" not in facts.evidence:
+            await host.cancel("calculate_pi", iterations=1_000_000)
+            left = await host.call("calculate_pi", iterations=1000)
+            assert left["structuredContent"]["points"] < 1_001_000
+    assert files_of(pi.folder) == before

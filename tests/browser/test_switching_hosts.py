@@ -1,0 +1,198 @@
+"""One page under one host after the other, under hosts that speak two dialects at once, and amid foreign messages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from playwright.async_api import BrowserContext, Page, expect
+
+from mcpframe.frame.dialects.available import NAMES
+from mcpframe.frame.dialects.mcp_ui.messages import TO_HOST
+from mcpframe.kit.bundle import build
+from mcpframe.kit.web.serve import serve_folder
+from tests.browser import apps_hosts
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import PAGES, SERVERS, Bundle, Origins, Troubles
+from tests.browser.mcpb import bundle_peers
+from tests.browser.ui_hosts import bundle_ui_client
+from tests.support.foreign import OWN, foreign
+
+BOOT = BOOT_PATIENCE * 1000
+
+SCRIPTS = """async () => {
+    const [{ Client }, { FrameTransport }] = await Promise.all([
+        import("./mcp-client.js"), import("./host.js"), import("./apps_host_2.0.4.js"), import("./mcpb_page.js"),
+    ]);
+    globalThis.outcome = {};
+    const noting = (name, connecting) => connecting.then(() => { outcome[name] = "connected"; }, (error) => {
+        outcome[name] ??= `failed: ${error.message}`;
+    });
+    globalThis.wires = [];
+    addEventListener("message", ({ data }) => wires.push(data));
+    globalThis.frame = () => document.querySelector("iframe");
+    const go = (url, navigate) => {
+        if (!frame()) document.body.append(Object.assign(document.createElement("iframe"), { src: "about:blank" }));
+        if (navigate) frame().src = url;
+    };
+    globalThis.begin = {
+        sep(url, { session }) {
+            go();
+            globalThis.sep = new Client({ name: "a host", version: "1" });
+            noting("sep", sep.connect(new FrameTransport({ iframe: frame(), url, sessionId: session })));
+        },
+        mcp_apps(url, { navigate = true }) {
+            go();
+            noting("mcp_apps", apps.open(""));
+            go(url, navigate);
+        },
+        mcp_b(url, { navigate = true }) {
+            go();
+            noting("mcp_b", mcpb.iframeClient(url));
+            go(url, navigate);
+        },
+        async mcp_ui(url) {
+            const resource = { uri: "ui://a/page", mimeType: "text/uri-list", text: url };
+            ui.open(resource, { answers: {}, htmlProps: { iframeRenderData: { theme: "dark" } } });
+            while (!document.querySelector("iframe")) await new Promise(requestAnimationFrame);
+        },
+    };
+    globalThis.client = { sep: () => sep, mcp_apps: () => apps.bridge, mcp_b: () => mcpb.clients.at(-1) };
+}"""
+"""The page of a host that has all official packages; each begins with the frame that is there."""
+
+
+@pytest.fixture(scope="module")
+def switched(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+    """The bundle of `servers/switched`, on the host's site: else private profiles keep nothing of a frame."""
+    folder = tmp_path_factory.mktemp("switched")
+    built = build(SERVERS / "switched", folder, allowed_origins=[origins.host])
+    with serve_folder(folder) as served:
+        yield Bundle(folder, f"http://neighbour.host.localhost:{served.port}", built.url_path)
+
+
+@pytest.fixture(scope="module")
+def scripts(site: Path, typescript_client: None) -> None:
+    """The official packages, as modules of the site."""
+    apps_hosts.bundle_script(PAGES / "apps_host_page.js", "2.0.4", site / "apps_host_2.0.4.js")
+    bundle_ui_client(site)
+    bundle_peers(site)
+
+
+@pytest.fixture
+async def page(context: BrowserContext, troubles: Troubles, origins: Origins, scripts: None) -> Page:
+    """The host's page."""
+    page = await context.new_page()
+    page.set_default_timeout(BOOT)
+    await page.goto(f"{origins.host}/ui_host.html")
+    await page.wait_for_selector("html[data-state=loaded]", state="attached")
+    await page.evaluate(SCRIPTS)
+    return page
+
+
+async def begun(page: Page) -> str:
+    """Wait until a session has begun in the frame; return what the page says of it."""
+    said = page.frame_locator("iframe").locator("#begun")
+    await expect(said).to_be_attached(timeout=BOOT)
+    return await said.inner_text()
+
+
+async def called(page: Page, dialect: str) -> str:
+    """Call the page's tool in a dialect, once that has connected."""
+    with anyio.fail_after(BOOT_PATIENCE):
+        return str(
+            await page.evaluate(
+                """async (dialect) => {
+                    while (outcome[dialect] !== "connected") await new Promise((done) => setTimeout(done, 10));
+                    const result = await client[dialect]().callTool({ name: "dialect", arguments: {} });
+                    return result.content[0].text;
+                }""",
+                dialect,
+            )
+        )
+
+
+async def begin(page: Page, dialect: str, url: str, **options: Any) -> None:
+    """Begin to speak a dialect with the page in the frame, which is another document for another `url`."""
+    await page.evaluate("([name, url, options]) => begin[name](url, options)", [dialect, url, options])
+
+
+async def test_one_page_under_one_host_after_the_other(page: Page, switched: Bundle) -> None:
+    counts: Counter[str] = Counter()
+    for number, turn in enumerate(["sep one", "mcp_apps", "mcp_b", "sep one", "mcp_apps", "sep two", "mcp_b"]):
+        counts[turn] += 1
+        dialect, _, session = turn.partition(" ")
+        await page.evaluate("() => { outcome = {}; }")
+        await begin(page, dialect, f"{switched.url}?{number}", session=session)
+        assert await called(page, dialect) == dialect
+        assert await begun(page) == f"{dialect} {counts[turn]}"
+        await page.evaluate("name => client[name]().close()", dialect)
+    assert await page.locator("iframe").count() == 1
+    await page.evaluate("() => frame().remove()")
+    for count in (1, 2):  # the renderer makes a frame of its own
+        await begin(page, "mcp_ui", f"{switched.url}?ui={count}")
+        assert await begun(page) == f"mcp_ui {count}"
+        await page.evaluate("ui.close()")
+        await expect(page.locator("iframe")).to_have_count(0)
+
+
+PAIRS = [("mcp_apps", "sep"), ("mcp_b", "sep"), ("mcp_ui", "mcp_apps"), ("mcp_ui", "mcp_b")]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" and ".join)
+async def test_a_host_that_speaks_two_at_once(page: Page, switched: Bundle, pair: tuple[str, str]) -> None:
+    """One is adopted, and the page is silent to the other: real hosts of MCP Apps speak mcp-ui, too."""
+    first, second = pair
+    await begin(page, first, switched.url, navigate=False)
+    await begin(page, second, switched.url, navigate=False)
+    adopted = (await begun(page)).split()[0]
+    (other,) = set(pair) - {adopted}
+    await used(page, adopted)
+    before = await page.evaluate("wires.length")
+    await used(page, adopted)
+    assert await posted(page, before) <= {adopted}
+    assert await page.evaluate("name => outcome[name] ?? null", other) is None
+
+
+@pytest.mark.parametrize("dialect", NAMES)
+async def test_messages_of_the_others_are_noise(page: Page, switched: Bundle, dialect: str) -> None:
+    """Every message of the vectors of the others, valid and broken, from the right window and origin."""
+    await begin(page, dialect, switched.url)
+    await begun(page)
+    await used(page, dialect)
+    messages = list(foreign(dialect))
+    before = await page.evaluate("wires.length")
+    await page.evaluate(
+        """(texts) => {
+            const say = (message) => frame().contentWindow.postMessage(message, "*");
+            for (const text of texts) [JSON.parse(text), text].forEach(say);
+        }""",
+        messages,
+    )
+    await used(page, dialect)
+    assert await posted(page, before) <= {dialect}
+    assert await page.evaluate("wires.length") - before <= 4  # an answer, and what a page says of its size
+    await expect(page.frame_locator("iframe").locator("#mcpframe-error-title")).to_be_hidden()
+
+
+async def used(page: Page, dialect: str) -> None:
+    """Use the page in a dialect: its tool; under a host of mcp-ui, which calls none, its button."""
+    if dialect != "mcp_ui":
+        assert await called(page, dialect) == dialect
+        return
+    await page.frame_locator("iframe").locator("#say").click()
+    with anyio.fail_after(BOOT_PATIENCE):
+        await page.evaluate("async () => { while ((await ui.taken('action')).type !== 'prompt'); }")
+
+
+async def posted(page: Page, since: int) -> set[str]:
+    """Return the dialects in which the page has posted something since so many messages."""
+    wires = await page.evaluate("since => wires.slice(since)", since)
+    return {next((name for name, is_own in SPOKEN.items() if is_own(wire)), str(wire)) for wire in wires}
+
+
+SPOKEN: dict[str, Callable[[Any], bool]] = {**OWN, "mcp_ui": lambda wire: wire["type"] in TO_HOST}

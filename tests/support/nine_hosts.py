@@ -1,0 +1,156 @@
+"""Nine hosts of one bundle, and what each can do: the table of the README; `tests/browser/test_nine_hosts.py` tests it.
+
+What a host gets of the calculator is measured there; what the calculator does not have is shown by other tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+BROWSER = "tests/browser"
+ORIGIN = "the host's origin"
+
+
+@dataclass(frozen=True)
+class Host:
+    """One host.
+
+    Attributes:
+        name: a short name.
+        title: what it is.
+        dialect: the dialect that is spoken: a name of `allowed_origins`.
+        tools: whether it calls the server's tools, and gets their results.
+        lists: whether it has the server's resources and prompts.
+        progress: whether it gets the progress of a call.
+        cancels: whether it can cancel a call.
+        told: whether it gets to know of changed lists.
+        setup: whether it runs the server's setup.
+        values: what the values belong to that the page keeps; empty if no page of a host is around.
+        page: whether its user sees the bundle's own page.
+        conversation: what a message of the page (`session.host.send_message`) is there; empty where there is none.
+        configured: what has to be in `allowed_origins`; empty if nothing has.
+        evidence: by attribute: the test that shows it, where the calculator does not.
+    """
+
+    name: str
+    title: str
+    dialect: str
+    tools: bool = True
+    lists: bool = True
+    progress: bool = True
+    cancels: bool = True
+    told: bool = True
+    setup: bool = False
+    values: str = ""
+    page: bool = True
+    conversation: str = ""
+    configured: str = ""
+    evidence: Mapping[str, str] = field(default_factory=dict)
+
+
+_SWITCHED = f"{BROWSER}/test_switching_hosts.py::test_one_page_under_one_host_after_the_other"
+
+HOSTS = (
+    Host(
+        "host.js",
+        "`host.js`",
+        "sep",
+        setup=True,
+        values="session id",
+        configured=ORIGIN,
+        evidence={
+            "told": f"{BROWSER}/test_features.py::test_changed_lists_are_announced",
+            "setup": f"{BROWSER}/test_template_pi_calculator.py::test_from_setup_to_answers",
+            "values": _SWITCHED,
+        },
+    ),
+    Host(
+        "OuterFrame",
+        "`OuterFrame`, in Python",
+        "sep",
+        setup=True,
+        values="session id",
+        configured=ORIGIN,
+        evidence={
+            "told": f"{BROWSER}/test_features.py::test_changed_lists_are_announced",
+            "setup": f"{BROWSER}/test_outer_in_pyodide.py::test_both_phases",
+            "values": f"{BROWSER}/test_author.py::test_values_outlive_the_page_and_belong_to_one_session",
+        },
+    ),
+    Host(
+        "AppBridge",
+        "`AppBridge` of `@modelcontextprotocol/ext-apps`",
+        "mcp_apps",
+        lists=False,
+        values="host's origin",
+        conversation="`ui/message`",
+        configured=ORIGIN,
+        evidence={"told": f"{BROWSER}/test_apps_rows_view.py::test_the_app_s_tools_change", "values": _SWITCHED},
+    ),
+    Host(
+        "@mcp-ui/client",
+        "`@mcp-ui/client` 6.1",
+        "mcp_ui",
+        tools=False,
+        lists=False,
+        progress=False,
+        cancels=False,
+        told=False,
+        values="host's origin",
+        conversation="`prompt`",
+        configured=ORIGIN,
+        evidence={"values": _SWITCHED},
+    ),
+    Host(
+        "@mcp-b, iframe",
+        "`@mcp-b/transports`, around the frame",
+        "mcp_b",
+        values="host's origin",
+        configured=ORIGIN,
+        evidence={
+            "told": f"{BROWSER}/test_mcpb_page_server.py::test_a_tool_that_is_added_is_announced",
+            "values": _SWITCHED,
+        },
+    ),
+    Host(
+        "@mcp-b, tab",
+        "`@mcp-b/transports`, in the page's own tab",
+        "mcp_b",
+        values="page's origin",
+        evidence={
+            "told": f"{BROWSER}/test_mcpb_page_server.py::test_a_tool_that_is_added_is_announced",
+            "values": _SWITCHED,
+        },
+    ),
+    Host(
+        "mcpframe bridge",
+        "`mcpframe bridge`",
+        "sep",
+        setup=True,
+        values="session id",
+        page=False,
+        configured="`http://mcpframe-bridge.localhost`",
+        evidence={
+            "told": "tests/bridge/test_features.py::test_lists_change",
+            "setup": "tests/bridge/test_setup.py::test_a_setup_is_remembered",
+            "values": "tests/bridge/test_setup.py::test_a_setup_is_remembered",
+        },
+    ),
+    Host(
+        "the inspector",
+        "`mcpframe inspect`",
+        "sep",
+        setup=True,
+        values="session id",
+        configured="the inspector's origin",
+        evidence={
+            "progress": f"{BROWSER}/test_inspector_session.py::test_progress_is_shown_and_a_call_is_cancelled",
+            "cancels": f"{BROWSER}/test_inspector_session.py::test_progress_is_shown_and_a_call_is_cancelled",
+            "told": f"{BROWSER}/test_inspector_session.py::test_lists_that_change_are_shown_anew",
+            "setup": f"{BROWSER}/test_inspector_servers.py::test_a_visible_setup_is_in_a_dialog",
+            "values": f"{BROWSER}/test_inspector_servers.py::"
+            "test_servers_are_remembered_with_their_sessions_until_they_are_removed",
+        },
+    ),
+)
