@@ -19,10 +19,11 @@ from tests.bridge.clients import BridgedClient
 from tests.bridge.programs import ROOT, environment
 from tests.browser.apps_hosts import AppsHost
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import Origins
+from tests.browser.conftest import Origins, chromium, new_context
 from tests.browser.hosts import JavaScriptHost
 from tests.browser.inspecting import InspectorPage, ServerPart
 from tests.browser.mcpb import Peer, bring
+from tests.browser.test_webmcp import HELPERS
 
 Json = dict[str, Any]
 Own = Page | FrameLocator
@@ -241,6 +242,30 @@ async def mcpb_tab(stage: Stage) -> AsyncIterator[Reached]:
     yield await _peer(await Peer.tab(page), page, page)
 
 
+class Tools(Reached):
+    """The tools of a document. Where nothing but WebMCP calls the bundle, its own page is not drawn."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    async def call(self, tool: str, **arguments: Any) -> Json:
+        with anyio.fail_after(BOOT_PATIENCE):
+            result: Json = await self.page.evaluate("given => call(...given)", [tool, arguments])
+        return {**result, "progress": []}
+
+
+@asynccontextmanager
+async def webmcp(stage: Stage) -> AsyncIterator[Reached]:
+    """Chromium's own `executeTool`, in the bundle's tab."""
+    async with chromium("--enable-features=WebMCP") as browser, new_context(browser) as (context, _):
+        await context.add_init_script(HELPERS)
+        page = await context.new_page()
+        await page.goto(stage.url)
+        with anyio.fail_after(BOOT_PATIENCE):
+            await page.evaluate("changed(['calculate_pi', 'reset'])")
+        yield Tools(page)
+
+
 class Bridged(Reached):
     """The official client at the bridge."""
 
@@ -326,6 +351,7 @@ HOSTS: Mapping[str, Callable[[Stage], AbstractAsyncContextManager[Reached]]] = {
     "@mcp-ui/client": ui_renderer,
     "@mcp-b, iframe": mcpb_iframe,
     "@mcp-b, tab": mcpb_tab,
+    "WebMCP": webmcp,
     "mcpframe bridge": bridge,
     "the inspector": inspector,
 }

@@ -133,6 +133,8 @@ async def test_each_host_gets_the_same(
 ) -> None:
     before = files_of(pi.folder)
     async with HOSTS[facts.name](stage) as host:
+        if not facts.progress:
+            answers = {name: {**answer, "progress": []} for name, answer in answers.items()}
         if facts.tools:
             await host.calls(answers["20000"], "calculate_pi", iterations=20_000)
         assert (host.own is not None) is facts.page

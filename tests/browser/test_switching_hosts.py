@@ -17,8 +17,9 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser import apps_hosts
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import PAGES, SERVERS, Bundle, Origins, Troubles
-from tests.browser.mcpb import bundle_peers
+from tests.browser.conftest import PAGES, SERVERS, Bundle, Origins, Troubles, chromium, new_context
+from tests.browser.mcpb import Peer, bring, bundle_peers
+from tests.browser.test_webmcp import HELPERS
 from tests.browser.ui_hosts import bundle_ui_client
 from tests.support.foreign import OWN, foreign
 
@@ -76,15 +77,15 @@ def switched(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 @pytest.fixture(scope="module")
-def scripts(site: Path, typescript_client: None) -> None:
-    """The official packages, as modules of the site."""
+def scripts(site: Path, typescript_client: None) -> str:
+    """The official packages, as modules of the site; returns the text of that of MCP-B."""
     apps_hosts.bundle_script(PAGES / "apps_host_page.js", "2.0.4", site / "apps_host_2.0.4.js")
     bundle_ui_client(site)
-    bundle_peers(site)
+    return bundle_peers(site)
 
 
 @pytest.fixture
-async def page(context: BrowserContext, troubles: Troubles, origins: Origins, scripts: None) -> Page:
+async def page(context: BrowserContext, troubles: Troubles, origins: Origins, scripts: str) -> Page:
     """The host's page."""
     page = await context.new_page()
     page.set_default_timeout(BOOT)
@@ -121,7 +122,7 @@ async def begin(page: Page, dialect: str, url: str, **options: Any) -> None:
     await page.evaluate("([name, url, options]) => begin[name](url, options)", [dialect, url, options])
 
 
-async def test_one_page_under_one_host_after_the_other(page: Page, switched: Bundle) -> None:
+async def test_one_page_under_one_host_after_the_other(page: Page, switched: Bundle, scripts: str) -> None:
     counts: Counter[str] = Counter()
     for number, turn in enumerate(["sep one", "mcp_apps", "mcp_b", "sep one", "mcp_apps", "sep two", "mcp_b"]):
         counts[turn] += 1
@@ -138,6 +139,36 @@ async def test_one_page_under_one_host_after_the_other(page: Page, switched: Bun
         assert await begun(page) == f"mcp_ui {count}"
         await page.evaluate("ui.close()")
         await expect(page.locator("iframe")).to_have_count(0)
+    for count in (1, 2):  # in a tab of its own, the values belong to the page's origin
+        tab = await page.context.new_page()
+        await open_tab(tab, switched.url, scripts)
+        assert await Peer.tab(tab)
+        await expect(tab.locator("#begun")).to_have_text(f"mcp_b {count}", timeout=BOOT)
+        await tab.close()
+
+
+async def test_a_tab_whose_tools_webmcp_calls(switched: Bundle, scripts: str) -> None:
+    """Beside a client of MCP-B in the same tab, which has values of its own."""
+    async with chromium("--enable-features=WebMCP") as documents, new_context(documents) as (context, _):
+        await context.add_init_script(HELPERS)
+        for count in (1, 3):
+            page = await context.new_page()
+            await open_tab(page, switched.url, scripts)
+            await page.evaluate("changed(['dialect', 'keep'])")
+            assert (await page.evaluate("call('keep', {})"))["structuredContent"] == {"result": count}
+            peer = await Peer.tab(page)
+            assert (await peer.tool("keep"))["structuredContent"] == {"result": count // 2 + 1}
+            assert (await page.evaluate("call('dialect', {})"))["structuredContent"] == {"result": "webmcp"}
+            assert (await peer.tool("dialect"))["structuredContent"] == {"result": "mcp_b"}
+            assert (await page.evaluate("call('keep', {})"))["structuredContent"] == {"result": count + 1}
+            await page.close()
+
+
+async def open_tab(page: Page, url: str, scripts: str) -> None:
+    """Open the bundle in a tab, with clients of MCP-B in it."""
+    await page.goto(url)
+    await page.wait_for_selector("#mcpframe-page[data-state=standalone]", timeout=BOOT)
+    await bring(page, scripts)
 
 
 PAIRS = [("mcp_apps", "sep"), ("mcp_b", "sep"), ("mcp_ui", "mcp_apps"), ("mcp_ui", "mcp_b")]

@@ -124,6 +124,20 @@ HOSTS = (
         },
     ),
     Host(
+        "WebMCP",
+        "`executeTool` of WebMCP, in the page's own tab",
+        "webmcp",
+        lists=False,
+        progress=False,
+        values="page's origin",
+        page=False,
+        evidence={
+            "cancels": f"{BROWSER}/test_webmcp.py::test_a_bundle_in_a_tab",
+            "told": f"{BROWSER}/test_webmcp.py::test_a_bundle_in_a_tab",
+            "values": f"{BROWSER}/test_switching_hosts.py::test_a_tab_whose_tools_webmcp_calls",
+        },
+    ),
+    Host(
         "mcpframe bridge",
         "`mcpframe bridge`",
         "sep",

@@ -18,3 +18,12 @@ async def ui(session: FrameSession) -> None:
 def dialect() -> str:
     """Return the dialect that the host speaks."""
     return server.session.host.dialect
+
+
+@server.tool()
+async def keep() -> int:
+    """Count the calls of this caller that were ever made."""
+    storage = server.session.storage
+    calls = (await storage.get("calls") or 0) + 1
+    await storage.set("calls", calls)
+    return int(calls)
