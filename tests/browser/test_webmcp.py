@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from playwright.async_api import Browser, BrowserContext, Frame, Page
 
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, Origins, chromium, watched
+from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles, chromium, watched
+from tests.browser.mcpb import Peer, bring, bundle_peers
 
 TOOLS = ["add", "cancelled", "fail", "grow", "hang", "shrink", "who_asks_"]
 HELPERS = """
@@ -70,6 +75,12 @@ def offered(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
 
 
+@pytest.fixture(scope="module")
+def peers(site: Path) -> str:
+    """The text of the script with the official peers of MCP-B."""
+    return bundle_peers(site)
+
+
 async def wait_for(page: Page | Frame, names: list[str]) -> None:
     """Wait until these are the tools that the page sees."""
     with anyio.fail_after(BOOT_PATIENCE):
@@ -119,12 +130,10 @@ async def test_a_bundle_in_a_tab(documents: BrowserContext, offered: Bundle) -> 
     assert (await call(page, "cancelled"))["structuredContent"] == {"result": ["cancelled"]}
 
 
-async def host(
-    documents: BrowserContext, origins: Origins, offered: Bundle, *permissions: str, origin: str = ""
-) -> Page:
+async def host(documents: BrowserContext, origins: Origins, offered: Bundle, *permissions: str) -> Page:
     """Open a host's page that frames the bundle, and sees what it exposes."""
     page = await documents.new_page()
-    await page.goto(f"{origin or origins.host}/host.html")
+    await page.goto(f"{origins.host}/host.html")
     await page.wait_for_function("() => window.lab")
     await page.evaluate("origin => { globalThis.from = { fromOrigins: [origin] }; }", offered.origin)
     options = {"url": offered.url, "permissions": list(permissions)}
@@ -176,3 +185,96 @@ async def test_frames_that_offer_nothing(documents: BrowserContext, origins: Ori
     frame = next(frame for frame in page.frames if frame.url.startswith(offered.origin))
     assert await frame.evaluate("document.featurePolicy.allowsFeature('tools')") is False
     assert await page.evaluate("names(from)") == []
+
+
+@pytest.mark.skipif(os.environ.get("MCPFRAME_SNAPSHOT") == "0", reason="about pages from a snapshot")
+async def test_its_first_answers_need_no_file(documents: BrowserContext, offered: Bundle) -> None:
+    page = await documents.new_page()
+    found: list[str] = []
+    page.on("request", lambda request: found.append(request.url) if request.resource_type == "xhr" else None)
+    await page.goto(offered.url)
+    await wait_for(page, TOOLS)
+    await call(page, "add", a=2, b=3)
+    await call(page, "who_asks_")
+    assert found == []
+
+
+@pytest.fixture(scope="module")
+def polyfill() -> str:
+    """The text of npm's polyfill, which begins where it is loaded."""
+    packages = install_locked(checkout_dir() / "tests" / "npm" / "mcp-b")
+    return (packages / "@mcp-b" / "webmcp-polyfill" / "dist" / "index.iife.js").read_text("utf-8")
+
+
+async def test_the_polyfill_in_a_tab(
+    context: BrowserContext, troubles: Troubles, offered: Bundle, polyfill: str
+) -> None:
+    """It has no `exposedTo`, its `executeTool` takes a text, and it passes no signal to what it calls."""
+    await context.add_init_script(polyfill)
+    await context.add_init_script(HELPERS)
+    page = await context.new_page()
+    await page.goto(offered.url)
+    await wait_for(page, TOOLS)
+    assert (await call(page, "add", a=2, b=3))["structuredContent"] == {"result": 5}
+    bad = await call(page, "add", a=2)
+    assert bad["isError"]
+    assert "b" in text_of(bad)
+    await call(page, "grow")
+    await wait_for(page, sorted([*TOOLS, "more"]))
+
+
+HOSTILE = {
+    "a getter that throws": "Object.defineProperty(document, 'modelContext', { get() { throw new Error('no'); } })",
+    "a policy that throws": "Object.defineProperty(document, 'featurePolicy', { get() { throw new Error('no'); } })",
+    "no method": "Object.defineProperty(document, 'modelContext', { value: {} })",
+    "a text": "Object.defineProperty(document, 'modelContext', { value: 'text' })",
+    "a method that throws": "document.modelContext.registerTool = () => { throw null; }",
+    "a method that never ends": "document.modelContext.registerTool = () => new Promise(() => {})",
+    "a rejected value": "document.modelContext.registerTool = () => Promise.reject(undefined)",
+    "something else": "document.modelContext.registerTool = () => 7",
+}
+
+
+async def test_a_page_whose_scripts_have_replaced_it(documents: BrowserContext, offered: Bundle, peers: str) -> None:
+    """The clients of MCP-B are served all the same."""
+    for name, script in HOSTILE.items():
+        page = await documents.new_page()
+        await page.add_init_script(f"if (window === top) {{ {script}; }}")
+        await page.goto(offered.url)
+        await page.wait_for_selector("#mcpframe-page[data-state=standalone]", timeout=BOOT_PATIENCE * 1000)
+        await bring(page, peers)
+        client = await Peer.tab(page)
+        assert (await client.tool("add", a=2, b=3))["structuredContent"] == {"result": 5}, name
+        await page.close()
+
+
+ODD_CALLS = (
+    *("", "null", "7", "'text'", "[]", "1n", "() => {}", "{ a: 1n, b: 2 }", "{ get a() { throw 1; } }"),
+    *(
+        "{ toJSON() { throw 1; } }",
+        "new Proxy({}, { ownKeys() { throw 1; } })",
+        "{ a: 1 }, null",
+    ),
+    *("'x'.repeat(70_000_000)", "(() => { const own = {}; own.own = own; return own; })()"),
+    *("{ a: 1 }, { get signal() { throw 1; } }", "{ a: 1 }, { signal: 7 }", "{ a: 1 }, { signal: {} }"),
+    *("{ a: 1 }, { signal: AbortSignal.abort() }", "{ a: 1 }, { signal: { addEventListener: 7 } }"),
+)
+LYING = """async () => {
+    const real = document.modelContext.registerTool.bind(document.modelContext);
+    globalThis.tools = {};
+    document.modelContext.registerTool = (tool, options) => {
+        globalThis.tools[tool.name] = tool.execute;
+        return real(tool, options);
+    };
+}"""
+
+
+async def test_a_page_whose_scripts_call_as_no_browser_does(documents: BrowserContext, offered: Bundle) -> None:
+    page = await documents.new_page()
+    await page.add_init_script(f"({LYING})()")
+    await page.goto(offered.url)
+    await wait_for(page, TOOLS)
+    for arguments in ODD_CALLS:
+        result = await page.evaluate(f"async () => tools.add({arguments})")
+        assert result["isError"], arguments
+    assert (await call(page, "add", a=2, b=3))["structuredContent"] == {"result": 5}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import js
@@ -19,6 +20,7 @@ from mcpframe.frame.core.events import Unreadable
 from mcpframe.frame.web_mcp.tools import Rejected, failure
 
 _parse = js.JSON.parse
+_map = getattr(js.Array, "from")  # a keyword of Python
 _LISTS = ("SecurityError", "NotSupportedError")
 """What origins are rejected with that a browser cannot expose to; the polyfill can expose to none."""
 
@@ -68,22 +70,49 @@ class ModelContext:
             definition.execute = callback
             try:
                 await self._register(definition, ending.signal, exposed_to)
-            except JsException as error:
-                if not exposed_to or _kind(error) not in _LISTS:
+            except Rejected as error:
+                if not exposed_to or error.kind not in _LISTS:
                     raise
                 await self._register(definition, ending.signal, ())
-        except BaseException as error:
+        except BaseException:
             unregister()
-            if isinstance(error, JsException | AttributeError | TypeError):
-                raise Rejected(_kind(error), str(error)) from None
             raise
         return unregister
 
     async def _register(self, definition: Any, signal: Any, exposed_to: Sequence[str]) -> None:
         options = {"signal": signal} | ({"exposedTo": list(exposed_to)} if exposed_to else {})
-        promise = js.document.modelContext.registerTool(definition, _options(options))
-        if hasattr(promise, "then"):
-            await promise
+        await settled(_context(), "registerTool", definition, _options(options))
+
+
+async def settled(context: Any, method: str, *arguments: Any) -> Any:
+    """Call a method and return what its promise comes to.
+
+    A promise that is rejected with no error at all would be an exception in Pyodide's own code, which turns what a
+    call returns into a future, and the wait would not end: so JavaScript makes the call, and waits.
+
+    Args:
+        context: the object.
+        method: the method's name.
+        arguments: values of JavaScript.
+
+    Raises:
+        Rejected: where it is rejected, or the method raises.
+    """
+    try:
+        bound = getattr(context, method).bind(context, *arguments)
+        [outcome] = await js.Promise.allSettled(_map(js.Array.of(0), bound))
+    except (JsException, AttributeError, TypeError) as error:
+        raise Rejected(_kind(error), _text(error)) from None
+    if outcome.status == "rejected":
+        raise Rejected(_kind(outcome.reason), _text(outcome.reason))
+    return outcome.value
+
+
+def _context() -> Any:
+    try:
+        return js.document.modelContext
+    except (JsException, AttributeError) as error:
+        raise Rejected(_kind(error), _text(error)) from None
 
 
 _running: set[asyncio.Task[Any]] = set()
@@ -103,29 +132,31 @@ class _Calls:
             arguments = "{}" if given is None else text_of(given, read)
         except (Unreadable, ValueError):
             arguments = ""  # rejected as anything else that is no JSON
-        task = asyncio.create_task(self._answer(arguments, answer, getattr(options, "signal", None)))
+        task = asyncio.create_task(self._answer(arguments, answer, options))
         _running.add(task)
         task.add_done_callback(_running.discard)
         return answer.promise
 
-    async def _answer(self, arguments: str, answer: Any, signal: Any) -> None:
+    async def _answer(self, arguments: str, answer: Any, options: Any) -> None:
         """Settle the promise of one call; end the call when its caller does."""
         running = asyncio.create_task(self._execute(arguments))
         on_abort = create_proxy(lambda *_: running.cancel())
         try:
+            signal = None if options is None else options.signal
             if signal is not None:
-                signal.addEventListener("abort", on_abort)
+                signal.addEventListener("abort", on_abort, _options({"once": True}))
                 if signal.aborted:
                     running.cancel()
+        except (JsException, AttributeError, TypeError):
+            signal = None  # what is no signal never aborts
+        try:
             answer.resolve(_parse(await running))
         except asyncio.CancelledError:  # its caller has its own error by then; a rejection would be one in the console
             answer.resolve(_parse(payload.encode(failure("The call was cancelled."))))
-        except JsException as error:  # of a signal that is none
-            answer.resolve(_parse(payload.encode(failure(str(error)))))
         finally:
-            running.cancel()
-            if signal is not None:
-                signal.removeEventListener("abort", on_abort)
+            with suppress(JsException, AttributeError, TypeError):
+                if signal is not None:
+                    signal.removeEventListener("abort", on_abort)
             on_abort.destroy()
 
 
@@ -133,5 +164,15 @@ def _options(members: Mapping[str, Any]) -> Any:
     return to_js(members, dict_converter=js.Object.fromEntries)
 
 
-def _kind(error: BaseException) -> str:
-    return str(getattr(error, "name", None) or type(error).__name__)
+def _kind(reason: Any) -> str:
+    try:
+        return str(getattr(reason, "name", None) or type(reason).__name__)
+    except JsException:
+        return "Error"
+
+
+def _text(reason: Any) -> str:
+    try:
+        return str(reason)
+    except JsException:
+        return "an error that cannot be read"
