@@ -5,7 +5,8 @@ Clients of MCP-B have no session id, and none says when it leaves. What can be t
 - `initialize` begins a new client. Requests that carry their revision (2026-07-28 and later), and `server/discover`,
   need no session, so one client stands for all who send such.
 - An answer, and progress of a request of ours, belong to the client that was asked: in all but the first, ids of
-  requests to the peer are made unique. A cancellation belongs to the client whose request it names.
+  requests to the peer are made unique. A cancellation belongs to the client whose request it names. Clients count
+  alike: if requests of two have that id, nothing is cancelled, as it could be the other's.
 - Any other message belongs to the client whose last request it continues, as clients count their requests; otherwise
   to the newest one.
 
@@ -25,6 +26,8 @@ Json = Mapping[str, Any]
 _REVISION = "io.modelcontextprotocol/protocolVersion"
 """In `_meta` of a request that needs no session (MCP specification 2026-07-28)."""
 _DISCOVER = "server/discover"
+_INTRODUCTIONS = ("initialize", _DISCOVER)
+"""The requests that are answered with the server's capabilities."""
 
 
 @dataclass(eq=False)
@@ -34,13 +37,13 @@ class PageClient:
     Attributes:
         number: its number, from 1.
         stateless: whether its requests carry their revision.
-        pending: the ids of its requests that have no answer yet.
+        pending: the methods of its requests that have no answer yet, by id.
         last: the id of its last request.
     """
 
     number: int
     stateless: bool = False
-    pending: dict[Any, None] = field(default_factory=dict)
+    pending: dict[Any, str] = field(default_factory=dict)
     last: Any = None
 
 
@@ -51,15 +54,17 @@ class Routes:
         clients: those that are served, the newest last.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, capabilities: Json | None = None) -> None:
         """Begin without any.
 
         Args:
             most: how many clients with a session are served at once. A further one takes the place of the oldest, of
                 those without pending requests if there are any. With 1, requests without a session are that client's.
+            capabilities: capabilities beyond those of MCP, which each client is told of.
         """
         self.clients: list[PageClient] = []
         self._most = most
+        self._capabilities = capabilities or {}
         self._number = 0
         self._asked: dict[Any, tuple[PageClient, Any]] = {}
         self._tokens: dict[Any, tuple[PageClient, Any]] = {}
@@ -80,14 +85,15 @@ class Routes:
             return client, {**message, "params": {**params, "progressToken": token}}
         if method == "notifications/cancelled":
             id_ = usable_id(params.get("requestId"))
-            owner = next((each for each in self.clients[::-1] if id_ in each.pending), None)
-            if owner is None:
+            owners = [each for each in self.clients if id_ in each.pending]
+            if len(owners) != 1:
                 return None
+            owner = owners[0]
             del owner.pending[id_]
             return owner, message
         client = self._client_for(str(method), params, message.get("id"))
         if "id" in message:
-            client.pending[message["id"]] = None
+            client.pending[message["id"]] = str(method)
             client.last = message["id"]
         return client, message
 
@@ -100,8 +106,8 @@ class Routes:
         """
         method = message.get("method")
         if method is None:
-            client.pending.pop(message.get("id"), None)
-            return message
+            answered = client.pending.pop(message.get("id"), None)
+            return self._introduced(message) if answered in _INTRODUCTIONS else message
         if "id" in message:
             return self._asking(client, message)
         params = message.get("params") or {}
@@ -155,6 +161,14 @@ class Routes:
         client, id_ = asked
         self._tokens = {token: of for token, of in self._tokens.items() if of != asked}
         return client, {**message, "id": id_}
+
+    def _introduced(self, answer: Json) -> Json:
+        """Add the capabilities that the SDK's model has no place for."""
+        result = answer.get("result")
+        if not self._capabilities or not isinstance(result, Mapping):
+            return answer
+        capabilities = {**(result.get("capabilities") or {}), **self._capabilities}
+        return {**answer, "result": {**result, "capabilities": capabilities}}
 
     def _asking(self, client: PageClient, message: Json) -> Json:
         id_ = message["id"]

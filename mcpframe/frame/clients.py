@@ -31,6 +31,7 @@ async def serve_clients(
     serve: Serve,
     *,
     most: int = MOST,
+    capabilities: Mapping[str, Any] | None = None,
 ) -> None:
     """Serve every client of a session, until the session ends or serving one of them raises.
 
@@ -40,18 +41,25 @@ async def serve_clients(
         post: posts a JSON-RPC object.
         serve: serves one client.
         most: how many clients with a session are served at once; with 1, each waits for the end of the one before.
+        capabilities: capabilities beyond those of MCP, which each client is told of.
     """
-    await _Clients(streams[1], messages, post, serve, most).run(streams[0])
+    await _Clients(streams[1], messages, post, serve, Routes(most, capabilities), most).run(streams[0])
 
 
 class _Clients:
     def __init__(
-        self, write: Any, messages: Messages, post: Callable[[Mapping[str, Any]], None], serve: Serve, most: int
+        self,
+        write: Any,
+        messages: Messages,
+        post: Callable[[Mapping[str, Any]], None],
+        serve: Serve,
+        routes: Routes,
+        most: int,
     ) -> None:
         self.write = write
         self.messages = messages
         self.post = post
-        self.routes = Routes(most)
+        self.routes = routes
         self._serve = serve
         self._turn = anyio.Semaphore(most + 1 if most > 1 else 1)  # one client has no session
         self._incoming: dict[PageClient, MemoryObjectSendStream[Any]] = {}

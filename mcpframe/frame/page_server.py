@@ -6,15 +6,18 @@ async def main(page: Page) -> None:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mcpframe.frame.clients import serve_clients
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core.connection import Candidate, Connection, Options, parse_allowed_origins
+from mcpframe.frame.core.dialect import TAB
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.core.events import Event
-from mcpframe.frame.dialects.mcp_b.roles import TAB_SERVER
+from mcpframe.frame.dialects.mcp_b import roles
+from mcpframe.frame.dialects.mcp_b.messages import TAB_CHANNEL
+from mcpframe.frame.peer_session import browser_capability
 from mcpframe.frame.server_module import server_module
 from mcpframe.frame.session import open_session
 
@@ -23,6 +26,8 @@ async def page_server(
     server: Any,
     *,
     allowed_origins: Sequence[str] | None = None,
+    channel: str = TAB_CHANNEL,
+    browser: Mapping[str, Any] | None = None,
     options: Options | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> None:
@@ -31,6 +36,8 @@ async def page_server(
     Args:
         server: the server object.
         allowed_origins: the origins of these clients: the page's own, which is the default.
+        channel: the name of the channel. Servers in one window need one each.
+        browser: the capability `browser`, as for `FrameServer`, whose own it replaces.
         options: deadlines and limits.
         on_event: called with every event of the connection but `Received`.
 
@@ -47,10 +54,11 @@ async def page_server(
     sdk.prepare()
     servers = server_module(target=server)
     messages = servers.messages()
-    connection = Connection([Candidate(TAB_SERVER, allowed)], options=options)
+    connection = Connection([Candidate(roles.server(TAB, channel), allowed)], options=options)
     async with open_session(connection, window.own_window(), on_event=on_event, messages=messages) as session:
 
         async def serve(read: Any, write: Any) -> None:
             await servers.serve(server, read, write)
 
-        await serve_clients(session.streams, messages, session.post, serve)
+        capabilities = browser_capability(server) if browser is None else {"browser": dict(browser)}
+        await serve_clients(session.streams, messages, session.post, serve, capabilities=capabilities)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -52,24 +53,32 @@ class Framed:
 
     Args:
         allowed_origins: As for `FrameServer`.
+        browser: As for `FrameServer`.
 
     Attributes:
         allowed_origins: The origins that were passed: the preferred dialect's, if it was a table; None for none.
         dialect_origins: The lists of the other dialects, where they differ.
+        browser: The capability `browser` of a page server; None for none.
         setup_phase: What was registered with `setup`; None where nothing was.
         ui_function: What was registered with `ui`; None where nothing was.
     """
 
     allowed_origins: tuple[str, ...] | None
     dialect_origins: Mapping[str, tuple[str, ...]]
+    browser: Mapping[str, Any] | None
     setup_phase: SetupPhase | None
     ui_function: UiFunction | None
 
-    def __init__(self, allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None) -> None:
+    def __init__(
+        self,
+        allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None,
+        browser: Mapping[str, Any] | None = None,
+    ) -> None:
         entries = entries_of(allowed_origins)
         lists = None if allowed_origins is None else entries.parse()
         self.allowed_origins = None if lists is None else tuple(lists.common or ())
         self.dialect_origins = entries.own
+        self.browser = None if browser is None else json.loads(json.dumps(browser, allow_nan=False))
         self.setup_phase = self.ui_function = None
         self._peer: ContextVar[PeerSession | None] = ContextVar("mcpframe_peer", default=None)
         self._local_session: FrameSession | None = None
@@ -175,6 +184,12 @@ class Framed:
 def unwrapped(server: object) -> Any:
     """Return the object that an SDK serves: of a wrapped server the wrapped one, otherwise the server itself."""
     return server.wrapped if isinstance(server, Framed) else server
+
+
+def browser_capability(server: object) -> Mapping[str, Any] | None:
+    """Return the capabilities of a page server beyond those of MCP; None for none."""
+    declared = server.browser if isinstance(server, Framed) else None
+    return None if declared is None else {"browser": declared}
 
 
 def _check_author_function(function: object, kind: str, present: object) -> None:

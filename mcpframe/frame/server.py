@@ -68,11 +68,14 @@ class FrameServer(Framed, MCPServer[LifespanT]):
         allowed_origins: The origins of the pages that may embed this server, exact (`"https://chat.example"`);
             `"*"` for everybody. A table has a list for each dialect: `{"sep": [...], "mcp_apps": ["*"]}`. None: those
             of `[tool.mcpframe]` in pyproject.toml, which also wins over this list.
+        browser: The capability `browser`, which MCP-B's clients of the page find among the server's, such as
+            `{"cacheSupported": True}`.
         request_state_security: As for `MCPServer`; None: the state stays in the frame (`sdk.HandleCodec`).
         options: Everything else `MCPServer` takes, by name.
 
     Raises:
         OriginError: An entry of `allowed_origins` can never match, or the list is empty.
+        TypeError: `browser` has a value that JSON has not.
 
     Attributes:
         setup_phase: What was registered with `setup`; None where nothing was.
@@ -84,10 +87,11 @@ class FrameServer(Framed, MCPServer[LifespanT]):
         name: str,
         *,
         allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+        browser: Mapping[str, Any] | None = None,
         request_state_security: RequestStateSecurity | None = None,
         **options: Any,
     ) -> None:
-        Framed.__init__(self, allowed_origins)
+        Framed.__init__(self, allowed_origins, browser)
         MCPServer.__init__(self, name, request_state_security=request_state_security or handle_security(), **options)
         answer_subscriptions(self._lowlevel_server, self._subscriptions)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mcpframe.frame.author_page import end_tasks, running_for
 from mcpframe.frame.core.connection import Candidate, Connection
 from mcpframe.frame.dialects.available import dialect
-from mcpframe.frame.peer_session import Framed
+from mcpframe.frame.peer_session import Framed, browser_capability
 from mcpframe.frame.server_module import server_module
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ async def serve_host(
                     from mcpframe.frame.clients import MOST, serve_clients
 
                     most = 1 if config.program else MOST
-                    await serve_clients(streams, messages, session.post, serve, most=most)
+                    capabilities = browser_capability(target)
+                    await serve_clients(streams, messages, session.post, serve, most=most, capabilities=capabilities)
                 else:
                     await serve(*streams)
                 closed = await session.ended()

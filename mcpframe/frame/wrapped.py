@@ -25,8 +25,13 @@ class WrappedServer(Framed, Generic[ServerT]):
     Any other public attribute is the wrapped server's: `server.tool`, `server.resource`, `server.name`.
     """
 
-    def __init__(self, server: ServerT, allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None) -> None:
-        super().__init__(allowed_origins)
+    def __init__(
+        self,
+        server: ServerT,
+        allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None,
+        browser: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(allowed_origins, browser)
         self._wrapped = server
 
     @property
@@ -58,7 +63,10 @@ class WrappedServer(Framed, Generic[ServerT]):
 
 
 def wrap(
-    server: ServerT, *, allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None = None
+    server: ServerT,
+    *,
+    allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    browser: Mapping[str, Any] | None = None,
 ) -> WrappedServer[ServerT]:
     """Return a server object of any SDK with what a `FrameServer` has: sessions, storage, setup and ui functions.
 
@@ -68,10 +76,12 @@ def wrap(
         server: An `MCPServer` or a lowlevel `Server` of mcp 2.x, a `FastMCP` or a lowlevel `Server` of mcp 1.x, or a
             `FastMCP` of the package fastmcp.
         allowed_origins: As for `FrameServer`.
+        browser: As for `FrameServer`.
 
     Raises:
         EntryError: It is none of them, or wrapped already.
         OriginError: An entry of `allowed_origins` can never match, or the list is empty.
+        TypeError: `browser` has a value that JSON has not.
     """
     if isinstance(server, Framed) or getattr(server, WRAPPER, None) is not None:
         raise EntryError(f"This {type(server).__name__} has setup, ui and sessions already: wrap a server once.")
@@ -80,7 +90,7 @@ def wrap(
             f"An object of type {type(server).__name__} is no MCP server: wrap a FastMCP, an MCPServer or a lowlevel "
             "Server."
         )
-    wrapped = WrappedServer(server, allowed_origins)
+    wrapped = WrappedServer(server, allowed_origins, browser)
     setattr(server, WRAPPER, wrapped)
     if (bus := _subscriptions(server)) is not None:
         updates = import_module("mcpframe.frame.compat.resource_updates")

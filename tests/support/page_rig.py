@@ -33,6 +33,7 @@ class FakeLoader:
     def __init__(self) -> None:
         self.calls: list[tuple[str, ...]] = []
         self.last_words: tuple[dict[str, object], str] | None = None
+        self.leaves = False
 
     def progress(self, text: str) -> None:
         self.calls.append(("progress", text))
@@ -42,7 +43,8 @@ class FakeLoader:
 
     def at_end(self, info: str) -> None:
         words = json.loads(info)
-        self.last_words = words and tuple(words)
+        self.last_words = words and tuple(words[:2])
+        self.leaves = bool(words and words[2:])
 
     def timing(self) -> str:
         return json.dumps(TIMING)

@@ -116,7 +116,7 @@ class IframeWindow:
 
     def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
         """Start to listen, then load the page; see `events.Window`."""
-        iframe, loads = self._iframe, 0
+        iframe, loads = self._iframe, int(self._is_loaded())
 
         def on_load(_: Any) -> None:
             nonlocal loads
@@ -151,11 +151,18 @@ class IframeWindow:
             changed.destroy()
 
         self._stop = stop
-        if self._framing.html is None:
-            iframe.src = self._framing.url
-        else:
-            iframe.srcdoc = self._framing.html
+        self._load()
         return lambda: self._stop()
+
+    def _load(self) -> None:
+        if self._framing.html is None:
+            self._iframe.src = self._framing.url
+        else:
+            self._iframe.srcdoc = self._framing.html
+
+    def _is_loaded(self) -> bool:
+        """Whether the page is loaded before anybody listens."""
+        return False
 
     def post(self, text: str, target_origin: str) -> None:
         """Post to the framed page; see `events.Window`."""
@@ -174,6 +181,59 @@ class IframeWindow:
             self._iframe.style.width = f"min({width}px, 100%)"
         if height is not None:
             self._iframe.style.height = f"{height}px"
+
+
+def iframe_place(target: Any) -> Place | None:
+    """Return the place for an `iframe` element of this page, or a selector of one; None for anything else.
+
+    Args:
+        target: as for `place_of`.
+    """
+    element = js.document.querySelector(target) if isinstance(target, str) else getattr(target, "js", target)
+    if not isinstance(element, JsProxy) or getattr(element, "tagName", "") != "IFRAME":
+        return None
+    return lambda framing: GivenIframe(framing, element)
+
+
+class GivenIframe(IframeWindow):
+    """An `iframe` element that the page has, as a `FramedWindow`: it is left as it is, and stays."""
+
+    def __init__(self, framing: Framing, iframe: Any) -> None:
+        """Prepare to use an element."""
+        super().__init__(framing, iframe.parentNode)
+        self._iframe = iframe
+
+    async def __aenter__(self) -> Self:
+        """Take over the window of the element.
+
+        Raises:
+            StateError: if the element is not in the page.
+        """
+        if not self._iframe.isConnected:
+            raise StateError("The iframe is not in the page.")
+        self._inner = self._iframe.contentWindow
+        self._peer = PeerWindow(self._inner)
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        """Stop to listen."""
+        self._stop()
+
+    def _load(self) -> None:
+        if not self._has_address():
+            super()._load()
+
+    def _is_loaded(self) -> bool:
+        """Whether the next document is another one. Of another origin's, there is no asking whether it is loaded."""
+        if not self._has_address() or js.document.readyState != "complete":
+            return False
+        document = self._iframe.contentDocument
+        return not isinstance(document, JsProxy) or str(document.URL) != "about:blank"
+
+    def _has_address(self) -> bool:
+        return bool(self._iframe.hasAttribute("src") or self._iframe.hasAttribute("srcdoc"))
 
 
 class PopupWindow:

@@ -88,7 +88,7 @@ def test_progress_and_cancellations_belong_to_whom_they_name() -> None:
     assert withdrawn["params"]["requestId"] == asked["id"]
     routes.inbound(request(1))
     routes.inbound(request(1))
-    assert owner(routes, {**cancelled, "params": {"requestId": 1}}) == other.number
+    assert routes.inbound({**cancelled, "params": {"requestId": 1}}) is None, "it could be of either"
     routes.outbound(other, answer(1))
     assert owner(routes, {**cancelled, "params": {"requestId": 1}}) == one.number
     assert routes.inbound({**cancelled, "params": {"requestId": "unknown"}}) is None
@@ -122,3 +122,18 @@ def test_of_a_program_one_client_is_served_at_a_time() -> None:
     assert owner(routes, request(0, "server/discover")) == 1
     assert owner(routes, request(1, "initialize")) == 2
     assert routes.surplus is routes.clients[0]
+
+
+def test_each_client_is_told_of_capabilities_beyond_those_of_mcp() -> None:
+    routes = Routes(8, {"browser": {"cacheSupported": True}})
+    for method in ("initialize", "server/discover"):
+        routes.inbound(request("a", method))
+        said = routes.outbound(routes.clients[-1], {**answer("a"), "result": {"capabilities": {"tools": {}}}})
+        assert said is not None
+        assert said["result"]["capabilities"] == {"tools": {}, "browser": {"cacheSupported": True}}
+    refused = {"jsonrpc": "2.0", "id": "a", "error": {"code": -32602, "message": "no"}}
+    routes.inbound(request("a", "initialize"))
+    assert routes.outbound(routes.clients[-1], refused) == refused
+    routes.inbound(request(1))
+    other = {**answer(1), "result": {"capabilities": {}}}
+    assert routes.outbound(routes.clients[-1], other) == other, "a result of another request"

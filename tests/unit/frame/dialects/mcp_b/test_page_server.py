@@ -13,6 +13,7 @@ from mcp.server.mcpserver import MCPServer
 from docs.generate import DOCS
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.page_server import page_server
+from mcpframe.frame.server import FrameServer
 from tests.support.fake_window import FakeWindow
 from tests.support.mcpb import CHANNEL, to_client, to_server
 from tests.support.page_rig import Rig, bounded, rig
@@ -154,6 +155,7 @@ async def test_a_frame_of_mcp_b_pins_the_page_around_it(rig: Rig) -> None:
     assert answers[0][0]["payload"]["result"]["serverInfo"]["name"] == "test"
     assert answers[0][1] == HOST
     assert rig.loader.last_words == (to_client("mcp-server-stopped"), HOST)
+    assert rig.loader.leaves, "they are posted as the page is left, too"
     task.cancel()
     await asyncio.wait([task])
     assert rig.inner.posted[-1] == (to_client("mcp-server-stopped"), HOST)
@@ -181,6 +183,27 @@ async def test_a_page_server_in_a_page_of_its_author(rig: Rig) -> None:
     said = [message["payload"] for message, _ in rig.own.posted]
     assert said.count("mcp-server-stopped") == 1
     assert said[-1] == "mcp-server-stopped"
+
+
+async def test_the_browser_capability_and_another_channel(rig: Rig) -> None:
+    """The seed's example of the capability negotiation, word for word."""
+    browser = {"multiTabSupport": True, "cacheSupported": True, "elicitation": False}
+    server = FrameServer("an author's", browser=browser)
+    for given, expected in ((None, browser), ({"cacheSupported": False}, {"cacheSupported": False})):
+        before = len(rig.own.posted)
+        posted = rig.own.when_posted(before + 1)
+        task = asyncio.create_task(page_server(server, channel="mine", browser=given))
+        await posted
+        assert rig.own.posted[before] == (to_client("mcp-server-ready", "mine"), "*")
+        rig.own.post(json.dumps(to_server("mcp-check-ready", TAB)), "*")
+        answer, _ = await Client(rig.own, "mine").ask(INITIALIZE)
+        assert answer["payload"]["result"]["capabilities"]["browser"] == expected
+        task.cancel()
+        await asyncio.wait([task])
+    said = [message for message, _ in rig.own.posted if message["direction"] == "server-to-client"]
+    assert {message["channel"] for message in said} == {"mine"}
+    with pytest.raises(TypeError):
+        FrameServer("an author's", browser={"cacheSupported": object()})
 
 
 @pytest.mark.parametrize("line", range(1, 13))
