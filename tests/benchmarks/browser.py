@@ -35,10 +35,16 @@ class BenchmarkBrowser:
     chromium: Path
 
     @contextlib.contextmanager
-    def profile(self) -> Iterator[BrowserContext]:
-        """Start the browser with a profile of its own, empty and on disk, as a person's is."""
+    def profile(self, *, features: str = "") -> Iterator[BrowserContext]:
+        """Start the browser with a profile of its own, empty and on disk, as a person's is.
+
+        Args:
+            features: Features of the browser to switch on.
+        """
+        options = launch_options(self.chromium)
+        options["args"] += [f"--enable-features={features}"] if features else []
         with tempfile.TemporaryDirectory(prefix="mcpframe-profile-", ignore_cleanup_errors=True) as folder:
-            context = self.playwright.chromium.launch_persistent_context(folder, **launch_options(self.chromium))
+            context = self.playwright.chromium.launch_persistent_context(folder, **options)
             context.set_default_timeout(PATIENCE)
             try:
                 yield context

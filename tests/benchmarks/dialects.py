@@ -48,7 +48,9 @@ _PEERS = {
     "mcp_apps": _Peer("App SDK", "."),
     "mcp_ui": _Peer("a page by hand", "tests/npm/mcp-ui-6.1"),
     "mcp_b": _Peer("TypeScript SDK", "tests/npm/mcp-b"),
+    "webmcp": _Peer("a page by hand", "."),
 }
+_FRAMED = ("mcp_apps", "mcp_ui", "mcp_b")
 _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <title>{0}</title>
@@ -100,8 +102,9 @@ def measure_dialects(
         return [
             _start("mcp_b", sites.pi.url, _CALL, browser, sites, pages, starts),
             _start("mcp_ui", sites.acting.url, ("echo", {"text": "a"}), browser, sites, pages, starts),
-            *(_framed_calls(dialect, browser, sites, pages, calls) for dialect in _PEERS),
-            _tab_calls(browser, sites, pages, calls),
+            *(_framed_calls(dialect, browser, sites, pages, calls) for dialect in _FRAMED),
+            _tab_calls("mcp_b", browser, sites, pages, calls),
+            _tab_calls("webmcp", browser, sites, pages, calls),
         ]
 
 
@@ -159,20 +162,20 @@ def _framed_calls(dialect: str, browser: BenchmarkBrowser, sites: Sites, pages: 
         )
 
 
-def _tab_calls(browser: BenchmarkBrowser, sites: Sites, pages: _Pages, rounds: int) -> Figure:
+def _tab_calls(dialect: str, browser: BenchmarkBrowser, sites: Sites, pages: _Pages, rounds: int) -> Figure:
     """Calls in pages of their own, by a script in the same window: the server's page is in front while it is asked."""
-    ours, peer = _both("mcp_b")
+    ours, peer = _both(dialect)
     with (
-        browser.profile() as context,
-        _tab(context, sites.echo.url, pages, ours) as mine,
-        _tab(context, pages.peer("mcp_b"), pages, peer) as other,
+        browser.profile(features="WebMCP" if dialect == "webmcp" else "") as context,
+        _tab(dialect, context, sites.echo.url, pages, ours) as mine,
+        _tab(dialect, context, pages.peer(dialect), pages, peer) as other,
     ):
-        return _calls("round trip in a tab, mcp_b, 100 bytes", peer, {ours: mine, peer: other}, rounds)
+        return _calls(f"round trip in a tab, {dialect}, 100 bytes", peer, {ours: mine, peer: other}, rounds)
 
 
 @contextlib.contextmanager
-def _tab(context: BrowserContext, url: str, pages: _Pages, peer: str) -> Iterator[HostPage]:
-    script = (pages.scripts / "mcp_b_host.js").read_text("utf-8")
+def _tab(dialect: str, context: BrowserContext, url: str, pages: _Pages, peer: str) -> Iterator[HostPage]:
+    script = (pages.scripts / f"{dialect}_host.js").read_text("utf-8")
     with host_page(context, url) as tab:
         # In a task of its own: what is evaluated is exempt from the page's policy until it returns, which zod notices.
         tab.page.evaluate(f"() => new Promise((done) => setTimeout(() => {{ {script}; done(); }}))")
