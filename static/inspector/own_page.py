@@ -1,7 +1,7 @@
 """A server's own page in place of the published one, while its author works on it.
 
-The view of a tool often is the bundle of the same project: its HTML frames the address where that is published. In the
-inspector the page that is being worked on is framed instead.
+The view of a tool often is the bundle of the same project: its HTML frames the address where that is published. A UI
+resource may be that address. In the inspector the page that is being worked on is framed instead.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class OwnPage:
             return self._page(uri)
         result: types.ReadResourceResult = await self._client.read_resource(uri, **more)
         published = next((url for one in result.contents if (url := bundle_of(getattr(one, "text", "")))), "")
-        if not published or published == self._url or _name(published) != _name(self._url):
+        if not is_published(published, self._url):
             return result
         self._replaced(published)
         return self._page(uri)
@@ -66,6 +66,11 @@ def bundle_of(html: str) -> str:
     """Return the address of the bundle that a view's HTML frames; empty if it is no such view."""
     found = _BUNDLE.search(html[:4096])
     return unescape(found[1]) if found else ""
+
+
+def is_published(published: str, own: str) -> bool:
+    """Return whether an address is where the project's page is published: another one that ends in the same name."""
+    return bool(published) and published != own and _name(published) == _name(own)
 
 
 def _name(url: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from json_values import same
 from mcpframe.frame.ui import Element, Page
 from media import data_url, decoded, file_name, media_type, shown_as, size_text, web_address
-from tree import add_copy, json_tree
+from tree import add_copy, folded_tree, json_tree
 
 __all__ = ["Read", "json_tree", "show_result"]
 
@@ -224,14 +224,7 @@ class _View:
 
     def folded(self, place: Element, title: str, value: Any) -> None:
         """Show a value as a tree that is built when it is opened."""
-        node = place.add("details", class_="result-folded")
-        node.add("summary", title)
-
-        def fill() -> None:
-            stop()
-            json_tree(self._page, node, value, label=title)
-
-        stop = node.on("toggle", fill)
+        folded_tree(self._page, place, title, value)
 
     def _address(self, place: Element, uri: Any) -> None:
         address = web_address(uri)

@@ -13,11 +13,11 @@ from connection import Connection
 from mcpframe import Page
 from mcpframe.frame.core.events import Wire
 from panels.about import About
+from panels.live_view import Hosting
 from panels.logs import Logs
 from panels.preview import Preview
 from panels.prompts import Prompts
 from panels.resources import Resources
-from panels.tool_view import Hosting
 from panels.tools import Tools
 from servers import ERAS, Server
 from tabs import Tabs
@@ -110,17 +110,17 @@ class ServerView:
         self.changed()
 
     def _build_tabs(self, place: Any) -> None:
-        page, connection = self._page, self.connection
+        page, connection, hosting = self._page, self.connection, self._hosting()
         self._tabs = tabs = Tabs(page, place, "What the server offers")
         self._panels = {name: tabs.add(name.capitalize()) for name in ("tools", "resources", "prompts")}
-        self._resources = Resources(page, self._panels["resources"], connection)
+        self._resources = Resources(page, self._panels["resources"], connection, hosting)
         self._lists: dict[str, Tools | Resources | Prompts] = {
-            "tools": Tools(page, self._panels["tools"], connection, self._resources.read, self._hosting()),
+            "tools": Tools(page, self._panels["tools"], connection, self._resources.read, hosting),
             "resources": self._resources,
-            "prompts": Prompts(page, self._panels["prompts"], connection, self._resources.read),
+            "prompts": Prompts(page, self._panels["prompts"], connection, self._resources.read, hosting),
         }
         self._preview_panel = tabs.add("As a view")
-        self._preview = Preview(page, self._preview_panel, connection, self._hosting())
+        self._preview = Preview(page, self._preview_panel, connection, hosting)
         self._logs = Logs(page, tabs.add("Logs"), connection)
         WireView(page, tabs.add("Wire"), self._wire, name=lambda: self.server.name)
         TimelineView(page, tabs.add("Timeline"), self._timeline, self._wire)
@@ -130,7 +130,7 @@ class ServerView:
         return Hosting(
             sandbox=self._sandbox,
             is_own=lambda: self._is_own(self.server.url),
-            on_wire=lambda message: self._wire.record(message, "view"),
+            on_wire=self._wire.record,
         )
 
     # Called by the shell

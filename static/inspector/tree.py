@@ -53,6 +53,19 @@ def add_copy(page: Page, place: Element, text: Any, what: str) -> None:
     button.on("click", copy)
 
 
+def folded_tree(page: Page, place: Element, title: str, value: Any) -> Element:
+    """Show a value as a tree that is built when it is opened, and return the new element."""
+    node = place.add("details", class_="result-folded")
+    node.add("summary", title)
+
+    def fill() -> None:
+        stop()
+        json_tree(page, node, value, label=title)
+
+    stop = node.on("toggle", fill)
+    return node
+
+
 def preview(value: Any) -> str:
     """Return a one-line preview of an object or array, from its first parts only."""
     count = len(value)

@@ -1,4 +1,7 @@
-"""What a view asks of its host and tells it, as a list, and what the model would know from it."""
+"""What a view asks of its host and tells it, as a list, and what the model would know from it.
+
+A page that floods its host costs the host little: beyond a pace, entries are only counted.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,13 @@ from typing import Any
 
 from mcpframe import Page
 from mcpframe.frame.elements import Element
+from pace import Pace
 from results import json_tree, show_result
 
 MOST = 200
 """How many entries are shown."""
+BURST, PER_SECOND = 50, 10
+"""How many entries may come at once, and then in each second."""
 
 Json = Mapping[str, Any]
 
@@ -19,25 +25,35 @@ Json = Mapping[str, Any]
 class Activity:
     """The list of one view."""
 
-    def __init__(self, page: Page, place: Element) -> None:
+    def __init__(self, page: Page, place: Element, *, name: str = "Activity of the view") -> None:
         """Build an empty list, which is hidden until there is something in it."""
         self._page = page
+        self._pace = Pace(burst=BURST, per_second=PER_SECOND)
+        self._missed = 0
+        self._told: Element | None = None
         self._context_box = place.add("section", role="region", aria_label="Model context", hidden=True)
         self._context_box.add("h4", "Model context")
         self._context = self._context_box.add("div", class_="insp-model-context")
         self._box = place.add("section", hidden=True)
-        self._box.add("h4", "Activity of the view")
-        self._list = self._box.add("ul", role="log", aria_label="Activity of the view", class_="insp-activity")
+        self._box.add("h4", name)
+        self._list = self._box.add("ul", role="log", aria_label=name, class_="insp-activity", tabindex="0")
 
-    def note(self, what: str, text: str = "", blocks: Sequence[Json] = ()) -> None:
+    def note(self, what: str, text: str = "", blocks: Sequence[Json] = ()) -> Element | None:
         """Add an entry.
 
         Args:
             what: what the view did, in a few words.
             text: more about it.
             blocks: content blocks to show.
+
+        Returns:
+            The entry; None if there were too many at once.
         """
+        if not self._pace.passes():
+            self._miss()
+            return None
         self._box.hidden = False
+        self._told = None
         entry = self._list.add("li")
         entry.add("time", datetime.now().astimezone().strftime("%H:%M:%S"), class_="quiet")
         entry.add("strong", what)
@@ -45,7 +61,19 @@ class Activity:
             entry.add("span", text, class_="insp-text")
         if blocks:
             show_result(self._page, entry.add("div"), {"content": list(blocks)})
-        while len(self._list.js.children) > MOST:
+        self._cut()
+        return entry
+
+    def _miss(self) -> None:
+        """Count one more in the last line."""
+        if self._told is None:
+            self._told, self._missed = self._list.add("li", class_="quiet"), 0
+            self._cut()
+        self._missed += 1
+        self._told.text = f"{self._missed:,} more came too fast to be listed."
+
+    def _cut(self) -> None:
+        while self._list.js.childElementCount > MOST:
             self._list.js.firstElementChild.remove()
 
     def model_context(self, blocks: Sequence[Json], structured: Json | None) -> None:
@@ -62,5 +90,6 @@ class Activity:
     def clear(self) -> None:
         """Remove everything."""
         self._list.clear()
+        self._told = None
         self._context.clear()
         self._box.hidden = self._context_box.hidden = True

@@ -12,6 +12,8 @@ MODES: Final = {"inline": "Inline", "fullscreen": "Full screen", "pip": "Picture
 THEMES: Final = {"light": "Light", "dark": "Dark"}
 WIDTHS: Final = {"": "As wide as here", "320": "320 px", "480": "480 px", "768": "768 px"}
 HEIGHTS: Final = {"": "As high as it is", "200": "At most 200 px", "400": "At most 400 px", "800": "At most 800 px"}
+FOLLOWS: Final = {"height": "Follows its height", "both": "Follows its size", "": "Keeps its size"}
+"""What of the size that its page reports a frame follows."""
 
 
 @dataclass(frozen=True)

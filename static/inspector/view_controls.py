@@ -1,29 +1,35 @@
-"""The controls of a view's surroundings: theme, display mode, size, locale, and how it gets its arguments."""
+"""The controls of a page's surroundings: theme, display mode, size, locale, and how it is served."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from typing import Any, Final
 
 from mcpframe import Page
 from mcpframe.frame.elements import Element
-from view_context import HEIGHTS, MODES, THEMES, WIDTHS, Surroundings
+from view_context import FOLLOWS, HEIGHTS, MODES, THEMES, WIDTHS, Surroundings
+
+PATIENCE: Final = 120
+"""Seconds that an action of a page waits for its answer, unless the user says otherwise."""
+LONGEST: Final = 3600
 
 
-class ViewControls:
+class Controls:
     """A row of controls.
 
     Attributes:
         surroundings: what is chosen.
     """
 
-    def __init__(self, page: Page, place: Element, changed: Callable[[], None]) -> None:
-        """Build the row, with what this browser prefers.
+    def __init__(self, page: Page, place: Element, changed: Callable[[], None], label: str) -> None:
+        """Build an empty row, with what this browser prefers.
 
         Args:
             page: the page.
             place: where to.
             changed: called after each change of the surroundings.
+            label: the accessible name of the row.
         """
         self._changed = changed
         window = page.js.defaultView
@@ -33,16 +39,54 @@ class ViewControls:
             locale=str(window.navigator.language or ""),
             time_zone=str(window.Intl.DateTimeFormat().resolvedOptions().timeZone or ""),
         )
-        row = place.add("div", class_="insp-row insp-bar", role="group", aria_label="Surroundings of the view")
-        self._select(row, "Theme", "theme", THEMES)
-        self._mode = self._select(row, "Display", "mode", MODES)
-        self._select(row, "Width", "width", WIDTHS)
-        self._select(row, "Height", "height", HEIGHTS)
-        locale = row.add("label", "Locale").add("input", size="7", spellcheck="false", placeholder="en-US")
+        self._row = place.add("div", class_="insp-row insp-bar", role="group", aria_label=label)
+        self._mode: Element | None = None
+
+    def choose_mode(self, mode: str) -> None:
+        """Show a display mode that the view has asked for; `changed` is not called."""
+        assert self._mode is not None
+        self._mode.value = mode
+        self.surroundings = replace(self.surroundings, mode=mode)
+
+    def _choose(self, **chosen: str) -> None:
+        self.surroundings = replace(self.surroundings, **chosen)
+        self._changed()
+
+    def _offer(self, label: str, name: str, options: Mapping[str, str]) -> Element:
+        """Add a choice of the surroundings."""
+        select = self._select(label, options)
+        select.value = getattr(self.surroundings, name)
+        select.on("change", lambda: self._choose(**{name: select.value}))
+        return select
+
+    def _select(self, label: str, options: Mapping[str, str]) -> Element:
+        select = self._row.add("label", label).add("select")
+        for value, text in options.items():
+            select.add("option", text, value=value)
+        return select
+
+    def _check(self, label: str) -> Element:
+        line = self._row.add("label", class_="insp-check")
+        box = line.add("input", type="checkbox")
+        line.add("span", label)
+        return box
+
+
+class ViewControls(Controls):
+    """The controls of a view of MCP Apps."""
+
+    def __init__(self, page: Page, place: Element, changed: Callable[[], None]) -> None:
+        """Build the row; the parameters are those of `Controls`."""
+        super().__init__(page, place, changed, "Surroundings of the view")
+        self._offer("Theme", "theme", THEMES)
+        self._mode = self._offer("Display", "mode", MODES)
+        self._offer("Width", "width", WIDTHS)
+        self._offer("Height", "height", HEIGHTS)
+        locale = self._row.add("label", "Locale").add("input", size="7", spellcheck="false", placeholder="en-US")
         locale.value = self.surroundings.locale
         locale.on("change", lambda: self._choose(locale=locale.value.strip()))
-        self._stream = self._check(row, "Stream the arguments")
-        self._wasm = self._check(row, "Allow WebAssembly")
+        self._stream = self._check("Stream the arguments")
+        self._wasm = self._check("Allow WebAssembly")
 
     @property
     def streams(self) -> bool:
@@ -54,25 +98,46 @@ class ViewControls:
         """Whether the view's own page may run WebAssembly, which some hosts forbid."""
         return self._wasm.checked
 
-    def choose_mode(self, mode: str) -> None:
-        """Show a display mode that the view has asked for; `changed` is not called."""
-        self._mode.value = mode
-        self.surroundings = replace(self.surroundings, mode=mode)
 
-    def _choose(self, **chosen: str) -> None:
-        self.surroundings = replace(self.surroundings, **chosen)
-        self._changed()
+class UiControls(Controls):
+    """The controls of the page of a UI resource."""
 
-    def _select(self, row: Element, label: str, name: str, options: Mapping[str, str]) -> Element:
-        select = row.add("label", label).add("select")
-        for value, text in options.items():
-            select.add("option", text, value=value)
-        select.value = getattr(self.surroundings, name)
-        select.on("change", lambda: self._choose(**{name: select.value}))
-        return select
+    def __init__(
+        self, page: Page, place: Element, changed: Callable[[], None], reload: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Build the row.
 
-    def _check(self, row: Element, label: str) -> Element:
-        line = row.add("label", class_="insp-check")
-        box = line.add("input", type="checkbox")
-        line.add("span", label)
-        return box
+        Args:
+            page: the page.
+            place: where to.
+            changed: called after each change of the surroundings.
+            reload: shows the page again: what it follows is chosen before.
+        """
+        super().__init__(page, place, changed, "Surroundings of the page")
+        self._mode = self._offer("Display", "mode", MODES)
+        self._offer("Width", "width", WIDTHS)
+        self._follows = self._select("Frame", FOLLOWS)
+        self._follows.on("change", reload)
+        self._tools = self._select("Tool calls", {"": "Answer by hand", "call": "Call the named tool"})
+        self._wait = self._row.add("label", "Seconds to answer").add(
+            "input", type="number", min="1", max=str(LONGEST), value=str(PATIENCE)
+        )
+
+    @property
+    def follows(self) -> Any:
+        """What of its reported size the frame follows: `auto_resize` of `UiHost`."""
+        return {"both": True, "": False}.get(self._follows.value, self._follows.value)
+
+    @property
+    def calls_tools(self) -> bool:
+        """Whether the page's calls go to the server's tools without a question."""
+        return self._tools.value == "call"
+
+    @property
+    def patience(self) -> float:
+        """How many seconds an action waits for its answer."""
+        try:
+            seconds = float(self._wait.value)
+        except ValueError:
+            return PATIENCE
+        return seconds if 0 < seconds <= LONGEST else PATIENCE

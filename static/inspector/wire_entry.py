@@ -24,8 +24,17 @@ KINDS: Final = {
 }
 """The kinds of messages, and their visible names."""
 
-PEERS: Final = {"server": "Server", "view": "View"}
+PEERS: Final = {"server": "Server", "view": "View", "page": "UI resource"}
 """The other ends, and their visible names."""
+
+DIALECTS: Final = {"sep": "SEP postMessage", "mcp_apps": "MCP Apps", "mcp_ui": "mcp-ui", "mcp_b": "MCP-B"}
+"""The dialects, and their visible names."""
+
+_TOLD: Final = (
+    *("name", "uri", "level", "progress", "reason"),
+    *("toolName", "intent", "prompt", "message", "url", "requestType"),
+)
+"""The members of a message's params that the list shows."""
 
 _PARSED: Final = 256 * 1024
 """Characters of the longest text that is parsed; of a longer one, only both ends are read."""
@@ -59,6 +68,7 @@ class Entry:
         count: how often it came; messages of one origin that are rejected unread share one entry.
         step: of a handshake, the visible name of this step; empty otherwise.
         peer: who is at the other end: one of `PEERS`.
+        dialect: the dialect that it is in; empty if it was not read, or is of none.
     """
 
     number: int
@@ -77,6 +87,7 @@ class Entry:
     count: int = 1
     step: str = ""
     peer: str = "server"
+    dialect: str = ""
 
     @property
     def value(self) -> Any:
@@ -114,6 +125,7 @@ def _outline(text: str) -> dict[str, Any] | None:
 def describe(entry: Entry, text: str) -> Any:
     """Fill in an entry's description of a message, and return its parsed text; None if it is too long to be parsed."""
     message, wire, body = _look_at(text)
+    entry.dialect = wire.dialect if wire else ""
     if body is None:
         entry.kind, entry.title = "handshake", shown(wire.kind) if wire else "Unknown"
         entry.step = wire.step if wire else ""
@@ -122,7 +134,9 @@ def describe(entry: Entry, text: str) -> Any:
         entry.id = json.dumps(body["id"])
     method = body.get("method")
     if isinstance(method, str):
-        entry.kind, entry.title = "request" if entry.id else "notification", shown(method)
+        # The dialect's own name of it: in mcp-ui, an acknowledgement stands for progress.
+        name = wire.kind if wire and wire.dialect == "mcp_ui" else method
+        entry.kind, entry.title = "request" if entry.id else "notification", shown(name)
         entry.note = _note(body.get("params"))
     elif isinstance(body.get("error"), dict):
         error = body["error"]
@@ -136,7 +150,7 @@ def describe(entry: Entry, text: str) -> Any:
 def _note(params: Any) -> str:
     if not isinstance(params, dict):
         return ""
-    for name in ("name", "uri", "level", "progress", "reason"):
+    for name in _TOLD:
         value = params.get(name)
         if isinstance(value, str | int | float) and not isinstance(value, bool):
             return shown(str(value))

@@ -123,7 +123,7 @@ class WireLog:
                 "size": entry.size,
             }
             if entry.peer != "server":
-                fields["peer"] = entry.peer
+                fields |= {"peer": entry.peer, "dialect": entry.dialect}
             if entry.refused is not None:
                 fields["refused"] = entry.refused
             if entry.count > 1:

@@ -19,7 +19,7 @@ from mcpframe import Page
 from mcpframe.frame.dialects.available import bare_body
 from mcpframe.frame.elements import Element, PageEvent
 from results import json_tree
-from wire_entry import KINDS, PEERS, RECEIVED, SENT, Entry
+from wire_entry import DIALECTS, KINDS, PEERS, RECEIVED, SENT, Entry
 from wire_filter import Filter, Selection
 from wire_log import WireLog
 
@@ -304,6 +304,8 @@ class WireView:
 
     def _facts_of(self, entry: Entry) -> dict[str, str]:
         facts = {"Time": datetime.fromtimestamp(entry.time).astimezone().isoformat(" ", "milliseconds")}
+        if entry.dialect:
+            facts["Dialect"] = DIALECTS.get(entry.dialect, entry.dialect)
         facts["To" if entry.direction == SENT else "From"] = entry.origin
         if entry.refused is not None:
             facts["Refused"] = entry.refused

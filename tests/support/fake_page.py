@@ -106,6 +106,13 @@ class FakeElement:
         return sum(isinstance(node, FakeElement) for node in self.nodes)
 
     @property
+    def firstElementChild(self) -> FakeElement | None:
+        return next((node for node in self.nodes if isinstance(node, FakeElement)), None)
+
+    def contains(self, other: object) -> bool:
+        return other is self or any(isinstance(node, FakeElement) and node.contains(other) for node in self.nodes)
+
+    @property
     def textContent(self) -> str:
         return "".join(node if isinstance(node, str) else node.textContent for node in self.nodes)
 

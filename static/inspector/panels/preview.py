@@ -12,7 +12,8 @@ from jsontext import NotJson, read_json
 from mcpframe import Page
 from mcpframe.frame.elements import Element
 from own_page import PAGE_URI
-from panels.tool_view import Hosting, ToolView
+from panels.live_view import Hosting
+from panels.tool_view import ToolView
 
 _RESULT = '{"content": [{"type": "text", "text": "A result"}], "structuredContent": {}}'
 

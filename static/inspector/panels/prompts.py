@@ -13,18 +13,22 @@ from mcpframe.frame.elements import Element
 from panels.calling import Calling, Read
 from panels.completing import offer_completions
 from panels.listing import Item, Listing
+from panels.live_view import Hosting
 from panels.paging import all_pages
+from panels.ui_view import UiView, add_outcome
 from telling import wire
 
 
 class Prompts:
     """The panel of prompts."""
 
-    def __init__(self, page: Page, place: Element, connection: Connection, read: Read) -> None:
+    def __init__(self, page: Page, place: Element, connection: Connection, read: Read, hosting: Hosting) -> None:
         """Build the panel; the parameters are those of `Tools`."""
         self._page = page
         self._connection = connection
         self._read = read
+        self._hosting = hosting
+        self._ui: UiView | None = None
         self._listing = Listing(place, "Prompts", "This server has no prompts.", self._show)
 
     async def refresh(self) -> int:
@@ -34,22 +38,32 @@ class Prompts:
             prompts: list[types.Prompt] = []
         else:
             prompts = await all_pages(client.list_prompts, "prompts")
+        ui = self._ui
         self._listing.fill([Item(prompt.name, prompt.name, prompt.title or "", wire(prompt)) for prompt in prompts])
+        if ui is not None and ui is self._ui:
+            await ui.renew()
         return len(prompts)
 
     def _show(self, item: Item, place: Element) -> None:
         prompt = item.data
+        if self._ui is not None:
+            self._page.run(self._ui.close, "Removing a page")
         place.add("h3", prompt.get("title") or item.name)
         if prompt.get("description"):
             place.add("p", prompt["description"], class_="insp-message")
 
         async def get(arguments: Any, progress: ProgressFnT) -> dict[str, Any]:
             texts = {name: str(value) for name, value in (arguments or {}).items()}
-            return wire(await self._connection.ready.get_prompt(item.name, texts, meta=self._connection.request_meta))
+            connection = self._connection
+            await ui.show(None)
+            answer = wire(await connection.ready.get_prompt(item.name, texts, meta=connection.request_meta))
+            await ui.show(answer)
+            return answer
 
         schema = schema_of(prompt.get("arguments") or [])
         label = f"Arguments of {item.name}"
         calling = Calling(self._page, place, schema, "Get", get, label=label, read=self._read)
+        ui = self._ui = UiView(self._page, add_outcome(place, calling), self._connection, self._hosting)
         reference = types.PromptReference(type="ref/prompt", name=item.name)
         offer_completions(self._connection, calling, reference, list(schema["properties"]))
 

@@ -14,7 +14,9 @@ from mcpframe.frame.elements import Element
 from panels.calling import Calling
 from panels.completing import offer_completions
 from panels.listing import Item, Listing
+from panels.live_view import Hosting
 from panels.paging import all_pages
+from panels.ui_view import UiView, add_outcome
 from results import json_tree
 from telling import wire
 
@@ -22,10 +24,12 @@ from telling import wire
 class Resources:
     """The panel of resources and of their templates."""
 
-    def __init__(self, page: Page, place: Element, connection: Connection) -> None:
+    def __init__(self, page: Page, place: Element, connection: Connection, hosting: Hosting) -> None:
         """Build the panel; the parameters are those of `Tools`."""
         self._page = page
         self._connection = connection
+        self._hosting = hosting
+        self._ui: UiView | None = None
         self._listing = Listing(place, "Resources", "This server has no resources.", self._show)
 
     async def refresh(self) -> int:
@@ -37,14 +41,27 @@ class Resources:
             items += [_item(one, str(one.uri), "") for one in resources]
             templates = await all_pages(client.list_resource_templates, "resource_templates")
             items += [_item(one, one.uri_template, "template ") for one in templates]
+        ui = self._ui
         self._listing.fill(items)
+        if ui is not None and ui is self._ui:
+            await ui.renew()
         return len(items)
 
     async def read(self, uri: str) -> dict[str, Any]:
         """Read a resource, and return the result as it is on the wire."""
         return wire(await self._connection.ready.read_resource(uri, meta=self._connection.request_meta))
 
+    async def _read_live(self, uri: str, ui: UiView) -> dict[str, Any]:
+        """Read a resource that is shown live if it is a UI resource."""
+        await ui.show(None)
+        answer = await self.read(uri)
+        await ui.show(answer)
+        return answer
+
     def _show(self, item: Item, place: Element) -> None:
+        if self._ui is not None:
+            self._page.run(self._ui.close, "Removing a page")
+        self._ui = None
         place.add("h3", item.name)
         place.add("p", class_="quiet").add("code", item.note)
         if item.data.get("description"):
@@ -59,10 +76,11 @@ class Resources:
 
     def _show_resource(self, uri: str, place: Element) -> None:
         async def read(_: Any, progress: ProgressFnT) -> dict[str, Any]:
-            return await self.read(uri)
+            return await self._read_live(uri, ui)
 
         self._show_following(uri, place)
-        Calling(self._page, place, None, "Read", read, label=f"Read {uri}", read=self.read)
+        calling = Calling(self._page, place, None, "Read", read, label=f"Read {uri}", read=self.read)
+        ui = self._ui = UiView(self._page, add_outcome(place, calling), self._connection, self._hosting)
 
     def _show_following(self, uri: str, place: Element) -> None:
         row = place.add("div", class_="insp-row")
@@ -98,7 +116,8 @@ class Resources:
             return
 
         async def read(values: Any, progress: ProgressFnT) -> dict[str, Any]:
-            return await self.read(template.expand({name: value for name, value in (values or {}).items() if value}))
+            given = {name: value for name, value in (values or {}).items() if value}
+            return await self._read_live(template.expand(given), ui)
 
         names = template.variable_names
         schema = {
@@ -107,6 +126,7 @@ class Resources:
             "required": [name for name in names if name not in template.query_variable_names],
         }
         calling = Calling(self._page, place, schema, "Read", read, label=f"Variables of {text}", read=self.read)
+        ui = self._ui = UiView(self._page, add_outcome(place, calling), self._connection, self._hosting)
         reference = types.ResourceTemplateReference(type="ref/resource", uri=text)
         offer_completions(self._connection, calling, reference, names)
 

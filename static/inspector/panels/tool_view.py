@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,11 +13,11 @@ from connection import Connection
 from mcpframe import AppHost, Page
 from mcpframe.frame.app_host import RunningView
 from mcpframe.frame.core.errors import McpFrameError
-from mcpframe.frame.core.events import Wire
 from mcpframe.frame.elements import Element
 from mcpframe.frame.partial_arguments import partial_arguments
 from own_page import OwnPage
 from panels.calling import Calling, duration
+from panels.live_view import Hosting, LiveView
 from results import json_tree
 from telling import sentence, wire
 from view_activity import Activity
@@ -30,22 +30,6 @@ PACE = 0.08
 """Seconds between two pieces: about as fast as a model writes."""
 PATIENCE = 30.0
 """Seconds that a call waits for the view to be ready for streamed arguments."""
-
-
-@dataclass(frozen=True)
-class Hosting:
-    """What views need of the inspector.
-
-    Attributes:
-        sandbox: returns the address of the sandbox proxy; empty if there is none.
-        is_own: returns whether the server is one of the user's own projects, which were named on the command line. Its
-            views have the sandbox's origin, and frame its page where they would frame the published one.
-        on_wire: called with every message between the inspector and a view.
-    """
-
-    sandbox: Callable[[], str]
-    is_own: Callable[[], bool]
-    on_wire: Callable[[Wire], None]
 
 
 @dataclass
@@ -67,12 +51,14 @@ class Shown:
     given: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class ToolView:
+class ToolView(LiveView[RunningView]):
     """The view of one tool.
 
     Attributes:
         shown: the call that it shows last; None before the first one.
     """
+
+    _controls: ViewControls
 
     def __init__(
         self, page: Page, place: Element, connection: Connection, tool: Mapping[str, Any], hosting: Hosting
@@ -86,32 +72,17 @@ class ToolView:
             tool: the tool as `tools/list` has it.
             hosting: what the inspector has for views.
         """
+        super().__init__(page, place, "View")
         self.shown: Shown | None = None
-        self._page = page
         self._connection = connection
         self._name = str(tool["name"])
         self._title = str(tool.get("title") or self._name)
         self._hosting = hosting
-        self._running: RunningView | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._stop = asyncio.Event()
-        region = place.add("section", role="region", aria_label="View", class_="insp-view")
-        head = region.add("div", class_="insp-row")
-        head.add("h4", "View")
-        self._status = head.add("span", role="status", class_="quiet")
-        self._again = head.add("button", "Reload", type="button", class_="small", hidden=True)
-        self._remove = head.add("button", "Tear down", type="button", class_="small", hidden=True)
-        self._controls = ViewControls(page, region, self._on_change)
-        self._problem = region.add("p", role="alert", class_="insp-problem", hidden=True)
-        self._stage = region.add("div", class_="insp-stage", data_mode="inline")
-        back = self._stage.add("button", "Back to inline", type="button", class_="insp-stage-back")
-        self._frame = self._stage.add("div", class_="insp-view-frame")
-        self._activity = Activity(page, region)
-        self._tools = region.add("details", class_="insp-more", hidden=True)
-        self._policy = region.add("details", class_="insp-more", hidden=True)
-        self._again.on("click", self.reload)
-        self._remove.on("click", self.close)
-        back.on("click", lambda: self._become("inline"))
+        self._controls = ViewControls(page, self._region, self._on_change)
+        self._add_stage()
+        self._activity = Activity(page, self._region)
+        self._tools = self._region.add("details", class_="insp-more", hidden=True)
+        self._policy = self._region.add("details", class_="insp-more", hidden=True)
 
     async def begin(self, arguments: Any) -> Shown:
         """Show a call whose result follows with `over`; if arguments are streamed, wait until the view has them."""
@@ -131,58 +102,30 @@ class ToolView:
         if self.shown:
             await self.replay(self.shown)
 
-    async def close(self) -> None:
-        """Tear the view down."""
-        task, self._task = self._task, None
-        self._stop.set()
-        if task is not None:
-            await asyncio.wait([task])
-
     # How
 
     async def _show(self, shown: Shown) -> None:
-        await self.close()
+        await self._clear()
         self.shown = shown
-        self._stop = asyncio.Event()
-        self._activity.clear()
         for old in (self._tools, self._policy):
             old.clear()
             old.hidden = True
-        self._problem.hidden = True
         if not self._hosting.sandbox():
             self._tell_problem("Views need a sandbox on another origin, which only mcpframe inspect and dev serve.")
             shown.given.set()
             return
-        self._task = asyncio.ensure_future(self._hold(shown, self._stop))
+        self._begin()
 
-    async def _hold(self, shown: Shown, stop: asyncio.Event) -> None:
-        """Show the view until it ends or is to be removed: one task opens and closes it."""
-        try:
-            self._status.text = "Starting …"
-            self._again.hidden = self._remove.hidden = False
-            async with self._host().show(self._frame, reason="The inspector removes the view.") as view:
-                self._running = view
-                self._show_policy(view)
-                feeding = asyncio.ensure_future(self._feed(view, shown))
-                ended = asyncio.ensure_future(view.ended())
-                stopped = asyncio.ensure_future(stop.wait())
-                try:
-                    await asyncio.wait((ended, stopped), return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    for task in (feeding, ended, stopped):
-                        task.cancel()
-                    await asyncio.gather(feeding, stopped, return_exceptions=True)
-                if ended.done() and not ended.cancelled() and not stop.is_set():
-                    error = ended.result().error
-                    self._tell_problem(f"The view has ended. {sentence(error) if error else ''}".strip())
-            self._status.text = "Removed."
-        except Exception as error:  # noqa: BLE001  any failure of a view is shown beside the result
-            self._tell_problem(sentence(error))
-        finally:
-            self._running = None
-            self._remove.hidden = True
-            self._become("inline")
-            shown.given.set()
+    def _open(self) -> AbstractAsyncContextManager[RunningView]:
+        return self._host().show(self._frame, reason="The inspector removes the view.")
+
+    async def _ended(self, running: RunningView) -> str:
+        error = (await running.ended()).error
+        return f"The view has ended. {sentence(error) if error else ''}".strip()
+
+    def _over(self) -> None:
+        if self.shown is not None:
+            self.shown.given.set()
 
     def _host(self) -> AppHost:
         hooks = ViewHooks(self._page, self._title, self._activity)
@@ -197,7 +140,7 @@ class ToolView:
             context=self._controls.surroundings.context(),
             name="mcpframe-inspector",
             wasm=self._controls.wasm,
-            on_wire=self._hosting.on_wire,
+            on_wire=lambda message: self._hosting.on_wire(message, "view"),
             on_link=hooks.on_link,
             on_message=hooks.on_message,
             on_download=hooks.on_download,
@@ -209,9 +152,12 @@ class ToolView:
             on_teardown_request=self._on_teardown_request,
         )
 
-    async def _feed(self, view: RunningView, shown: Shown) -> None:
+    async def _feed(self, view: RunningView) -> None:
         """Show the view its call."""
+        shown = self.shown
+        assert shown is not None
         start = time.monotonic()
+        self._show_policy(view)
         if not self._controls.streams:
             view.input(shown.arguments)
         await view.initialized()
@@ -263,12 +209,9 @@ class ToolView:
         self._activity.note("Own page", f"Framed in place of {published}")
 
     def _on_change(self) -> None:
-        surroundings = self._controls.surroundings
-        self._become(surroundings.mode)
-        width = f"{surroundings.width}px" if surroundings.width else ""
-        self._frame.js.style.width = f"min({width}, 100%)" if width else ""
+        super()._on_change()
         if self._running is not None:
-            self._running.change_context(surroundings.context())
+            self._running.change_context(self._controls.surroundings.context())
 
     def _on_mode(self, mode: str) -> str:
         self._activity.note("Display mode", mode)
@@ -281,12 +224,6 @@ class ToolView:
         self._stop.set()
 
     def _become(self, mode: str) -> None:
-        self._stage.set("data-mode", mode)
-        self._controls.choose_mode(mode)
+        super()._become(mode)
         if self._running is not None:
             self._running.change_context({"displayMode": mode})
-
-    def _tell_problem(self, problem: str) -> None:
-        self._status.text = ""
-        self._problem.text = problem
-        self._problem.hidden = False

@@ -13,8 +13,10 @@ from mcpframe import Page
 from mcpframe.frame.elements import Element
 from panels.calling import Calling, Read
 from panels.listing import Item, Listing
+from panels.live_view import Hosting
 from panels.paging import all_pages
-from panels.tool_view import Hosting, Shown, ToolView
+from panels.tool_view import Shown, ToolView
+from panels.ui_view import UiView, add_outcome
 from result_schemas import limit_patterns
 from results import json_tree
 from telling import sentence, wire
@@ -46,6 +48,7 @@ class Tools:
         self._read = read
         self._hosting = hosting
         self._view: ToolView | None = None
+        self._ui: UiView | None = None
         self._shown: dict[str, Shown] = {}
         self._listing = Listing(place, "Tools", "This server has no tools.", self._show)
 
@@ -56,21 +59,25 @@ class Tools:
             tools: list[types.Tool] = []
         else:
             tools = await all_pages(client.list_tools, "tools")
-        before = self._view
+        before, ui = self._view, self._ui
         self._listing.fill([Item(tool.name, tool.name, tool.title or "", wire(tool)) for tool in tools])
         if before is not None and before is self._view:  # it is of the session before
             await before.reload()
+        if ui is not None and ui is self._ui:
+            await ui.renew()
         return len(tools)
 
     async def close(self) -> None:
-        """Tear down the view that is shown: the session ends."""
-        if self._view is not None:
-            await self._view.close()
+        """Tear down what is shown live: the session ends."""
+        for live in (self._view, self._ui):
+            if live is not None:
+                await live.close()
 
     def _show(self, item: Item, place: Element) -> None:
         tool = item.data
-        if self._view is not None:
-            self._page.run(self._view.close, "Removing a view")
+        for live in (self._view, self._ui):
+            if live is not None:
+                self._page.run(live.close, "Removing a view")
         self._view = None
         place.add("h3", tool.get("title") or item.name)
         if tool.get("description"):
@@ -86,12 +93,14 @@ class Tools:
             connection = self._connection
             if tool.get("outputSchema"):
                 limit_patterns()
+            await ui.show(None)
             shown = self._shown[item.name] = await view.begin(arguments) if view else Shown(arguments or {})
             try:
                 result = await connection.ready.call_tool(
                     item.name, arguments, progress_callback=progress, meta=connection.request_meta
                 )
                 shown.result = answer = wire(result)
+                await ui.show(answer)
             except BaseException as error:
                 shown.cancelled = "Cancelled." if isinstance(error, asyncio.CancelledError) else sentence(error)
                 raise
@@ -101,13 +110,15 @@ class Tools:
 
         schema = tool.get("inputSchema") or {"type": "object"}
         calling = Calling(self._page, place, schema, "Call", call, label=f"Arguments of {item.name}", read=self._read)
+        beside, shown = add_outcome(place, calling), self._shown.get(item.name)
         view = None
         if view_of(tool):
-            outcome = place.add("div", class_="insp-outcome")
-            view = self._view = ToolView(self._page, outcome, self._connection, tool, self._hosting)
-            outcome.js.append(calling.result.js)
-            if shown := self._shown.get(item.name):
+            view = self._view = ToolView(self._page, beside, self._connection, tool, self._hosting)
+            if shown:
                 self._page.run(lambda: view.replay(shown), "Showing a view again")
+        ui = self._ui = UiView(self._page, beside, self._connection, self._hosting)
+        if shown:
+            self._page.run(lambda: ui.show(shown.result), "Showing a UI resource again")
         more = place.add("details", class_="insp-more")
         more.add("summary", "Definition")
         json_tree(self._page, more.add("div"), tool)

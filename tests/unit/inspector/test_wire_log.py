@@ -56,6 +56,30 @@ CALL = {"id": 1, "method": "tools/call", "params": {"name": "add"}}
 ANSWER: dict[str, Any] = {"id": 1, "result": {}}
 
 
+def test_messages_of_mcp_ui_have_the_names_of_that_dialect() -> None:
+    messages: list[tuple[str, dict[str, Any]]] = [
+        ("received", {"type": "tool", "messageId": "1", "payload": {"toolName": "add", "params": {}}}),
+        ("sent", {"type": "ui-message-received", "messageId": "1"}),
+        ("sent", {"type": "ui-message-response", "messageId": "1", "payload": {"response": {"content": []}}}),
+        ("received", {"type": "notify", "payload": {"message": "done"}}),
+        ("received", {"type": "ui-size-change", "payload": {"height": 7}}),
+        ("received", {"type": "ui-lifecycle-iframe-ready"}),
+    ]
+    log = WireLog(clock=Clock())
+    for direction, message in messages:
+        log.record(Wire(direction, text_of(message), PAGE), "page")  # type: ignore[arg-type]
+    assert [(entry.kind, entry.title, entry.note) for entry in log] == [
+        ("request", "tool", "add"),
+        ("notification", "ui-message-received", "0"),
+        ("response", "tool", "add"),
+        ("notification", "notify", "done"),
+        ("notification", "ui-size-change", ""),
+        ("notification", "ui-lifecycle-iframe-ready", ""),
+    ]
+    assert {(entry.peer, entry.dialect) for entry in log} == {("page", "mcp_ui")}
+    assert {message["dialect"] for message in json.loads(log.export())["messages"]} == {"mcp_ui"}
+
+
 @pytest.mark.parametrize(
     ("wire", "kind", "title", "note"),
     [
