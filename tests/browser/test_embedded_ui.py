@@ -18,6 +18,7 @@ from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views import View
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.browser.embedded import asked, say
 from tests.browser.ui_hosts import bundle_ui_client
 
 Json = dict[str, Any]
@@ -63,20 +64,11 @@ class UiHostPage:
 
     async def ask(self, method: str, **arguments: Any) -> Json:
         """Let the page use its host API."""
-        await self.frame.locator("#answer").evaluate("element => { element.textContent = ''; }")
-        await self._say(method, arguments)
-        await expect(self.frame.locator("#answer")).not_to_be_empty()
-        answer: Json = json.loads(await self.frame.locator("#answer").text_content() or "")
-        return answer
+        return await asked(self.frame, method, **arguments)
 
     async def set_timeout(self, seconds: float) -> None:
         """Let the page wait for answers that long."""
-        await self._say("timeout", seconds)
-
-    async def _say(self, method: str, arguments: Any) -> None:
-        call = self.frame.locator("#call")
-        await call.fill(json.dumps([method, arguments]))
-        await call.dispatch_event("change")
+        await say(self.frame, "timeout", seconds)
 
     async def taken(self, kind: str) -> Any:
         """Wait for something that the host was told."""

@@ -17,6 +17,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import PAGES, SERVERS, Troubles
+from tests.browser.embedded import asked
 
 Json = dict[str, Any]
 EXAMPLES = "ui_examples.html"
@@ -217,22 +218,13 @@ async def test_our_bundle_in_our_host(hosting: HostingPage, ui_site: Site) -> No
     frame = hosting.frame
     await frame.locator("#ready").wait_for(timeout=BOOT_PATIENCE * 1000)
     await expect(frame.locator("#drawn")).to_have_text(json.dumps(data))
-
-    async def asked(method: str, **arguments: Any) -> Json:
-        await frame.locator("#answer").evaluate("element => { element.textContent = ''; }")
-        await frame.locator("#call").fill(json.dumps([method, arguments]))
-        await frame.locator("#call").dispatch_event("change")
-        await expect(frame.locator("#answer")).not_to_be_empty()
-        answer: Json = json.loads(await frame.locator("#answer").text_content() or "")
-        return answer
-
-    assert (await asked("call_tool", name="weather"))["result"]["content"] == [{"type": "text", "text": "sunny"}]
-    failed = await asked("intent", intent="go")
+    assert (await asked(frame, "call_tool", name="weather"))["result"]["content"] == [{"type": "text", "text": "sunny"}]
+    failed = await asked(frame, "intent", intent="go")
     assert (failed["error"], failed["message"]) == (
         "HostError",
         "The host answered intent with an error: LookupError: not now",
     )
-    assert (await asked("open_link", url="https://x.example/"))["error"] == "HostLacks"
+    assert (await asked(frame, "open_link", url="https://x.example/"))["error"] == "HostLacks"
     await hosting.say(render={"theme": "light"})
     await expect(frame.locator("#drawn")).to_have_text('{"theme": "light"}')
     await expect(frame.locator("html")).to_have_attribute("data-theme", "light")

@@ -1,4 +1,4 @@
-"""A page for hosts of mcp-ui: it draws what the host has for it, and a form lets a test use `session.host`."""
+"""A page for hosts of mcp-ui and MCP Apps: it draws what the host has, and a form lets a test use `session.host`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ server = FrameServer("embedded", version="1.0")
 async def ui(session: FrameSession) -> None:
     app, host = session.page.element("#mcpframe-app"), session.host
     drawn = app.add("p", host.dialect, id="drawn")
-    if host.dialect != "mcp_ui":
+    if host.dialect not in ("mcp_ui", "mcp_apps"):
         return
 
-    @host.on_render_data
     def draw(data: Any) -> None:
         drawn.text = json.dumps(data)
         app.set("data-drawn", f"{app.get('data-drawn') or ''}*")
 
+    if host.dialect == "mcp_ui":
+        host.on_render_data(draw)
+    else:
+        draw((await host.tool_result()).structured)
     call = app.add("input", id="call")
     answer = app.add("output", id="answer")
 
