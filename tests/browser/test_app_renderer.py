@@ -6,30 +6,24 @@ With `test_embedded_ui.py`, which has its last version with the renderer of UI r
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 from playwright.async_api import BrowserContext, expect
 
-from mcpframe.kit.base.data import checkout_dir
-from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.bundle import build
-from mcpframe.kit.web.host_page import bundle_module
 from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views import View
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import PAGES, SERVERS, Origins, Troubles
+from tests.browser.conftest import SERVERS, Origins, Troubles
 from tests.browser.embedded import asked
-
-PAGE = "app_renderer_page.js"
+from tests.browser.ui_hosts import bundle_ui_client
 
 
 async def test_the_current_client_shows_it_as_a_view(
     context: BrowserContext, troubles: Troubles, origins: Origins, site: Path, tmp_path: Path
 ) -> None:
     troubles.expect("Not connected")  # the component's own: it tells the view its context before it has connected
-    source = Path(shutil.copy(PAGES / PAGE, install_locked(checkout_dir() / "tests" / "npm" / "mcp-ui-7")))
-    bundle_module(str(source), site / PAGE, install_locked(checkout_dir()))
+    bundle_ui_client(site, "app_renderer_page.js", "mcp-ui-7")
     proxy = f"http://sandbox.localhost:{origins.port}"
     with serve_folder(tmp_path) as served:
         lists = {"mcp_ui": [origins.host], "mcp_apps": [proxy, "null"]}

@@ -8,21 +8,17 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mcpframe.frame.ui_resource import ui_resource
-from mcpframe.kit.base.data import checkout_dir
-from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.bundle import build
-from mcpframe.kit.web.host_page import bundle_module
 from mcpframe.kit.web.serve import Served, serve_folder
 from tests.browser.conftest import PAGES, SERVERS
 from tests.browser.engines import Engine, until
+from tests.browser.ui_hosts import bundle_ui_client
 
-CLIENT = "ui_host_page.js"
 EXAMPLES = "ui_examples.html"
 URI = "ui://test/it"
 DATA = {"theme": "dark", "user": "Ada"}
@@ -35,8 +31,7 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Se
     with serve_folder(folder) as host, serve_folder(folder) as tools:
         for page in ("ui_host.html", EXAMPLES):
             shutil.copy(PAGES / page, folder)
-        source = Path(shutil.copy(PAGES / CLIENT, install_locked(checkout_dir() / "tests" / "npm" / "mcp-ui-6.1")))
-        bundle_module(str(source), folder / CLIENT, install_locked(checkout_dir()))
+        bundle_ui_client(folder)
         build(SERVERS / "embedded", folder, allowed_origins=[f"http://localhost:{host.port}"])
         build(SERVERS / "hosting_ui", folder)
         yield host, tools

@@ -1,4 +1,6 @@
-"""The host's page with the official renderer of npm's `@mcp-ui/client` 6.1.0: `pages/ui_host.html`."""
+"""The hosts' pages with npm's `@mcp-ui/client`: `pages/ui_host.html` with the renderer of 6.1.0, its last one of UI
+resources, and `pages/app_renderer.html` with that of 7.1.1, for views of MCP Apps.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,16 @@ from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.web.host_page import bundle_module
 
-SCRIPT = "ui_host_page.js"
 
+def bundle_ui_client(folder: Path, script: str = "ui_host_page.js", peer: str = "mcp-ui-6.1") -> None:
+    """Bundle the script of a host's page into a folder.
 
-def bundle_ui_client(folder: Path) -> None:
-    """Bundle the script of `ui_host.html` into a folder."""
+    Args:
+        folder: where to put it.
+        script: its name in `pages`.
+        peer: the folder in tests/npm with its packages.
+    """
     # A copy beside its packages, as imports are resolved from the file's own folder.
-    own = install_locked(checkout_dir() / "tests" / "npm" / "mcp-ui-6.1")
-    source = shutil.copy(Path(__file__).parent / "pages" / SCRIPT, own)
-    bundle_module(str(source), folder / SCRIPT, install_locked(checkout_dir()))
+    own = install_locked(checkout_dir() / "tests" / "npm" / peer)
+    source = shutil.copy(Path(__file__).parent / "pages" / script, own)
+    bundle_module(str(source), folder / script, install_locked(checkout_dir()))
