@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from docs.generate import commands, configuration, errors, hosts, messages, outcomes, protocol
+from docs.generate import commands, configuration, dialect_talk, dialects, errors, hosts, messages, outcomes, protocol
 
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
@@ -94,20 +94,31 @@ def example(arguments: str) -> str:
     return f"```{_LANGUAGES[path.suffix]}\n{text}\n```"
 
 
+def _of_dialect(sep: Callable[[str], str], others: Callable[..., str]) -> Callable[[str], str]:
+    """Return a generator for the SEP, and for the dialect that its first argument names."""
+
+    def generate(arguments: str) -> str:
+        name, _, rest = arguments.partition(" ")
+        return others(*filter(None, (name, rest))) if name in dialects.OTHERS else sep(arguments)
+
+    return generate
+
+
 _GENERATORS: dict[str, Callable[[str], str]] = {
     "example": example,
     "commands": commands.reference,
     "configuration": configuration.table,
     "deadlines": protocol.deadlines,
-    "diagram": protocol.diagram,
+    "diagram": _of_dialect(protocol.diagram, dialects.diagram),
     "errors": errors.table,
     "events": protocol.events,
     "fields": messages.fields,
     "hosts": hosts.hosts,
-    "messages": outcomes.messages,
+    "messages": _of_dialect(outcomes.messages, dialects.messages),
     "refusals": outcomes.refusals,
-    "sequence": messages.sequence,
-    "states": protocol.states,
+    "sent": dialect_talk.sent,
+    "sequence": _of_dialect(messages.sequence, dialect_talk.sequence),
+    "states": _of_dialect(protocol.states, dialects.states),
     "tree": errors.tree,
-    "transitions": protocol.transitions,
+    "transitions": _of_dialect(protocol.transitions, dialects.transitions),
 }

@@ -22,8 +22,8 @@ _DEAF = ("idle", "closed")
 
 
 @cache
-def _cases() -> tuple[Case, ...]:
-    return tuple(cases("sep"))
+def _cases(dialect: str) -> tuple[Case, ...]:
+    return tuple(cases(dialect))
 
 
 def in_words(output: dict[str, Any]) -> str:
@@ -65,21 +65,27 @@ def _kinds() -> set[str]:
     return {kind for role in ROLES.values() for kind in role.readers}
 
 
-def refusals(_: str) -> str:
-    """Return every error that rejects a message, and the answer to its open request in an open session."""
+def refusals(dialect: str) -> str:
+    """Return every error that rejects a message, and the answer to its open request in an open session.
+
+    Args:
+        dialect: The dialect; of the others than the SEP only the errors that their vectors have.
+    """
     rows = []
     for error in MessageError.__subclasses__():
         name = error.__name__
-        answers, fails = _codes(name, "answers"), _codes(name, "fails")
+        answers, fails = (_codes(dialect or "sep", name, member) for member in ("answers", "fails"))
+        if dialect and not any({"refused": name} in case["outcome"] for case in _cases(dialect)):
+            continue
         rows.append([f"`{name}`", summary(getattr(errors, name)), answers or "-", fails or "-"])
     head = ["error", "meaning", "the peer's request is answered with", "our request, whose answer it was, fails with"]
     return table(head, rows)
 
 
-def _codes(error: str, name: str) -> str:
+def _codes(dialect: str, error: str, name: str) -> str:
     codes = {
         output["code"]
-        for case in _cases()
+        for case in _cases(dialect)
         if {"refused": error} in case["outcome"] and "do" not in case
         for output in case["outcome"]
         if name in output

@@ -5,7 +5,6 @@ The effect of a rule is not read from its code: a connection is put into the rul
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
 import re
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from docs.generate.docstrings import attributes, fenced, sentence, summary, table
+from docs.generate.state_names import meanings
 from docs.generate.talking import DONE, FRAME, HOST, REQUEST, REQUIRED, ROLES, SESSION, candidate, messages
 from mcpframe.frame.core.errors import MalformedMessage
 from mcpframe.frame.core.events import Closed, Event, Opened, Output, OwnEvent, Send, SessionBegun
@@ -84,10 +84,9 @@ def transitions(name: str) -> str:
 
 def states(_: str) -> str:
     """Return the meaning of each state, and the roles that have it."""
-    text = _below_members(State)
     rows = [
-        [str(state), text[state.name], ", ".join(name for name, role in ROLES.items() if state in _states(role))]
-        for state in State
+        [str(state), meaning, ", ".join(name for name, role in ROLES.items() if state in _states(role))]
+        for state, meaning in meanings().items()
     ]
     return table(["state", "meaning", "roles"], rows)
 
@@ -178,12 +177,6 @@ def _described(output: Output) -> str:
 def _states(role: Role) -> list[State]:
     known = {state for rule in role.rules for state in (rule.state, rule.to)}
     return [state for state in State if state in known]
-
-
-def _below_members(enum: type[State]) -> dict[str, str]:
-    """Return the texts below an enumeration's members, which Python does not keep."""
-    source = inspect.getsource(enum)
-    return dict(re.findall(r'(?m)^    ([A-Z_]+) = "[^"]*"\n    """(.*)"""$', source))
 
 
 def _carried(name: str, meaning: str | None) -> str:

@@ -13,6 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from docs.generate import DOCS
+from docs.generate.dialects import OTHERS, followed, possible
 from docs.generate.outcomes import in_words
 from docs.generate.protocol import EVENTS, LOCALS
 from mcpframe.frame.core import jsonrpc
@@ -145,6 +146,13 @@ def test_each_rule_has_a_case() -> None:
         if rule.trigger != consequence
     } - covered
     assert missing == set()
+
+
+@pytest.mark.parametrize("dialect", OTHERS)
+def test_each_rule_of_the_other_dialects_is_followed_by_a_case(dialect: str) -> None:
+    """Their tables in the documentation say what such a case has as its outcome."""
+    for name, role in DIALECTS[dialect].roles.items():
+        assert set(followed(dialect, name)) == set(possible(role)), name
 
 
 def test_each_error_of_a_message_has_a_case() -> None:
