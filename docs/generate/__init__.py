@@ -19,9 +19,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
-from docs.generate import commands, configuration, dialect_talk, dialects, errors, hosts, messages, outcomes, protocol
+from docs.generate import commands, configuration, errors, hosts, messages, outcomes, protocol
+from mcpframe.frame.dialects.available import NAMES
 
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
@@ -94,12 +96,21 @@ def example(arguments: str) -> str:
     return f"```{_LANGUAGES[path.suffix]}\n{text}\n```"
 
 
-def _of_dialect(sep: Callable[[str], str], others: Callable[..., str]) -> Callable[[str], str]:
-    """Return a generator for the SEP, and for the dialect that its first argument names."""
+def _of_dialect(module: str, name: str, sep: Callable[[str], str] | None = None) -> Callable[[str], str]:
+    """Return a generator for the SEP, and one for the dialect that its first argument names.
+
+    Args:
+        module: The module of the latter, imported when it is needed: it imports every dialect.
+        name: Its function there.
+        sep: The generator for the SEP; None for none.
+    """
 
     def generate(arguments: str) -> str:
-        name, _, rest = arguments.partition(" ")
-        return others(*filter(None, (name, rest))) if name in dialects.OTHERS else sep(arguments)
+        first, _, rest = arguments.partition(" ")
+        if sep is not None and first not in NAMES:
+            return sep(arguments)
+        text: str = getattr(import_module(f"docs.generate.{module}"), name)(*filter(None, (first, rest)))
+        return text
 
     return generate
 
@@ -109,16 +120,16 @@ _GENERATORS: dict[str, Callable[[str], str]] = {
     "commands": commands.reference,
     "configuration": configuration.table,
     "deadlines": protocol.deadlines,
-    "diagram": _of_dialect(protocol.diagram, dialects.diagram),
+    "diagram": _of_dialect("dialects", "diagram", protocol.diagram),
     "errors": errors.table,
     "events": protocol.events,
     "fields": messages.fields,
     "hosts": hosts.hosts,
-    "messages": _of_dialect(outcomes.messages, dialects.messages),
+    "messages": _of_dialect("dialects", "messages", outcomes.messages),
     "refusals": outcomes.refusals,
-    "sent": dialect_talk.sent,
-    "sequence": _of_dialect(messages.sequence, dialect_talk.sequence),
-    "states": _of_dialect(protocol.states, dialects.states),
+    "sent": _of_dialect("dialect_talk", "sent"),
+    "sequence": _of_dialect("dialect_talk", "sequence", messages.sequence),
+    "states": _of_dialect("dialects", "states", protocol.states),
     "tree": errors.tree,
-    "transitions": _of_dialect(protocol.transitions, dialects.transitions),
+    "transitions": _of_dialect("dialects", "transitions", protocol.transitions),
 }
