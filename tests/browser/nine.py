@@ -98,7 +98,7 @@ class Reached:
         return await self.own.locator("#note").inner_text()
 
 
-_CALL = """async ([client, name, args, stop]) => {
+CALL = """async ([client, name, args, stop]) => {
     const progress = [];
     const abort = new AbortController();
     const onprogress = (step) => {
@@ -113,6 +113,7 @@ _CALL = """async ([client, name, args, stop]) => {
         return { progress };
     }
 }"""
+"""Calls a tool of a client, and cancels the call at its first progress if that is asked for."""
 _LIST = """async ([client, verb, kind]) =>
     typeof client[verb] === "function" && Array.isArray((await client[verb]({}))[kind])"""
 
@@ -127,12 +128,12 @@ class ScriptClient(Reached):
 
     async def call(self, tool: str, **arguments: Any) -> Json:
         with anyio.fail_after(BOOT_PATIENCE):
-            result: Json = await self.page.evaluate(_CALL, [self.client, tool, arguments, False])
+            result: Json = await self.page.evaluate(CALL, [self.client, tool, arguments, False])
         return result
 
     async def cancel(self, tool: str, **arguments: Any) -> None:
         with anyio.fail_after(BOOT_PATIENCE):
-            await self.page.evaluate(_CALL, [self.client, tool, arguments, True])
+            await self.page.evaluate(CALL, [self.client, tool, arguments, True])
 
     async def answers(self, kind: str) -> bool:
         verb = {"resources": "listResources", "prompts": "listPrompts"}[kind]

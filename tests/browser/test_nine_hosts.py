@@ -20,8 +20,9 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.bridge.programs import ROOT
 from tests.browser import apps_hosts
 from tests.browser.conftest import PAGES, SERVERS, Bundle, Origins, Troubles
+from tests.browser.firefox import ensure_firefox, running
 from tests.browser.mcpb import bundle_peers
-from tests.browser.nine import BOOT, HOSTS, LISTS, Json, Stage
+from tests.browser.nine import BOOT, CALL, HOSTS, LISTS, Json, Stage
 from tests.browser.test_template_pi_calculator import COLOURED
 from tests.browser.ui_hosts import bundle_ui_client
 from tests.support import nine_hosts
@@ -161,3 +162,58 @@ async def test_each_host_gets_the_same(
             left = await host.call("calculate_pi", iterations=1000)
             assert left["structuredContent"]["points"] < 1_001_000
     assert files_of(pi.folder) == before
+
+
+_JS_HOSTS = {
+    "host.js": ("template.html", "await lab.connect(url, 'required');", "lab.client"),
+    "AppBridge": ("apps_host.html?2.0.4", "await apps.open(url, { answers: { onmessage: {} } });", "apps.bridge"),
+    "@mcp-b, iframe": ("mcpb.html", "await mcpb.iframeClient(url);", "mcpb.clients[0]"),
+    "@mcp-b, tab": ("", "await mcpb.tabClient();", "mcpb.clients[0]"),
+}
+"""Hosts in JavaScript: their page, how they connect, and their client."""
+_LOADED = {
+    "template.html": "while (!window.lab)",
+    "": "while (document.querySelector('#mcpframe-page').dataset.state !== 'standalone')",
+}
+_FRAME = " await new Promise(requestAnimationFrame);"
+_TO_30_000 = f"""
+    const total = () => document.querySelector("#total")?.textContent;
+    while (document.querySelector("#throw") === null || !total()){_FRAME}
+    while (total() !== "30,000") {{ document.querySelector("#throw").click();{_FRAME} }}
+    const said = document.querySelector("#estimate").textContent;
+    document.querySelector("#send").click();
+    return said;"""
+
+
+def test_those_in_pages_in_firefox(
+    origins: Origins, pi: Bundle, framing: Bundle, scripts: str, answers: dict[str, Json], tmp_path: Path
+) -> None:
+    program = ensure_firefox()
+    if program is None:
+        pytest.skip("no Firefox is installed, and none could be: install firefox or firefox-esr")
+    text = answers["10000"]["content"][0]["text"]
+    estimate = f"{answers['10000']['structuredContent']['pi']:.6f}"
+    with running(program, tmp_path / "profile") as firefox:
+        for name, (page, connect, client) in _JS_HOSTS.items():
+            firefox.open(f"{origins.host}/{page}" if page else pi.url)
+            firefox.run(_LOADED.get(page, "while (document.documentElement.dataset.state !== 'loaded')") + _FRAME)
+            if not page:
+                firefox.run(f"await new Promise((done) => setTimeout(() => {{ {scripts}; done(); }})); return null;")
+            firefox.run(f"const url = {json.dumps(pi.url)}; {connect} return null;")
+            call = f"({CALL})([{client}, 'calculate_pi', {{ iterations: 20_000 }}, false])"
+            result = firefox.run(f"return {call};")
+            assert {member: result.get(member) for member in answers["20000"]} == answers["20000"], name
+            assert firefox.run(_TO_30_000, *(["iframe"] if page else [])) == estimate, name
+            if name == "AppBridge":
+                assert firefox.run("return apps.taken('onmessage');")["content"][0]["text"] == text
+        firefox.open(f"{origins.host}/ui_host.html")
+        firefox.run(f"while (document.documentElement.dataset.state !== 'loaded'){_FRAME}")
+        resource = {"uri": "ui://pi/calculator", "mimeType": "text/uri-list", "text": pi.url}
+        firefox.run(
+            f"ui.open({json.dumps(resource)}, {{ answers: {{}} }}); while (!document.querySelector('iframe')){_FRAME}"
+        )
+        assert firefox.run(_TO_30_000, "iframe") == estimate
+        prompts = (
+            "for (;;) { const { type, payload } = await ui.taken('action'); if (type === 'prompt') return payload; }"
+        )
+        assert firefox.run(prompts) == {"prompt": text}

@@ -14,6 +14,7 @@ from playwright.async_api import BrowserContext, Page, expect
 from mcpframe.frame.dialects.available import NAMES
 from mcpframe.frame.dialects.mcp_ui.messages import TO_HOST
 from mcpframe.kit.bundle import build
+from mcpframe.kit.project.scaffold import scaffold
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser import apps_hosts
 from tests.browser.clients import BOOT_PATIENCE
@@ -102,17 +103,17 @@ async def begun(page: Page) -> str:
     return await said.inner_text()
 
 
-async def called(page: Page, dialect: str) -> str:
-    """Call the page's tool in a dialect, once that has connected."""
+async def called(page: Page, dialect: str, tool: str = "dialect", **arguments: Any) -> str:
+    """Call a tool of the page in a dialect, once that has connected; return its text."""
     with anyio.fail_after(BOOT_PATIENCE):
         return str(
             await page.evaluate(
-                """async (dialect) => {
+                """async ([dialect, name, args]) => {
                     while (outcome[dialect] !== "connected") await new Promise((done) => setTimeout(done, 10));
-                    const result = await client[dialect]().callTool({ name: "dialect", arguments: {} });
+                    const result = await client[dialect]().callTool({ name, arguments: args });
                     return result.content[0].text;
                 }""",
-                dialect,
+                [dialect, tool, arguments],
             )
         )
 
@@ -169,6 +170,24 @@ async def open_tab(page: Page, url: str, scripts: str) -> None:
     await page.goto(url)
     await page.wait_for_selector("#mcpframe-page[data-state=standalone]", timeout=BOOT)
     await bring(page, scripts)
+
+
+async def test_a_new_project_answers_in_the_main_dialects(
+    page: Page, origins: Origins, scripts: str, tmp_path: Path
+) -> None:
+    """Nothing of it is configured but who may embed it."""
+    built = build(scaffold("word-counter", parent=tmp_path), tmp_path / "out", allowed_origins=[origins.host])
+    with serve_folder(tmp_path / "out") as served:
+        url = f"http://bundle.localhost:{served.port}/{built.url_path}"
+        for dialect in ("sep", "mcp_apps", "mcp_b"):
+            await begin(page, dialect, f"{url}?{dialect}")
+            assert await called(page, dialect, "add", a=2, b=3) == "5"
+            await page.evaluate("name => client[name]().close()", dialect)
+        tab = await page.context.new_page()
+        await open_tab(tab, url, scripts)
+        assert (await (await Peer.tab(tab)).tool("add", a=2, b=3))["structuredContent"] == {"result": 5}
+        await tab.close()
+        await page.goto("about:blank")
 
 
 PAIRS = [("mcp_apps", "sep"), ("mcp_b", "sep"), ("mcp_ui", "mcp_apps"), ("mcp_ui", "mcp_b")]
