@@ -4,9 +4,9 @@ Public names: `FrameServer`, what its functions take and give (`FrameSession`, `
 `Permission`), and `load` for servers; `wrap`, which returns a server of any SDK with what a `FrameServer` has;
 `Host`, `HostContext` and what a host tells a view of its tool call (`ToolInput`, `ToolInputPartial`, `ToolResult`,
 `ToolCancelled`); `OuterFrame`, `AppHost`, `UiHost` and `POPUP` for hosts; `ui_resource` for servers whose hosts speak
-mcp-ui; `connect_to_host`, `serve`, `page_server`, `tab_client`, `iframe_client` and `Page` for pages that are no
-server; and `errors`, the module of everything mcpframe raises. They are imported when they are first used, so importing
-mcpframe costs nothing, and works with any version of the SDK.
+mcp-ui; `connect_to_host`, `serve`, `page_server`, `tab_client`, `iframe_client`, `model_context_client` and `Page` for
+pages that are no server; and `errors`, the module of everything mcpframe raises. They are imported when they are first
+used, so importing mcpframe costs nothing, and works with any version of the SDK.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.ui import Page as Page
     from mcpframe.frame.ui_host import UiHost as UiHost
     from mcpframe.frame.ui_resource import ui_resource as ui_resource
+    from mcpframe.frame.web_mcp.client import model_context_client as model_context_client
     from mcpframe.frame.wrapped import wrap as wrap
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "errors",
     "iframe_client",
     "load",
+    "model_context_client",
     "page_server",
     "serve",
     "tab_client",
@@ -93,6 +95,7 @@ _HOME = {
     "errors": "mcpframe.frame.core.errors:",
     "iframe_client": "mcpframe.frame.page_clients:iframe_client",
     "load": "mcpframe.frame.load:load",
+    "model_context_client": "mcpframe.frame.web_mcp.client:model_context_client",
     "page_server": "mcpframe.frame.page_server:page_server",
     "serve": "mcpframe.frame.server:serve",
     "tab_client": "mcpframe.frame.page_clients:tab_client",

@@ -17,8 +17,9 @@ from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
-from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles, chromium, watched
+from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
 from tests.browser.mcpb import Peer, bring, bundle_peers
+from tests.browser.webmcp import profile, webmcp_chromium
 
 TOOLS = ["add", "cancelled", "fail", "grow", "hang", "shrink", "who_asks_"]
 HELPERS = """
@@ -51,19 +52,15 @@ ABORTED = """async () => {
 @pytest.fixture(scope="module")
 async def webmcp_browser() -> AsyncIterator[Browser]:
     """A Chromium whose documents have a `modelContext`."""
-    async with chromium("--enable-features=WebMCP") as browser:
+    async with webmcp_chromium() as browser:
         yield browser
 
 
 @pytest.fixture
 async def documents(webmcp_browser: Browser) -> AsyncIterator[BrowserContext]:
-    """A profile of that Chromium, whose pages must not complain."""
-    context = await webmcp_browser.new_context()
-    context.set_default_timeout(BOOT_PATIENCE * 1000)
-    await context.add_init_script(HELPERS)
-    async with watched(context):
+    """A profile of that Chromium."""
+    async with profile(webmcp_browser, HELPERS) as (context, _):
         yield context
-    await context.close()
 
 
 @pytest.fixture(scope="module")

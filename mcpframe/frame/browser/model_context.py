@@ -81,17 +81,17 @@ class ModelContext:
 
     async def _register(self, definition: Any, signal: Any, exposed_to: Sequence[str]) -> None:
         options = {"signal": signal} | ({"exposedTo": list(exposed_to)} if exposed_to else {})
-        await settled(_context(), "registerTool", definition, _options(options))
+        await settled(context(), "registerTool", definition, js_object(options))
 
 
-async def settled(context: Any, method: str, *arguments: Any) -> Any:
+async def settled(owner: Any, method: str, *arguments: Any) -> Any:
     """Call a method and return what its promise comes to.
 
     A promise that is rejected with no error at all would be an exception in Pyodide's own code, which turns what a
     call returns into a future, and the wait would not end: so JavaScript makes the call, and waits.
 
     Args:
-        context: the object.
+        owner: the object.
         method: the method's name.
         arguments: values of JavaScript.
 
@@ -99,7 +99,7 @@ async def settled(context: Any, method: str, *arguments: Any) -> Any:
         Rejected: where it is rejected, or the method raises.
     """
     try:
-        bound = getattr(context, method).bind(context, *arguments)
+        bound = getattr(owner, method).bind(owner, *arguments)
         [outcome] = await js.Promise.allSettled(_map(js.Array.of(0), bound))
     except (JsException, AttributeError, TypeError) as error:
         raise Rejected(_kind(error), _text(error)) from None
@@ -108,7 +108,8 @@ async def settled(context: Any, method: str, *arguments: Any) -> Any:
     return outcome.value
 
 
-def _context() -> Any:
+def context() -> Any:
+    """Return `document.modelContext`. Raises `Rejected` where there is none, or it cannot be read."""
     try:
         return js.document.modelContext
     except (JsException, AttributeError) as error:
@@ -144,7 +145,7 @@ class _Calls:
         try:
             signal = None if options is None else options.signal
             if signal is not None:
-                signal.addEventListener("abort", on_abort, _options({"once": True}))
+                signal.addEventListener("abort", on_abort, js_object({"once": True}))
                 if signal.aborted:
                     running.cancel()
         except (JsException, AttributeError, TypeError):
@@ -160,7 +161,8 @@ class _Calls:
             on_abort.destroy()
 
 
-def _options(members: Mapping[str, Any]) -> Any:
+def js_object(members: Mapping[str, Any]) -> Any:
+    """Return an object of JavaScript with these members."""
     return to_js(members, dict_converter=js.Object.fromEntries)
 
 

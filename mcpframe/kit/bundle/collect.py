@@ -36,11 +36,12 @@ _FOR_FASTMCP = frozenset({"compat/fastmcp_package.py"})
 _FOR_WRAPPED = frozenset({"wrapped.py"})
 _FOR_VIEWS = frozenset({"app_page.py", "app_shim.py"})
 _FOR_HOSTS = frozenset(
-    {"app_policy.py", "own_ids.py", "page_clients.py", "ui_resource.py"}
+    {"app_policy.py", "browser/page_tools.py", "own_ids.py", "page_clients.py", "ui_resource.py", "web_mcp/client.py"}
     | {path.name for pattern in ("app_host*.py", "ui_host*.py") for path in (_PACKAGE / "frame").glob(pattern)}
 )
 """Files of what `may_host` looks for, and of nothing else."""
-_HOST_NAMES = (b"AppHost", b"UiHost", b"ui_resource", b"tab_client", b"iframe_client", b"app_", b"ui_host")
+_CLIENTS = (b"tab_client", b"iframe_client", b"model_context_client")
+_HOST_NAMES = (b"AppHost", b"UiHost", b"ui_resource", *_CLIENTS, b"app_", b"ui_host")
 _FOR_HUBS = frozenset(
     path.relative_to(_PACKAGE / "frame").as_posix() for path in (_PACKAGE / "frame" / "hub").rglob("*.py")
 )

@@ -1,0 +1,91 @@
+"""The tools of the document's `modelContext` (WebMCP), for a page that uses them.
+
+Measured in Chromium 156: `executeTool` takes an object, and returns a text: a text that the tool returned as it is,
+anything else as JSON. In npm's `@mcp-b/webmcp-polyfill` it takes a text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import js
+from pyodide.ffi import JsException, create_proxy
+
+from mcpframe.frame.browser.model_context import context, js_object, settled
+from mcpframe.frame.core import payload
+from mcpframe.frame.web_mcp.tools import Rejected
+
+_parse = js.JSON.parse
+_stringify = js.JSON.stringify
+
+
+class PageTools:
+    """The tools that this document sees: its own, and those that frames of some origins expose to it."""
+
+    def __init__(self, origins: Sequence[str] = ()) -> None:
+        """Look at the tools.
+
+        Args:
+            origins: the other origins whose tools are wanted.
+        """
+        self._origins = list(origins)
+
+    async def list(self) -> Sequence[tuple[Mapping[str, Any], Any]]:
+        """Return the definition of each tool, and what runs it. Raises `Rejected`."""
+        asked = js_object({"fromOrigins": self._origins} if self._origins else {})
+        found = await settled(context(), "getTools", asked)
+        return [(_definition(tool), tool) for tool in found]
+
+    async def run(self, tool: Any, arguments: Mapping[str, Any]) -> str | None:
+        """Return what a tool returns, as text; None for nothing. Ends the call where this is cancelled.
+
+        Args:
+            tool: as `list` returns it.
+            arguments: its arguments.
+
+        Raises:
+            Rejected: where it fails, or is there no more.
+        """
+        ending = js.AbortController.new()
+        text = payload.encode(arguments)
+        where = context()
+        given = text if hasattr(where, "__isWebMCPPolyfill") else _parse(text)
+        try:
+            answer = await settled(where, "executeTool", tool, given, js_object({"signal": ending.signal}))
+        except asyncio.CancelledError:
+            ending.abort()
+            raise
+        return answer if answer is None or isinstance(answer, str) else str(_stringify(answer))
+
+    def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Call a function whenever tools come or go. Returns what ends that. Raises `Rejected`."""
+        where, proxy = context(), create_proxy(lambda *_: changed())
+        try:
+            where.addEventListener("toolchange", proxy)
+        except (JsException, AttributeError, TypeError) as error:
+            proxy.destroy()
+            raise Rejected("TypeError", str(error)) from None
+
+        def stop() -> None:
+            where.removeEventListener("toolchange", proxy)
+            proxy.destroy()
+
+        return stop
+
+
+def _definition(tool: Any) -> Mapping[str, Any]:
+    """Return the members of a tool but its window, by name."""
+    names = ("name", "title", "description", "inputSchema", "annotations", "origin")
+    found: dict[str, Any] = {}
+    for name in names:
+        try:
+            text = _stringify(getattr(tool, name, None))
+            value = json.loads(text) if isinstance(text, str) else None
+        except (JsException, ValueError):
+            continue
+        if value is not None:
+            found[name] = value
+    return found

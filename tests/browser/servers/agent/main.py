@@ -1,0 +1,52 @@
+"""A page in Python that uses the tools of its document."""
+
+import asyncio
+import json
+from typing import Any
+
+import js
+from mcp import Client
+from mcp.types import ServerNotification, ToolListChangedNotification
+from pyodide.ffi import create_proxy
+
+import mcpframe
+from mcpframe import Page
+
+
+async def main(page: Page) -> None:
+    """Do what a test asks for."""
+    changed = asyncio.Event()
+
+    async def on_message(message: Any) -> None:
+        if isinstance(message, ToolListChangedNotification | ServerNotification):
+            changed.set()
+
+    origins = [origin for origin in js.location.hash.removeprefix("#").split(",") if origin]
+    async with Client(mcpframe.model_context_client(origins), message_handler=on_message) as client:
+
+        async def tools() -> str:
+            listed = (await client.list_tools()).tools
+            return json.dumps([tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed])
+
+        async def call(name: str, arguments: str) -> str:
+            result = await client.call_tool(name, json.loads(arguments))
+            return result.model_dump_json(by_alias=True, exclude_none=True)
+
+        async def wait_for_change() -> None:
+            await changed.wait()
+            changed.clear()
+
+        async def hang() -> str:
+            """Call a tool that never answers, and give up."""
+            try:
+                async with asyncio.timeout(0.5):
+                    await client.call_tool("hang", {})
+            except TimeoutError:
+                return "gave up"
+            return "answered"
+
+        js.agent = js.Object.new()
+        for function in (tools, call, wait_for_change, hang):
+            setattr(js.agent, function.__name__, create_proxy(function))
+        js.document.documentElement.dataset.state = "loaded"
+        await asyncio.Event().wait()

@@ -1,0 +1,136 @@
+"""`model_context_client` in a page bundle: tools that JavaScript has registered, in Chromium and in npm's polyfill."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import anyio
+import pytest
+from playwright.async_api import Browser, BrowserContext, Page
+
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.node import install_locked
+from mcpframe.kit.bundle import build
+from mcpframe.kit.web.serve import serve_folder
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.browser.webmcp import profile, webmcp_chromium
+
+TOOLS = """
+    globalThis.aborted = [];
+    globalThis.register = (name, execute, options) =>
+        document.modelContext.registerTool(
+            { name, title: `T ${name}`, description: "D", inputSchema: { type: "object" }, execute }, options);
+    globalThis.ready = (async () => {
+        if (!document.modelContext) return;
+        const hello = { content: [{ type: "text", text: "hello" }], structuredContent: { a: 1 } };
+        await register("text", ({ who }) => `hello ${who}`);
+        await register("mcp", () => hello);
+        await register("failed", () => ({ ...hello, isError: true }));
+        await register("value", () => ({ x: [1, "é"] }));
+        await register("nothing", () => undefined);
+        await register("throws", () => { throw new Error("a secret"); });
+        await register("hang", (input, options) => new Promise(() => {
+            options?.signal?.addEventListener("abort", () => aborted.push("hang"));
+        }));
+    })();
+"""
+NAMES = ["failed", "hang", "mcp", "nothing", "text", "throws", "value"]
+
+
+@pytest.fixture(scope="module")
+async def webmcp_browser() -> AsyncIterator[Browser]:
+    """A Chromium whose documents have a `modelContext`."""
+    async with webmcp_chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+    """The bundle of `servers/agent`."""
+    folder = tmp_path_factory.mktemp("agent")
+    built = build(SERVERS / "agent", folder)
+    with serve_folder(folder) as served:
+        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+
+
+async def start(context: BrowserContext, agent: Bundle, *origins: str) -> Page:
+    """Open the page; it uses the tools of these origins as well."""
+    page = await context.new_page()
+    await page.goto(f"{agent.url}#{','.join(origins)}")
+    await page.wait_for_selector("html[data-state=loaded]", timeout=BOOT_PATIENCE * 1000)
+    return page
+
+
+async def ask(page: Page, what: str, *arguments: str) -> Any:
+    """Call a function of the page."""
+    with anyio.fail_after(BOOT_PATIENCE):
+        answer = await page.evaluate("([what, ...given]) => agent[what](...given)", [what, *arguments])
+    return json.loads(answer) if isinstance(answer, str) and answer.startswith(("{", "[")) else answer
+
+
+async def text(page: Page, name: str, **arguments: Any) -> str:
+    """Call a tool; return its text, with `!` before that of an error."""
+    result = await ask(page, "call", name, json.dumps(arguments))
+    texts = [block["text"] for block in result["content"]]
+    return ("!" if result["isError"] else "") + "".join(texts)
+
+
+async def use(page: Page) -> None:
+    """Use everything that `TOOLS` has."""
+    assert sorted(tool["name"] for tool in await ask(page, "tools")) == NAMES
+    assert await text(page, "text", who="é") == "hello é"
+    assert await text(page, "mcp") == "hello"
+    assert await text(page, "failed") == "!hello"
+    assert await text(page, "value") == '{"x":[1,"é"]}'
+    thrown = await text(page, "throws")
+    assert thrown.startswith("!The tool 'throws' has failed")
+    assert await ask(page, "hang") == "gave up"
+    await page.evaluate("register('late', () => 'late')")
+    await ask(page, "wait_for_change")
+    assert await text(page, "late") == "late"
+
+
+async def test_the_tools_of_a_document_and_of_its_frames(
+    webmcp_browser: Browser, origins: Origins, agent: Bundle
+) -> None:
+    async with profile(webmcp_browser, TOOLS) as (context, troubles):
+        troubles.expect("WebMCP tool execution failed")
+        page = await start(context, agent, origins.stranger)
+        await use(page)
+        assert await page.evaluate("aborted") == ["hang"]
+        [tool] = [tool for tool in await ask(page, "tools") if tool["name"] == "mcp"]
+        assert (tool["title"], tool["description"], tool["_meta"]) == ("T mcp", "D", {"mcpframe/origin": agent.origin})
+
+        script = f"""() => new Promise((resolve) => {{
+            const frame = Object.assign(document.createElement("iframe"), {{ allow: "tools", onload: resolve }});
+            frame.src = "{origins.stranger}/page.html";
+            document.body.append(frame);
+        }})"""
+        await page.evaluate(script)
+        [frame] = [frame for frame in page.frames if frame.url.startswith(origins.stranger)]
+        await frame.evaluate("ready")
+        assert sorted(tool["name"] for tool in await ask(page, "tools")) == sorted([*NAMES, "late"])  # none is exposed
+        exposed = f"register('mcp', () => location.origin, {{ exposedTo: ['{agent.origin}'] }})"
+        await frame.evaluate(exposed.replace("'mcp'", "'theirs'"))
+        found = {tool["name"]: tool["_meta"]["mcpframe/origin"] for tool in await ask(page, "tools")}
+        assert found["theirs"] == origins.stranger
+        assert await text(page, "theirs") == origins.stranger
+
+
+async def test_the_tools_of_the_polyfill(context: BrowserContext, troubles: Troubles, agent: Bundle) -> None:
+    packages = install_locked(checkout_dir() / "tests" / "npm" / "mcp-b")
+    polyfill = (packages / "@mcp-b" / "webmcp-polyfill" / "dist" / "index.iife.js").read_text("utf-8")
+    for script in (polyfill, TOOLS):
+        await context.add_init_script(script)
+    await use(await start(context, agent))
+
+
+async def test_a_document_without_tools_is_an_error_that_says_so(context: BrowserContext, agent: Bundle) -> None:
+    page = await context.new_page()
+    await page.goto(agent.url)
+    failed = page.locator("#mcpframe-page[data-state=failed]")
+    await failed.wait_for(timeout=BOOT_PATIENCE * 1000)
+    assert "modelContext" in await failed.inner_text()

@@ -1,0 +1,30 @@
+"""A Chromium whose documents have a `modelContext` (WebMCP), and what tests ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from playwright.async_api import Browser, BrowserContext
+
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import Troubles, chromium, watched
+
+
+@asynccontextmanager
+async def webmcp_chromium() -> AsyncIterator[Browser]:
+    """Run a Chromium with WebMCP for the duration of the block."""
+    async with chromium("--enable-features=WebMCP") as browser:
+        yield browser
+
+
+@asynccontextmanager
+async def profile(browser: Browser, *scripts: str) -> AsyncIterator[tuple[BrowserContext, Troubles]]:
+    """Return a fresh profile, whose pages must not complain, and begin with these scripts."""
+    context = await browser.new_context()
+    context.set_default_timeout(BOOT_PATIENCE * 1000)
+    for script in scripts:
+        await context.add_init_script(script)
+    async with watched(context) as troubles:
+        yield context, troubles
+    await context.close()
