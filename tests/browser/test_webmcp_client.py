@@ -115,6 +115,7 @@ async def test_the_tools_of_a_document_and_of_its_frames(
         assert sorted(tool["name"] for tool in await ask(page, "tools")) == sorted([*NAMES, "late"])  # none is exposed
         exposed = f"register('mcp', () => location.origin, {{ exposedTo: ['{agent.origin}'] }})"
         await frame.evaluate(exposed.replace("'mcp'", "'theirs'"))
+        assert f"theirs of {origins.stranger}" in await ask(page, "names")
         found = {tool["name"]: tool["_meta"]["mcpframe/origin"] for tool in await ask(page, "tools")}
         assert found["theirs"] == origins.stranger
         assert await text(page, "theirs") == origins.stranger

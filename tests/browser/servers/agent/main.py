@@ -13,6 +13,13 @@ import mcpframe
 from mcpframe import Page
 
 
+async def use(origins: list[str]) -> list[str]:
+    """Return what the document's tools are, and those that frames of these origins expose to it."""
+    async with Client(mcpframe.model_context_client(origins)) as client:
+        tools = (await client.list_tools()).tools
+        return [f"{tool.name} of {(tool.meta or {})['mcpframe/origin']}" for tool in tools]
+
+
 async def main(page: Page) -> None:
     """Do what a test asks for."""
     changed = asyncio.Event()
@@ -45,8 +52,11 @@ async def main(page: Page) -> None:
                 return "gave up"
             return "answered"
 
+        async def names() -> str:
+            return json.dumps(await use(origins))
+
         js.agent = js.Object.new()
-        for function in (tools, call, wait_for_change, hang):
+        for function in (names, tools, call, wait_for_change, hang):
             setattr(js.agent, function.__name__, create_proxy(function))
         js.document.documentElement.dataset.state = "loaded"
         await asyncio.Event().wait()
