@@ -6,7 +6,9 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
 from playwright.async_api import BrowserContext, Page
 
@@ -15,9 +17,9 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
-from tests.browser.mcpb import Peer, bring, bundle_peers
+from tests.browser.mcpb import Peer, bring, bundle_peers, posted
 
-TOOLS = ["add", "fail", "grow"]
+TOOLS = ["add", "fail", "wait", "grow"]
 DEAF_TO_SIGNALS = """() => addEventListener("message", (event) => {
     if (typeof event.data?.payload === "string") event.stopImmediatePropagation();
 })"""
@@ -104,3 +106,75 @@ async def test_a_page_without_python_that_frames_a_bundle(
         assert (await one.tools())[0] == "add"
         assert (await two.tool("add", a=2, b=3))["structuredContent"] == {"result": 5}
         await page.close()
+
+
+async def held(page: Page, method: str, *parameters: Any) -> Any:
+    """Call what `held.py` offers, and return what it has answered."""
+    with anyio.fail_after(BOOT_PATIENCE):
+        answer = await page.evaluate("([method, given]) => held[method](...given)", [method, parameters])
+    return json.loads(answer) if isinstance(answer, str) and answer[:1] == "{" else answer
+
+
+async def opened(page: Page, kind: str, **parameters: Any) -> Any:
+    """Open a client in Python."""
+    return await held(page, "open", kind, json.dumps(parameters))
+
+
+async def test_a_page_server_that_stops_and_starts_again(page: Page) -> None:
+    """A client in Python and one of npm's transports end with it; clients that are early wait for the next one."""
+    browser = {"multiTabSupport": True, "cacheSupported": True, "elicitation": False}
+    await page.evaluate("() => { globalThis.early = held.open('tab', '{}'); }")
+    for turn in range(2):
+        await held(page, "serve", json.dumps({"browser": browser}))
+        theirs = await Peer.tab(page)
+        ours = await opened(page, "tab") if turn else json.loads(await page.evaluate("early"))
+        assert ours == {"number": turn, "name": "tabbed", "browser": browser}
+        assert (await theirs.tool("add", a=2, b=3))["structuredContent"] == {"result": 5}
+        assert await held(page, "call", ours["number"], "add", '{"a": 2, "b": 3}') == {"text": "5"}
+        assert (await theirs.call("getServerCapabilities"))["result"]["tools"] == {"listChanged": True}
+        await held(page, "stop")
+        await theirs.heard("closed")
+        assert await held(page, "ended", ours["number"]) == "PeerGone"
+    introductions = [m["payload"] for m in await posted(page) if isinstance(m["payload"], dict)]
+    told = [m["result"]["capabilities"] for m in introductions if "capabilities" in m.get("result", {})]
+    assert [capabilities["browser"] for capabilities in told] == [browser] * 4
+
+
+async def test_a_framed_server_is_left_reloaded_and_kept(page: Page, origins: Origins, tabbed: Bundle) -> None:
+    """The page has the iframe: it stays where a session ends, and a new one can begin in it."""
+    url = f"{origins.host}/mcpb.html#serve={tabbed.origin}"
+    make = """url => new Promise((done) => {
+        const iframe = Object.assign(document.createElement("iframe"), { src: url, id: "kept", onload: done });
+        document.body.append(iframe);
+    })"""
+    await page.evaluate(make, url)
+    given = {"url": url, "place": "#kept"}
+    first = await opened(page, "iframe", **given)
+    assert await held(page, "call", first["number"], "add", '{"a": 2, "b": 3}') == {"text": "5"}
+    await held(page, "close", first["number"])
+    assert await page.locator("#kept").get_attribute("src") == url
+
+    again = await opened(page, "iframe", **given)
+    assert again["name"] == "a iframe server"
+    frame = page.frame(url=url)
+    assert frame is not None
+    calling = "number => { globalThis.calling = held.call(number, 'wait'); }"
+    await page.evaluate(calling, again["number"])
+    await held(page, "call", again["number"], "add", '{"a": 2, "b": 3}')
+    await frame.evaluate("location.reload()")
+    assert json.loads(await page.evaluate("calling"))["code"] == -32000
+    assert await held(page, "ended", again["number"]) == "PeerGone"
+
+    third = await opened(page, "iframe", **given)
+    assert await held(page, "call", third["number"], "add", '{"a": 2, "b": 3}') == {"text": "5"}
+    await page.evaluate(calling, third["number"])
+    await held(page, "call", third["number"], "add", '{"a": 2, "b": 3}')
+    await page.evaluate("document.querySelector('#kept').remove()")
+    assert json.loads(await page.evaluate("calling"))["code"] == -32000
+    assert await held(page, "ended", third["number"]) == "PeerGone"
+
+    # One that has just been made, without an address.
+    await page.evaluate("document.body.append(Object.assign(document.createElement('iframe'), { id: 'kept' }))")
+    fourth = await opened(page, "iframe", **given)
+    assert await held(page, "call", fourth["number"], "add", '{"a": 2, "b": 3}') == {"text": "5"}
+    await held(page, "close", fourth["number"])

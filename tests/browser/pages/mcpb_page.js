@@ -60,6 +60,7 @@ globalThis.mcpb = {
     server.registerTool("fail", { description: "Fails" }, () => {
       throw new Error("no luck");
     });
+    server.registerTool("wait", { description: "Never answers" }, () => new Promise(() => {}));
     server.registerTool("grow", { description: "Adds a tool" }, () => {
       server.registerTool("more", { description: "More" }, () => ({ content: [] }));
       return { content: [] };

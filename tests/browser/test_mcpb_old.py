@@ -1,0 +1,71 @@
+"""Pages in Python beside npm's `@mcp-b/transports` 0.1 and 4.0, with the SDK of their time, in both directions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import BrowserContext, Route
+
+from mcpframe.kit.bundle import build
+from mcpframe.kit.web.serve import serve_folder
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import PAGES, SERVERS, Bundle, Troubles
+from tests.browser.mcpb import bring, bundle_peers
+
+OPEN = "(given) => held.open('tab', JSON.stringify(given)).then(JSON.parse)"
+CALL = "(given) => held.call(...given).then(JSON.parse)"
+
+
+@pytest.fixture(scope="module")
+def tabbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
+    """The bundle of `servers/tabbed`."""
+    folder = tmp_path_factory.mktemp("tabbed")
+    built = build(SERVERS / "tabbed", folder)
+    with serve_folder(folder) as served:
+        yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
+
+
+@pytest.mark.parametrize("version", ["0.1", "4.0"])
+async def test_earlier_transports(
+    context: BrowserContext, troubles: Troubles, tabbed: Bundle, tmp_path: Path, version: str
+) -> None:
+    """A server and a client of them, each on a channel of its own, for two clients and a server in Python."""
+    page = await context.new_page()
+    page.set_default_timeout(BOOT_PATIENCE * 1000)
+    await page.goto(tabbed.url)
+    await page.wait_for_selector("html[data-state=loaded]")
+    await bring(page, bundle_peers(tmp_path, PAGES / "mcpb_old_page.js", f"mcp-b-{version}"))
+
+    await page.evaluate("old.serve('tab', 'old', [location.origin])")
+    one, two = [await page.evaluate(OPEN, {"channel": "old"}) for _ in range(2)]
+    assert one["name"] == "an old tab server"
+    for client in (one, two):
+        assert (await page.evaluate(CALL, [client["number"], "add", '{"a": 2, "b": 3}'])) == {"text": "5"}
+        assert "no luck" in (await page.evaluate(CALL, [client["number"], "fail"]))["text"]
+
+    # The other way round, beside it.
+    browser = {"cacheSupported": True}
+    await page.evaluate("given => held.serve(JSON.stringify(given))", {"channel": "new", "browser": browser})
+    number = await page.evaluate("old.connect('new')")
+    assert await page.evaluate("number => old.tools(number)", number) == ["add"]
+    added = await page.evaluate("number => old.call(number, 'add', { a: 2, b: 4 })", number)
+    assert added["content"] == [{"type": "text", "text": "6"}]
+
+    if version == "4.0":  # which answers as the page is left: also where it is not, after all
+        await page.route("**/nothing", _no_content)
+        await page.evaluate("given => { globalThis.waiting = held.call(...given); }", [one["number"], "wait"])
+        await page.evaluate("given => held.call(...given)", [two["number"], "add", '{"a": 1, "b": 1}'])
+        await page.evaluate("() => { location.href = '/nothing'; }")
+        interrupted = json.loads(await page.evaluate("waiting"))
+        assert interrupted == {"code": -32000, "data": {"navigationInterrupted": True}}
+
+    await page.evaluate("old.servers[0].close()")
+    if version == "4.0":  # 0.1 says nothing at its end
+        assert await page.evaluate("number => held.ended(number)", one["number"]) == "PeerGone"
+
+
+async def _no_content(route: Route) -> None:
+    await route.fulfill(status=204)
