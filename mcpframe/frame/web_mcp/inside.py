@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -20,6 +21,8 @@ REVISION: Final = "2025-11-25"
 """The newest revision with a handshake; in it, changes of the list are announced without being asked for."""
 MOST_TOOLS: Final = 1000
 """How many tools are listed at most."""
+_MOST_PAGES: Final = 100
+"""How many pages of the list are read at most: one may have no tool in it."""
 _CHANGED = "notifications/tools/list_changed"
 _ENDED = "The server has ended."
 
@@ -59,13 +62,13 @@ class InsideClient:
         """Return the server's tools. Raises `CallFailed`."""
         found: list[Json] = []
         params: dict[str, Any] = {}
-        while len(found) < MOST_TOOLS:
+        for _ in range(_MOST_PAGES):
             result = await self.request("tools/list", params)
             page = result.get("tools")
             if not isinstance(page, list):
                 break
             found += [tool for tool in page if isinstance(tool, Mapping)]
-            if not page or not isinstance(result.get("nextCursor"), str):
+            if len(found) >= MOST_TOOLS or not isinstance(result.get("nextCursor"), str):
                 break
             params = {"cursor": result["nextCursor"]}
         return found[:MOST_TOOLS]
@@ -78,11 +81,13 @@ class InsideClient:
         id_ = self._last
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._pending[id_] = answer
-        self._post({"id": id_, "method": method, "params": params})
         try:
+            self._post({"id": id_, "method": method, "params": params})
             result = await answer
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            raise CallFailed(_ENDED) from None
         except asyncio.CancelledError:
-            if not self._over:
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                 self._post({"method": "notifications/cancelled", "params": {"requestId": id_}})
             raise
         finally:

@@ -1,0 +1,186 @@
+"""The matrix of bad input and attacks at the document's `modelContext` (WebMCP), as far as no browser is needed.
+
+    line                                                        what must happen
+    arguments of any shape, too deep, prototype keys            a result with `isError`; the tools go on
+    calls at once, cancelled ones                               each gets its result
+    lists without an end, with what is no tool in them          the tools that are there, and no endless loop
+    answers of any shape, none, after the end                   a result with `isError`
+
+`tests/browser/test_webmcp.py` has pages whose scripts have replaced `modelContext`, or call as no browser does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from mcpframe.frame import server as objects
+from mcpframe.frame.web_mcp.offering import Offering
+from tests.contract.damaged import Record
+from tests.support.fake_model_context import FakeModelContext
+from tests.unit.frame.test_matrix_page_server import ODD
+from tests.unit.frame.web_mcp.test_offering import TOOLS, bounded, offering, tools
+
+__all__ = ["bounded"]
+pytestmark = pytest.mark.anyio
+Json = dict[str, Any]
+DEEP = "[" * 200 + "]" * 200
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+ARGUMENTS: list[str] = [
+    *(json.dumps(odd) for odd in ODD if not isinstance(odd, dict)),
+    *("", "{", "[" * 100_000, "{" * 100_000, "nan", "NaN", "Infinity", "1e400", "\ud800", '"\\ud800"', "'x'", "\0"),
+    *(f'{{"a": {value}, "b": 1}}' for value in ("null", "{}", "[]", DEEP, '{"__proto__": 1}', '"\\ud800"', '"x"')),
+    *(f'{{"{key}": {{"prototype": 1}}, "a": 1, "b": 1}}' for key in ("__proto__", "\\u005f_proto__", "constructor")),
+    *('{"a": 1}', '{"b": 1}', '{"A": 1, "B": 1}', '{"a": 1, "b": 1' + "}" * 5, '{"a": 1, "a": "x", "b": 1}'),
+]
+
+
+async def test_arguments_of_any_shape_are_errors(record_property: Record) -> None:
+    place = FakeModelContext()
+    async with offering(place, tools()):
+        await place.until(*TOOLS)
+        for text in ARGUMENTS:
+            assert (await place.call("add", text))["isError"], text
+        calls = [asyncio.create_task(place.call("add", {"a": number, "b": 1})) for number in range(500)]
+        for number, call in enumerate(calls):
+            if number % 3 == 0:
+                call.cancel()
+        done = await asyncio.gather(*calls, return_exceptions=True)
+        for number, result in enumerate(done):
+            if number % 3:
+                assert not isinstance(result, BaseException)
+                assert result["structuredContent"] == {"result": number + 1}
+        assert (await place.call("add", {"a": 2, "b": 3}))["structuredContent"] == {"result": 5}
+    record_property("lines", len(ARGUMENTS) + 2)
+
+
+Answer = Callable[[Json], Any]
+
+
+def answering(answer: Answer) -> Callable[[Any, Any], Any]:
+    """Return what serves a client by hand: `answer` returns the members of each answer, or None for none."""
+    messages = objects.messages()
+
+    async def serve(read: Any, write: Any) -> None:
+        async for item in read:
+            request = dict(messages.members(item))
+            if "id" not in request:
+                continue
+            about = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x"}}
+            members = {"result": about} if request["method"] == "initialize" else answer(request)
+            if members is not None:
+                about["serverInfo"]["version"] = "1"
+                await write.send(messages.read({"jsonrpc": "2.0", "id": request["id"], **members}))
+
+    return serve
+
+
+TOOL = {"name": "good", "inputSchema": {"type": "object"}}
+LISTS: dict[str, Any] = {
+    "no tools, and always a next page": {"tools": [7], "nextCursor": "again"},
+    "one tool, and always a next page": {"tools": [TOOL], "nextCursor": "again"},
+    "what is no tool": {"tools": [TOOL, *ODD, *({"name": odd} for odd in (7, None, [], {}))]},
+    "schemas of any shape": {"tools": [TOOL, *({"name": f"s{n}", "inputSchema": odd} for n, odd in enumerate(ODD))]},
+    "notes of any shape": {"tools": [TOOL, *({"name": f"n{n}", "annotations": odd} for n, odd in enumerate(ODD))]},
+    "texts of any shape": {"tools": [TOOL, *({"name": f"t{n}", "description": o} for n, o in enumerate(ODD))]},
+    "a million tools": {"tools": [TOOL, *({"name": f"m{n}"} for n in range(5000))], "nextCursor": "again"},
+    "odd cursors": {"tools": [TOOL], "nextCursor": {}},
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+async def test_lists_of_any_shape_end(name: str) -> None:
+    asked: list[Json] = []
+
+    def answer(request: Json) -> Json:
+        asked.append(request)
+        return {"result": LISTS[name] if request["method"] == "tools/list" else {"content": []}}
+
+    place = FakeModelContext()
+    async with Offering(place, objects.messages(), answering(answer)) as offer:
+        with anyio.fail_after(5):
+            await anyio.wait_all_tasks_blocked()
+        if "no tools" not in name:
+            assert (await place.call("good"))["content"] == []
+        assert len(offer.registered) <= 1000
+        assert len(asked) <= 101
+
+
+ANSWERS: list[Any] = [
+    *({"result": odd} for odd in ODD if isinstance(odd, dict)),
+    *({"error": {"code": -1, "message": text}} for text in ("", "x" * 100_000)),
+    {"result": {"content": ODD}},
+    {"result": {"content": [], "isError": "x"}},
+]
+
+
+async def test_answers_of_any_shape(record_property: Record) -> None:
+    """Each call gets a result, also where the server ends before it has answered."""
+    remaining = list(ANSWERS)
+
+    def answer(request: Json) -> Any:
+        if request["method"] == "tools/list":
+            return {"result": {"tools": [TOOL]}}
+        return remaining.pop(0) if remaining else None
+
+    place = FakeModelContext()
+    async with Offering(place, objects.messages(), answering(answer)):
+        await place.until("good")
+        for _ in ANSWERS:
+            assert isinstance(await place.call("good"), dict)
+        pending = [asyncio.create_task(place.call("good")) for _ in range(20)]
+        await anyio.wait_all_tasks_blocked()
+    assert all([(await call)["isError"] for call in pending])
+    record_property("lines", len(ANSWERS) + 1)
+
+
+async def test_calls_after_a_server_has_closed_its_streams(record_property: Record) -> None:
+    """A script may have kept a tool: what it calls then fails at once."""
+    closed = anyio.Event()
+    leave = anyio.Event()
+
+    async def serve(read: Any, write: Any) -> None:
+        await answering(lambda request: {"result": {"tools": [TOOL]}})(_First(read, 3), write)
+        read.close()
+        closed.set()
+        await leave.wait()
+
+    place = FakeModelContext()
+    async with Offering(place, objects.messages(), serve):
+        await place.until("good")
+        kept = place._execute["good"]
+        await closed.wait()
+        for _ in range(3):
+            with anyio.fail_after(5):
+                assert json.loads(await kept("{}"))["isError"]
+        leave.set()
+    assert json.loads(await kept("{}"))["isError"]
+    record_property("lines", 2)
+
+
+class _First:
+    """The first messages of a stream."""
+
+    def __init__(self, stream: Any, count: int) -> None:
+        self._stream = stream
+        self._left = count
+
+    def __aiter__(self) -> _First:
+        return self
+
+    async def __anext__(self) -> Any:
+        if self._left == 0:
+            raise StopAsyncIteration
+        self._left -= 1
+        return await self._stream.receive()
