@@ -6,17 +6,15 @@ import pytest
 
 from tests.support.other_sdks import run_inside
 
+OF_ALL = ("test_author.py", "test_dialects.py", "test_views.py", "test_ui_resource.py", "test_webmcp.py")
 
-@pytest.mark.parametrize(
-    "suite", ["test_mcp1.py", "test_author.py", "test_dialects.py", "test_views.py", "test_ui_resource.py"]
-)
+
+@pytest.mark.parametrize("suite", ["test_mcp1.py", *OF_ALL])
 def test_with_mcp_1(suite: str) -> None:
     run_inside("mcp1", suite)
 
 
 @pytest.mark.parametrize("sdk", ["fastmcp2", "fastmcp3", "fastmcp4"])
-@pytest.mark.parametrize(
-    "suite", ["test_fastmcp.py", "test_author.py", "test_dialects.py", "test_views.py", "test_ui_resource.py"]
-)
+@pytest.mark.parametrize("suite", ["test_fastmcp.py", *OF_ALL])
 def test_with_the_package_fastmcp(sdk: str, suite: str) -> None:
     run_inside(sdk, suite)
