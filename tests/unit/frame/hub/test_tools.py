@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp_types import methods
 
@@ -114,6 +114,7 @@ TOOLS = st.fixed_dictionaries(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)  # the first run builds Hypothesis' tables
 @given(st.lists(TOOLS, max_size=4))
 def test_what_passes_is_a_tool_in_every_revision(tools: list[Any]) -> None:
     valid, _ = checked_tools(tools)
