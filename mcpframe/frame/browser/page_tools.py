@@ -7,7 +7,6 @@ anything else as JSON. In npm's `@mcp-b/webmcp-polyfill` it takes a text.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +15,8 @@ from pyodide.ffi import JsException, create_proxy
 
 from mcpframe.frame.browser.model_context import context, js_object, settled
 from mcpframe.frame.core import payload
-from mcpframe.frame.web_mcp.tools import Rejected
+from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.web_mcp.tools import LIMITS, Rejected
 
 _parse = js.JSON.parse
 _stringify = js.JSON.stringify
@@ -83,8 +83,8 @@ def _definition(tool: Any) -> Mapping[str, Any]:
     for name in names:
         try:
             text = _stringify(getattr(tool, name, None))
-            value = json.loads(text) if isinstance(text, str) else None
-        except (JsException, ValueError):
+            value = payload.parse(text, **LIMITS) if isinstance(text, str) else None
+        except (JsException, MessageError):
             continue
         if value is not None:
             found[name] = value

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import anyio
 
 from mcpframe.frame.compat import sdk
-from mcpframe.frame.core import jsonrpc
-from mcpframe.frame.core.errors import StateError
+from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.errors import MessageError, StateError
 from mcpframe.frame.core.origins import parse_origin
-from mcpframe.frame.web_mcp.tools import Json, Rejected, failure
+from mcpframe.frame.web_mcp.tools import LIMITS, Json, Rejected, failure
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -32,7 +32,7 @@ log = logging.getLogger("mcpframe")
 ORIGIN_KEY: Final = "mcpframe/origin"
 """In a tool's `_meta`: the origin of the document that has registered it."""
 _REVISIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-_MEMBERS: Final = ("title", "description", "annotations")
+_MEMBERS: Final = ("title", "description")
 
 
 class ToolSource(Protocol):
@@ -181,6 +181,9 @@ class _ToolServer:
             self._post(jsonrpc.error_response(id_, error.code, str(error)))
         except Rejected as error:
             self._post(jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{error.kind}: {error}"))
+        except Exception as error:
+            log.exception("%s failed", method)
+            self._post(jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{type(error).__name__}: {error}"))
         finally:
             del self._running[id_]
 
@@ -233,8 +236,8 @@ def _tool(name: str, definition: Json) -> Json:
     schema = definition.get("inputSchema")
     if isinstance(schema, str):  # as drafts of WebMCP had it
         try:
-            schema = json.loads(schema)
-        except ValueError:
+            schema = payload.parse(schema, **LIMITS)
+        except MessageError:
             schema = None
     made: dict[str, Any] = {"name": name, "inputSchema": {"type": "object"}}
     if isinstance(schema, Mapping):
@@ -257,8 +260,8 @@ def result_of(text: str | None) -> Json:
         text: what `executeTool` returns: JSON for all but texts.
     """
     try:
-        value = None if text is None else json.loads(text)
-    except (ValueError, RecursionError):
+        value = None if text is None else payload.parse(text, **LIMITS)
+    except MessageError:
         value = text
     blocks = value.get("content") if isinstance(value, dict) else None
     if isinstance(value, dict) and isinstance(blocks, list) and all(map(_is_block, blocks)):

@@ -20,7 +20,7 @@ import anyio
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.web_mcp.inside import CallFailed, InsideClient, WatchedWriter
-from mcpframe.frame.web_mcp.tools import Json, Rejected, argument_problem, definitions, failure
+from mcpframe.frame.web_mcp.tools import LIMITS, Json, Rejected, argument_problem, definitions, failure
 
 if TYPE_CHECKING:
     from mcpframe.frame.session import Messages
@@ -32,7 +32,6 @@ Serve = Callable[[Any, Any], Awaitable[None]]
 
 _PATIENCE: Final = 10.0
 """Seconds that the document may take to register a tool."""
-_LIMITS: Final = {"max_bytes": 64 * 1024 * 1024, "max_nesting": 100}
 _OVER = "The server has ended for WebMCP: its tools are not registered any more."
 
 
@@ -164,7 +163,7 @@ class Offering:
 async def _call(client: InsideClient, tool: str, schema: Json, arguments: str) -> Json:
     """Call a tool; whatever goes wrong is its result."""
     try:
-        given = payload.decode(arguments, **_LIMITS)
+        given = payload.decode(arguments, **LIMITS)
         if problem := argument_problem(schema, given):
             return failure(f"Invalid arguments for {tool!r}: {problem}")
         return await client.request("tools/call", {"name": tool, "arguments": given})

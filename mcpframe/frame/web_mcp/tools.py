@@ -11,6 +11,9 @@ from mcpframe.frame.core.origins import AllowedOrigins
 
 Json = Mapping[str, Any]
 
+LIMITS: Final = {"max_bytes": 64 * 1024 * 1024, "max_nesting": 100}
+"""The limits of JSON text that others have written, as `payload` takes them."""
+
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}\Z")
 _LOCAL = re.compile(r"http://(localhost|[a-z0-9.-]+\.localhost|127(\.\d+){3}|\[::1\])(:\d+)?\Z")
 _SECURE = re.compile(r"(https|[a-z-]+-extension)://")

@@ -5,6 +5,7 @@
     calls at once, cancelled ones                               each gets its result
     lists without an end, with what is no tool in them          the tools that are there, and no endless loop
     answers of any shape, none, after the end                   a result with `isError`
+    a document's own tools, of any shape, for an agent          those that are tools; the agent's Python goes on
 
 `tests/browser/test_webmcp.py` has pages whose scripts have replaced `modelContext`, or call as no browser does.
 """
@@ -14,16 +15,22 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import anyio
 import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
 
 from mcpframe.frame import server as objects
+from mcpframe.frame.web_mcp.client import tools_session
 from mcpframe.frame.web_mcp.offering import Offering
+from mcpframe.frame.web_mcp.tools import Rejected
 from tests.contract.damaged import Record
 from tests.support.fake_model_context import FakeModelContext
 from tests.unit.frame.test_matrix_page_server import ODD
+from tests.unit.frame.web_mcp.test_client import FakeTools, tool
 from tests.unit.frame.web_mcp.test_offering import TOOLS, bounded, offering, tools
 
 __all__ = ["bounded"]
@@ -184,3 +191,42 @@ class _First:
             raise StopAsyncIteration
         self._left -= 1
         return await self._stream.receive()
+
+
+# The document's tools, for an agent in Python
+
+TEXTS: list[str] = [
+    *("[" * 100_000, '{"a":' * 100_000, "[" * 50_000 + "]" * 50_000, "9" * 10_000, "{", "", "NaN", "null", "[]", "7"),
+    *('{"content": [' * 5000 + "]}" * 5000, '{"__proto__": {}}', '"\\ud800"', '{"content": [{"type": "text"}]}'),
+    *('{"content": 7}', '{"content": [7]}', '{"content": [{"type": {}}]}', '{"content": [], "isError": "x"}'),
+]
+
+
+def hostile_tools() -> list[Json]:
+    """Return definitions as a document has them, of which few are those of a tool."""
+    odd = [{"name": f"schema {n}", "inputSchema": value} for n, value in enumerate([*ODD, *TEXTS])]
+    odd += [{"name": f"note {n}", "annotations": value, "_meta": value} for n, value in enumerate(ODD)]
+    odd += [{"name": f"text {n}", "title": value, "description": value} for n, value in enumerate(ODD)]
+    odd += [{"name": f"origin {n}", "origin": value} for n, value in enumerate(ODD)]
+    odd += [{"name": value} for value in (*ODD, "\ud800", "__proto__", "x" * 10_000, "good", "good", "good_2")]
+    return [{**tool, "answer": "fine"} for tool in odd]
+
+
+async def test_documents_with_tools_of_any_shape(record_property: Record) -> None:
+    """The agent lists what is a tool, and calls it: what another origin makes up is not parsed without limits."""
+    source = FakeTools(tool("good", "fine"), *hostile_tools())
+    source.tools += [tool(f"answer {number}", text) for number, text in enumerate(TEXTS)]
+    failures = [KeyError("x"), ValueError("\ud800"), RecursionError(), Rejected("", "")]
+    source.tools += [tool(f"fails {number}", error) for number, error in enumerate(failures)]
+    async with Client(tools_session(source), mode="legacy") as client:
+        with anyio.fail_after(8):
+            names = [each.name for each in (await client.list_tools()).tools]
+            assert len(names) == len(set(names))
+            for number in range(len(TEXTS)):
+                with suppress(MCPError, ValueError):
+                    await client.call_tool(f"answer {number}", {})
+            for number in range(len(failures)):
+                with suppress(MCPError):
+                    assert (await client.call_tool(f"fails {number}", {})).is_error
+            assert (await client.call_tool("good", {})).content[0].text == "fine"
+    record_property("lines", len(source.tools))
