@@ -22,7 +22,7 @@ from tests.browser.conftest import PAGES, SERVERS, Bundle, Origins, Troubles, ch
 from tests.browser.mcpb import Peer, bring, bundle_peers
 from tests.browser.test_webmcp import HELPERS
 from tests.browser.ui_hosts import bundle_ui_client
-from tests.support.foreign import OWN, foreign
+from tests.support.foreign import OWN, foreign, foreign_clones
 
 BOOT = BOOT_PATIENCE * 1000
 
@@ -215,15 +215,19 @@ async def test_messages_of_the_others_are_noise(page: Page, switched: Bundle, di
     await begun(page)
     await used(page, dialect)
     messages = list(foreign(dialect))
+    inside = page.frame_locator("iframe").locator("html")
+    await inside.evaluate("() => { globalThis.heard = 0; addEventListener('message', () => heard++); }")
     before = await page.evaluate("wires.length")
     await page.evaluate(
-        """(texts) => {
+        """([texts, clones]) => {
             const say = (message) => frame().contentWindow.postMessage(message, "*");
             for (const text of texts) [JSON.parse(text), text].forEach(say);
+            for (const code of clones) eval(code).forEach(say);
         }""",
-        messages,
+        [messages, foreign_clones(dialect)],
     )
     await used(page, dialect)
+    assert await inside.evaluate("() => heard") > 2 * len(messages)
     assert await posted(page, before) <= {dialect}
     assert await page.evaluate("wires.length") - before <= 4  # an answer, and what a page says of its size
     await expect(page.frame_locator("iframe").locator("#mcpframe-error-title")).to_be_hidden()

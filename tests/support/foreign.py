@@ -45,3 +45,23 @@ def foreign(adopted: str) -> Iterator[str]:
                 continue
             if not (isinstance(data, dict) and OWN[adopted](data)):
                 yield text
+
+
+_ODD = """(() => {
+    const cyclic = { jsonrpc: "2.0", id: 5, method: "ping" };
+    cyclic.params = { cyclic };
+    const large = { jsonrpc: "2.0", id: 5, method: "ping", params: { n: 1n } };
+    return [cyclic, large, new Map([[1, 2]]), [, , 1], 1n, undefined];
+})()"""
+_FORMS = {
+    "sep": "(odd) => ({ type: 'MCP_MESSAGE', payload: odd })",
+    "mcp_apps": "(odd) => ({ jsonrpc: '2.0', id: 5, method: 'ping', params: odd })",
+    "mcp_ui": "(odd) => ({ type: 'ui-message-response', messageId: 'mcpframe/1', payload: odd })",
+    "mcp_b": "(odd) => ({ channel: 'mcp-iframe', type: 'mcp', direction: 'client-to-server', payload: odd })",
+}
+
+
+def foreign_clones(adopted: str) -> list[str]:
+    """Return messages of the other dialects that only JavaScript can make: each is the code of a list of some."""
+    forms = [f"{_ODD}.map({form})" for dialect, form in _FORMS.items() if dialect != adopted]
+    return forms + [f"[{case['make']}]" for case in cases("sep") if "make" in case and adopted != "sep"]
