@@ -283,6 +283,21 @@ async def test_html_text_at_an_opaque_origin(host: UiHostPage, unguarded: Bundle
     assert (await host.action())["payload"] == {"intent": "go", "params": {}}
 
 
+async def test_the_text_of_a_bundle_at_an_opaque_origin(host: UiHostPage, origins: Origins, tmp_path: Path) -> None:
+    """The inline form of a view: the bundle's own page is the HTML text, and its files have absolute addresses."""
+    with serve_folder(tmp_path) as served:
+        url = f"http://bundle.localhost:{served.port}/embedded/"
+        built = build(SERVERS / "embedded", tmp_path, allowed_origins=[origins.host], url=url)
+        view = View(tmp_path / built.url_path, uri="ui://test/inline", form="inline")
+        block = ui_resource(view, render_data={"user": "Ada"})
+        resource = block.model_dump(mode="json", by_alias=True, exclude_none=True)["resource"]
+        assert resource["mimeType"] == "text/html"
+        await host.open(resource, answers={"intent": ["text", "done"]})
+        assert await host.frame.locator("html").evaluate("() => self.origin") == "null"
+        await expect(host.frame.locator("#drawn")).to_have_text('{"user": "Ada"}')
+        assert (await host.ask("intent", intent="go"))["result"] == "done"
+
+
 async def test_an_answer_that_never_comes(host: UiHostPage, embedded: Bundle) -> None:
     await host.open(link(embedded), answers={"tool": ["never", None]})
     await host.set_timeout(0.2)

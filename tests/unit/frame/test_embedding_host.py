@@ -109,6 +109,29 @@ async def test_what_is_asked(wire: Wire, ask: Callable[[Host], Any], kind: str, 
     assert len(asked["messageId"]) > 40
 
 
+@pytest.mark.parametrize(
+    ("value", "sent"),
+    [
+        (float("nan"), None),
+        ([float("-inf")], [None]),
+        ({1: (2,)}, {"1": [2]}),
+        (TextContent(type="text", text="a"), ...),
+    ],
+)
+async def test_what_is_sent_is_strict_json(wire: Wire, value: Any, sent: Any) -> None:
+    asked, _ = await wire.answered((await wire.open()).intent("go", {"x": value}), response=None)
+    sent = {"type": "text", "text": "a"} if sent is ... else sent
+    assert asked["payload"] == {"intent": "go", "params": {"x": sent}}
+
+
+@pytest.mark.parametrize("value", [{1, 2}, b"x", "\ud800"])
+async def test_what_has_no_form_in_json_is_not_sent(wire: Wire, value: Any) -> None:
+    host = await wire.open()
+    with pytest.raises((TypeError, HostError), match=r"JSON|Unicode"):
+        await host.intent("go", {"x": value})
+    assert wire.posted.empty()
+
+
 async def test_ids_are_those_of_this_session(wire: Wire) -> None:
     ids, another = set(), Wire()
     for each in (wire, another):
