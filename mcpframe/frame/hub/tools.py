@@ -101,6 +101,7 @@ def _is_schema(value: Any) -> bool:
         and all(isinstance(each, dict) for each in properties.values())
         and isinstance(required, list)
         and all(isinstance(each, str) for each in required)
+        and isinstance(value.get("$schema", ""), str)
     )
 
 

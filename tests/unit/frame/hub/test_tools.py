@@ -48,6 +48,7 @@ def test_what_passes_is_unchanged() -> None:
         {"name": "bad", "inputSchema": {}},
         {"name": "bad", "inputSchema": {"type": "object", "properties": []}},
         {"name": "bad", "inputSchema": {"type": "object", "required": "a"}},
+        {"name": "bad", "inputSchema": {"type": "object", "$schema": []}},
         {"name": "bad", "inputSchema": DEEP},
         {"name": "bad", "inputSchema": {"type": "object", "description": "x" * 70_000}},
         {"name": "bad", "inputSchema": {"type": "object", "__proto__": {}}},
