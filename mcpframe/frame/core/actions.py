@@ -35,6 +35,22 @@ def end_with(make: Callable[[Message], SessionError]) -> Action:
     return lambda actor, message: actor.end(make(message))
 
 
+def beginning(to: State, action: Action | None = None) -> tuple[Rule, ...]:
+    """Return the rules of the first state: how a role starts, and that it can be closed before.
+
+    Args:
+        to: the state after the start.
+        action: the action of the start; None for none.
+    """
+    return Rule(State.IDLE, Local.START, to, action), Rule(State.IDLE, Local.CLOSE, State.CLOSED, end)
+
+
+def exchanging(*kinds: str) -> tuple[Rule, ...]:
+    """Return the rules by which an open connection hands on messages of these kinds, and sends those of its session."""
+    rules = (Rule(State.OPEN, kind, State.OPEN, received) for kind in kinds)
+    return (*rules, Rule(State.OPEN, Local.SEND, State.OPEN, send))
+
+
 def leaving(removed: Action, *states: State, close: Action = end) -> tuple[Rule, ...]:
     """Return the rules by which a role can be closed, and its peer's window removed, in each of these states.
 

@@ -48,8 +48,7 @@ EMBEDDED = Role(
     offers=EmbeddedOffer,
     readers={RENDER_DATA: read.read_render_data, RECEIVED: read.read_received, RESPONSE: read.read_response},
     rules=(
-        Rule(S.IDLE, Local.START, S.CALLING, do.call),
-        Rule(S.IDLE, Local.CLOSE, S.CLOSED, common.end),
+        *common.beginning(S.CALLING, do.call),
         Rule(S.CALLING, Local.REPEAT, S.CALLING, do.call_again),
         Rule(S.CALLING, RENDER_DATA, S.OPEN, do.begin_with_data),
         Rule(S.CALLING, RECEIVED, S.CONFIRMING, do.recognise, do.waits_for_data),
@@ -67,7 +66,7 @@ EMBEDDED = Role(
         Rule(S.OPEN, RECEIVED, S.OPEN, common.ignore),
         Rule(S.OPEN, RESPONSE, S.OPEN, common.received, do.is_ours),
         Rule(S.OPEN, RESPONSE, S.OPEN, common.ignore),
-        Rule(S.OPEN, Local.SEND, S.OPEN, common.send),
+        *common.exchanging(),
         *common.leaving(do.removed, S.CALLING, S.CONFIRMING, S.OPEN),
     ),
     waits={S.CALLING: "handshake_timeout", S.CONFIRMING: "accept_timeout"},
@@ -86,15 +85,13 @@ EMBEDDER = Role(
         REQUEST_RENDER_DATA: read.message_id,
     },
     rules=(
-        Rule(S.IDLE, Local.START, S.AWAITING, do.listen),
-        Rule(S.IDLE, Local.CLOSE, S.CLOSED, common.end),
+        *common.beginning(S.AWAITING, do.listen),
         Rule(S.AWAITING, READY, S.OPEN, do.open_with_load),
         Rule(S.AWAITING, REQUEST_RENDER_DATA, S.OPEN, do.open_with_answer),
         *(Rule(S.AWAITING, kind, S.OPEN, do.open_with_message) for kind in (*ACTIONS, SIZE_CHANGE)),
         Rule(S.OPEN, READY, S.OPEN, do.loaded),
         Rule(S.OPEN, REQUEST_RENDER_DATA, S.OPEN, do.answer_request),
-        *(Rule(S.OPEN, kind, S.OPEN, common.received) for kind in (*ACTIONS, SIZE_CHANGE)),
-        Rule(S.OPEN, Local.SEND, S.OPEN, common.send),
+        *common.exchanging(*ACTIONS, SIZE_CHANGE),
         *(
             rule
             for state in (S.AWAITING, S.OPEN)
