@@ -25,7 +25,7 @@ from tests.support.fake_window import STRANGER
 from tests.support.mcpb import to_client, to_server
 from tests.support.page_rig import Rig, bounded, rig
 from tests.support.sep import FRAME, HOST
-from tests.unit.frame.dialects.mcp_b.test_page_server import INITIALIZE, TAB, Client, alone
+from tests.unit.frame.dialects.mcp_b.test_page_server import INITIALIZE, SERVER, TAB, Client, alone
 
 __all__ = ["alone", "bounded", "rig"]
 pytestmark = pytest.mark.anyio
@@ -227,3 +227,58 @@ async def test_a_client_s_tables_do_not_grow(record_property: Record) -> None:
     assert client.pending == {}
     assert routes.clients == [client]
     record_property("lines", 4)
+
+
+# In a frame
+
+
+async def test_a_framed_page_server_in_bad_company(rig: Rig, record_property: Record) -> None:
+    """It has other dialects beside it until its page has spoken; then it posts to that page's origin, and no other."""
+    rig.write(SERVER, "authored_framed_attacks")
+    posted = rig.inner.when_posted(1)
+    task = rig.start("authored_framed_attacks:server")
+    await posted
+
+    def say(message: Any, origin: str = HOST, *, peer: bool = True) -> None:
+        text = json.dumps(message)
+        rig.inner.take(Inbound(origin, peer, (lambda: text) if peer and origin == HOST else unread))
+
+    lies = [
+        to_server(payload, channel)
+        for payload in ("mcp-check-ready", INITIALIZE, request("tools/list"))
+        for channel in (TAB, "mcp-iframe")
+    ]
+    strangers = [(FRAME, True), (STRANGER, True), ("null", True), (HOST, False), (STRANGER, False)]
+    # Of the page itself, what is for its other window, in the other direction, or none of MCP-B.
+    noise = [message for message in lies if message["channel"] == TAB]
+    noise += [to_client(payload) for payload in ("mcp-server-ready", "mcp-server-stopped", request("tools/list"))]
+    noise += [
+        to_server(payload) for payload in (*ODD, "mcp-server-stopped", {"jsonrpc": "2.0", "id": 1.5, "method": "x"})
+    ]
+    for _ in range(2):
+        for origin, peer in strangers:
+            for message in lies:
+                say(message, origin, peer=peer)
+        for message in noise:
+            say(message)
+    await asyncio.sleep(0)
+    assert {target for _, target in rig.inner.posted} == {"*"}
+    before = len(rig.inner.posted)
+    say(to_server("mcp-check-ready"))
+    lines = odd_messages()
+    for message in lines:
+        say(to_server(message))
+    for origin, peer in strangers:
+        for message in lies:
+            say(message, origin, peer=peer)
+    say(to_server({**INITIALIZE, "id": "hello"}))
+    say(to_server(ADD))
+    answers: list[Any] = []
+    while not any(isinstance(answer, dict) and answer.get("id") == "good" for answer in answers):
+        await rig.inner.when_posted(len(rig.inner.posted) + 1)
+        answers = [message.get("payload") for message, _ in rig.inner.posted[before:]]
+    assert {target for _, target in rig.inner.posted[before:]} == {HOST}
+    task.cancel()
+    await asyncio.wait([task])
+    assert rig.inner.posted[-1] == (to_client("mcp-server-stopped"), HOST)
+    record_property("lines", 3 * len(strangers) * len(lies) + 2 * len(noise) + len(lines))
