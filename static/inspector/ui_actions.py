@@ -1,7 +1,7 @@
 """What the inspector does with the actions of a page of mcp-ui: it lists them, and has them answered.
 
 A call of a tool, an intent and a request for data wait for the user, who may answer with a value, with an error or by
-calling the tool that is named; with the setting "Call the named tool" such calls do not wait. A link waits for the
+calling the tool that is named; with the setting "Call the tool" such calls do not wait. A link waits for the
 user to open it. A prompt and a notice are only shown. No action waits for ever.
 """
 
@@ -101,7 +101,9 @@ class UiActions:
         if action.kind not in _WAITING or not line.waits:
             return None
         line.become("waiting", "Acknowledged, waits for your answer")
-        answer = await line.by_hand()
+        typed = line.by_hand()
+        self._activity.follow()
+        answer = await typed
         if answer is _CALL:
             line.become("waiting", "Calling the tool …")
             return await self._call_named(action)
@@ -117,6 +119,7 @@ class UiActions:
         if line.waits:
             line.become("waiting", "Acknowledged, waits for you to open it")
         opened = line.offer_link(lambda: self._page.js.defaultView.open(address, "_blank", "noopener,noreferrer"))
+        self._activity.follow()
         if line.waits:
             await opened
 

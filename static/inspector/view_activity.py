@@ -18,6 +18,8 @@ MOST = 200
 """How many entries are shown."""
 BURST, PER_SECOND = 50, 10
 """How many entries may come at once, and then in each second."""
+_NEAR_END = 24
+"""Pixels from its end within which a list that is scrolled goes on to follow it."""
 
 Json = Mapping[str, Any]
 
@@ -30,6 +32,7 @@ class Activity:
         self._page = page
         self._pace = Pace(burst=BURST, per_second=PER_SECOND)
         self._missed = 0
+        self._follows = True
         self._told: Element | None = None
         self._context_box = place.add("section", role="region", aria_label="Model context", hidden=True)
         self._context_box.add("h4", "Model context")
@@ -54,6 +57,8 @@ class Activity:
             return None
         self._box.hidden = False
         self._told = None
+        area = self._list.js
+        self._follows = area.scrollHeight - area.scrollTop - area.clientHeight < _NEAR_END
         entry = self._list.add("li")
         entry.add("time", datetime.now().astimezone().strftime("%H:%M:%S"), class_="quiet")
         entry.add("strong", what)
@@ -62,7 +67,13 @@ class Activity:
         if blocks:
             show_result(self._page, entry.add("div"), {"content": list(blocks)})
         self._cut()
+        self.follow()
         return entry
+
+    def follow(self) -> None:
+        """Scroll to the end of the list if that was in sight before the last entry, which may have grown."""
+        if self._follows:
+            self._list.js.scrollTop = self._list.js.scrollHeight
 
     def _miss(self) -> None:
         """Count one more in the last line."""

@@ -118,7 +118,7 @@ class UiControls(Controls):
         self._offer("Width", "width", WIDTHS)
         self._follows = self._select("Frame", FOLLOWS)
         self._follows.on("change", reload)
-        self._tools = self._select("Tool calls", {"": "Answer by hand", "call": "Call the named tool"})
+        self._tools = self._select("Tool calls", {"": "Answer by hand", "call": "Call the tool"})
         self._wait = self._row.add("label", "Seconds to answer").add(
             "input", type="number", min="1", max=str(LONGEST), value=str(PATIENCE)
         )

@@ -155,7 +155,7 @@ async def test_actions_are_answered(inspector: InspectorPage, server: ServerPart
     await board.press("Tool")
     await board.region.get_by_role("button", name="Call the tool").press("Enter")
     await board.answered(re.compile(r"tool-4: .*written"))
-    await board.region.get_by_label("Tool calls").select_option("Call the named tool")
+    await board.region.get_by_label("Tool calls").select_option("Call the tool")
     await board.press("Tool")
     await board.answered(re.compile(r"tool-5: .*written"))
     await board.state("Answered")

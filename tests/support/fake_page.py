@@ -57,6 +57,7 @@ class FakeElement:
         self.parent: FakeElement | None = None
         self.classList = FakeClassList()
         self.checked = self.disabled = self.focused = False
+        self.scrollHeight = self.scrollTop = self.clientHeight = 0
         self._value = ""
         self.files = FakeFileList()
 
