@@ -62,6 +62,10 @@ class Firefox:
         """Open a page in the tab and wait until it is loaded."""
         self._ask("browsingContext.navigate", context=self._tab, url=url, wait="complete")
 
+    def preload(self, script: str) -> None:
+        """Run a script at the beginning of every document from now on."""
+        self._ask("script.addPreloadScript", functionDeclaration=f"() => {{ {script} }}")
+
     def run(self, script: str, *frames: str) -> Any:
         """Run the body of an async function in the page, or in a frame of it, and give what it returns.
 

@@ -12,14 +12,12 @@ import anyio
 import pytest
 from playwright.async_api import Browser, BrowserContext, Frame, Page
 
-from mcpframe.kit.base.data import checkout_dir
-from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
 from tests.browser.mcpb import Peer, bring, bundle_peers
-from tests.browser.webmcp import profile, webmcp_chromium
+from tests.browser.webmcp import polyfill_text, profile, webmcp_chromium
 
 TOOLS = ["add", "cancelled", "fail", "grow", "hang", "shrink", "who_asks_"]
 HELPERS = """
@@ -196,18 +194,9 @@ async def test_its_first_answers_need_no_file(documents: BrowserContext, offered
     assert found == []
 
 
-@pytest.fixture(scope="module")
-def polyfill() -> str:
-    """The text of npm's polyfill, which begins where it is loaded."""
-    packages = install_locked(checkout_dir() / "tests" / "npm" / "mcp-b")
-    return (packages / "@mcp-b" / "webmcp-polyfill" / "dist" / "index.iife.js").read_text("utf-8")
-
-
-async def test_the_polyfill_in_a_tab(
-    context: BrowserContext, troubles: Troubles, offered: Bundle, polyfill: str
-) -> None:
+async def test_the_polyfill_in_a_tab(context: BrowserContext, troubles: Troubles, offered: Bundle) -> None:
     """It has no `exposedTo`, its `executeTool` takes a text, and it passes no signal to what it calls."""
-    await context.add_init_script(polyfill)
+    await context.add_init_script(polyfill_text())
     await context.add_init_script(HELPERS)
     page = await context.new_page()
     await page.goto(offered.url)

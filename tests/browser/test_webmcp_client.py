@@ -10,13 +10,11 @@ import anyio
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page
 
-from mcpframe.kit.base.data import checkout_dir
-from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
-from tests.browser.webmcp import profile, webmcp_chromium
+from tests.browser.webmcp import polyfill_text, profile, webmcp_chromium
 
 TOOLS = """
     globalThis.aborted = [];
@@ -122,9 +120,7 @@ async def test_the_tools_of_a_document_and_of_its_frames(
 
 
 async def test_the_tools_of_the_polyfill(context: BrowserContext, troubles: Troubles, agent: Bundle) -> None:
-    packages = install_locked(checkout_dir() / "tests" / "npm" / "mcp-b")
-    polyfill = (packages / "@mcp-b" / "webmcp-polyfill" / "dist" / "index.iife.js").read_text("utf-8")
-    for script in (polyfill, TOOLS):
+    for script in (polyfill_text(), TOOLS):
         await context.add_init_script(script)
     await use(await start(context, agent))
 

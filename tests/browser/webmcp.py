@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 
 from playwright.async_api import Browser, BrowserContext
 
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.node import install_locked
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Troubles, chromium, watched
 
@@ -28,3 +30,9 @@ async def profile(browser: Browser, *scripts: str) -> AsyncIterator[tuple[Browse
     async with watched(context) as troubles:
         yield context, troubles
     await context.close()
+
+
+def polyfill_text() -> str:
+    """Return the text of npm's `@mcp-b/webmcp-polyfill`, which begins where it is loaded."""
+    packages = install_locked(checkout_dir() / "tests" / "npm" / "mcp-b")
+    return (packages / "@mcp-b" / "webmcp-polyfill" / "dist" / "index.iife.js").read_text("utf-8")
