@@ -26,6 +26,12 @@ Json = Mapping[str, Any]
 _REVISION = "io.modelcontextprotocol/protocolVersion"
 """In `_meta` of a request that needs no session (MCP specification 2026-07-28)."""
 _DISCOVER = "server/discover"
+_LEFT = {
+    "code": -32000,
+    "message": "The page was left before it answered.",
+    "data": {"navigationInterrupted": True},
+}
+"""The code is that of the SDKs for a connection that is closed; the data is named as npm's transports do up to 4."""
 _INTRODUCTIONS = ("initialize", _DISCOVER)
 """The requests that are answered with the server's capabilities."""
 
@@ -39,12 +45,14 @@ class PageClient:
         stateless: whether its requests carry their revision.
         pending: the methods of its requests that have no answer yet, by id.
         last: the id of its last request.
+        interrupted: the ids of its requests that were answered as the page was about to be left.
     """
 
     number: int
     stateless: bool = False
     pending: dict[Any, str] = field(default_factory=dict)
     last: Any = None
+    interrupted: dict[Any, None] = field(default_factory=dict)
 
 
 class Routes:
@@ -93,6 +101,7 @@ class Routes:
             return owner, message
         client = self._client_for(str(method), params, message.get("id"))
         if "id" in message:
+            client.interrupted.pop(message["id"], None)
             client.pending[message["id"]] = str(method)
             client.last = message["id"]
         return client, message
@@ -106,6 +115,9 @@ class Routes:
         """
         method = message.get("method")
         if method is None:
+            if message.get("id") in client.interrupted:
+                del client.interrupted[message["id"]]
+                return None
             answered = client.pending.pop(message.get("id"), None)
             return self._introduced(message) if answered in _INTRODUCTIONS else message
         if "id" in message:
@@ -117,6 +129,15 @@ class Routes:
         if method.endswith("/list_changed") and client is not self._newest:
             return None
         return message
+
+    def interrupt(self) -> list[Json]:
+        """Return errors for all requests that have no answer yet, newest first; what answers them later is dropped."""
+        errors: list[Json] = []
+        for client in self.clients:
+            errors += ({"jsonrpc": "2.0", "id": id_, "error": _LEFT} for id_ in client.pending)
+            client.interrupted |= dict.fromkeys(client.pending)
+            client.pending.clear()
+        return errors[::-1]
 
     def gone(self, client: PageClient) -> None:
         """Forget a client whose session is over."""

@@ -23,6 +23,8 @@ MOST: Final = 8
 Serve = Callable[[Any, Any], Awaitable[None]]
 """Serves one client on its `(read, write)` until `read` ends."""
 
+BeforeLeaving = Callable[[Callable[[], None]], Callable[[], None]]
+
 
 async def serve_clients(
     streams: tuple[Any, Any],
@@ -32,6 +34,7 @@ async def serve_clients(
     *,
     most: int = MOST,
     capabilities: Mapping[str, Any] | None = None,
+    before_leaving: BeforeLeaving | None = None,
 ) -> None:
     """Serve every client of a session, until the session ends or serving one of them raises.
 
@@ -42,8 +45,16 @@ async def serve_clients(
         serve: serves one client.
         most: how many clients with a session are served at once; with 1, each waits for the end of the one before.
         capabilities: capabilities beyond those of MCP, which each client is told of.
+        before_leaving: has a function called when the page is about to be left, and returns one that ends that. Clients
+            get errors for their requests then, as nobody else may tell them.
     """
-    await _Clients(streams[1], messages, post, serve, Routes(most, capabilities), most).run(streams[0])
+    clients = _Clients(streams[1], messages, post, serve, Routes(most, capabilities), most)
+    stop = before_leaving(clients.interrupt) if before_leaving else None
+    try:
+        await clients.run(streams[0])
+    finally:
+        if stop is not None:
+            stop()
 
 
 class _Clients:
@@ -64,6 +75,12 @@ class _Clients:
         self._turn = anyio.Semaphore(most + 1 if most > 1 else 1)  # one client has no session
         self._incoming: dict[PageClient, MemoryObjectSendStream[Any]] = {}
         self._failure: Exception | None = None
+
+    def interrupt(self) -> None:
+        """Answer every request with an error: the page is about to be left."""
+        with suppress(StateError):  # the session is over
+            for error in self.routes.interrupt():
+                self.post(error)
 
     async def run(self, read: Any) -> None:
         async with anyio.create_task_group() as tasks:

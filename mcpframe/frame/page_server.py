@@ -61,4 +61,11 @@ async def page_server(
             await servers.serve(server, read, write)
 
         capabilities = browser_capability(server) if browser is None else {"browser": dict(browser)}
-        await serve_clients(session.streams, messages, session.post, serve, capabilities=capabilities)
+        await serve_clients(
+            session.streams,
+            messages,
+            session.post,
+            serve,
+            capabilities=capabilities,
+            before_leaving=window.before_leaving,
+        )

@@ -9,7 +9,7 @@ from typing import Protocol
 from mcpframe.frame.core.errors import HandshakeTimeout
 from mcpframe.frame.core.events import Closed, Event, Opened, Refused, SessionBegun, Withdrawn
 from mcpframe.frame.core.origins import ANY, OPAQUE
-from mcpframe.frame.dialects.available import dialect, last_words
+from mcpframe.frame.dialects.available import last_words
 
 log = logging.getLogger("mcpframe")
 
@@ -27,7 +27,7 @@ class Loader(Protocol):
         """Show where the server stands: JSON with `state` (waiting, setting up, set up, connected) and `origin`."""
 
     def at_end(self, info: str) -> None:
-        """Keep what to post to the host where this page stops: JSON, see `last_words_to_post`."""
+        """Keep what to post to the host where this page stops: JSON, a message and its target origin, or null."""
 
     def timing(self) -> str:
         """Return how this page came to be ready: JSON with `start`, how Python was started, and `marks`, in ms."""
@@ -43,14 +43,9 @@ class Loader(Protocol):
 
 
 def last_words_to_post(event: SessionBegun) -> str:
-    """Return what the loader posts once Python has ended: JSON, or null for nothing.
-
-    A message, its target origin, and whether it is also posted as the page is left: clients that share a window do not
-    watch the frame.
-    """
+    """Return what the loader posts once Python has ended: JSON, a message and its target origin, or null."""
     words = last_words(event)
-    target = ANY if event.origin == OPAQUE else event.origin
-    return json.dumps(words and [words, target, *([True] if dialect(event.dialect).shared else [])])
+    return json.dumps(words and [words, ANY if event.origin == OPAQUE else event.origin])
 
 
 class RefusalLog:

@@ -89,11 +89,18 @@ async def serve_host(
                         )
 
                 if dialect(session.started.dialect).shared:
+                    from mcpframe.frame.browser import window
                     from mcpframe.frame.clients import MOST, serve_clients
 
-                    most = 1 if config.program else MOST
-                    capabilities = browser_capability(target)
-                    await serve_clients(streams, messages, session.post, serve, most=most, capabilities=capabilities)
+                    await serve_clients(
+                        streams,
+                        messages,
+                        session.post,
+                        serve,
+                        most=1 if config.program else MOST,
+                        capabilities=browser_capability(target),
+                        before_leaving=window.before_leaving,
+                    )
                 else:
                     await serve(*streams)
                 closed = await session.ended()

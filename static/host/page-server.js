@@ -1,32 +1,50 @@
 /**
  * Makes a page a page server of MCP-B, without any Python in it: frames a bundle, hidden, and relays messages between the
  * bundle and the clients in this window. The bundle has to allow this page's origin.
+ *
+ * When the bundle's page is reloaded, stops or leaves, the clients hear that the server has stopped; and that it is ready
+ * once it is there again.
  * @param url the address of the bundle
+ * @param options `channel`: the name of the channel for the clients; `parent`: the element to put the frame into
  * @returns a function that ends it
  * @throws TypeError if the address has another scheme: such a page could run in this one's origin
  */
-export function embedPageServer(url) {
+export function embedPageServer(url, { channel = "mcp-default", parent = document.body } = {}) {
   const { href, origin, protocol } = new URL(url, document.baseURI);
   if (!/^https?:$/.test(protocol)) throw new TypeError(`${href} is no address of a bundle: write one with http or https.`);
   const frame = Object.assign(document.createElement("iframe"), { src: href, title: origin, hidden: true });
   frame.sandbox = "allow-scripts allow-same-origin allow-forms allow-downloads";
-  let ready = false; // before, the frame has another document
-  const isFor = (data, channel, direction) =>
-    data?.type === "mcp" && data.channel === channel && data.direction === direction;
+  const stopped = { type: "mcp", direction: "server-to-client", payload: "mcp-server-stopped" };
+  const check = { type: "mcp", direction: "client-to-server", payload: "mcp-check-ready" };
+  const isFor = (data, name, { direction }) =>
+    data?.type === "mcp" && data.channel === name && data.direction === direction;
+  const say = (message) => window.postMessage({ ...message, channel }, location.origin);
+  const ask = (message) => frame.contentWindow?.postMessage({ ...message, channel: "mcp-iframe" }, origin);
+  let ready = false; // otherwise the frame may have another document
+  let loads = 0;
   const relay = ({ source, origin: sender, data }) => {
     if (source === window && sender === location.origin) {
-      if (!ready || !isFor(data, "mcp-default", "client-to-server")) return;
-      frame.contentWindow?.postMessage({ ...data, channel: "mcp-iframe" }, origin);
+      if (ready && isFor(data, channel, check)) ask(data);
     } else if (source && source === frame.contentWindow && sender === origin) {
-      if (!isFor(data, "mcp-iframe", "server-to-client")) return;
-      ready = true;
-      window.postMessage({ ...data, channel: "mcp-default" }, location.origin);
+      if (!isFor(data, "mcp-iframe", stopped)) return;
+      ready = data.payload !== stopped.payload;
+      say(data);
     }
   };
+  const restart = () => {
+    loads += 1;
+    if (loads === 1) return;
+    ready = false;
+    say(stopped);
+    ask(check);
+  };
   addEventListener("message", relay);
-  document.body.append(frame);
+  frame.addEventListener("load", restart);
+  parent.append(frame);
   return () => {
     removeEventListener("message", relay);
     frame.remove();
+    if (ready) say(stopped);
+    ready = false;
   };
 }

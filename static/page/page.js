@@ -46,11 +46,6 @@ function sayLastWords() {
   (parent === self ? opener : parent)?.postMessage(message, target);
 }
 
-// A page that is kept for the way back goes on then.
-addEventListener("pagehide", ({ persisted }) => {
-  if (!persisted && lastWords?.[2]) sayLastWords();
-});
-
 function offerRestart() {
   const error = element("error");
   if (error.querySelector("button")) return;
@@ -181,10 +176,7 @@ export const page = {
     element("status").textContent = STATES[state](origin);
   },
 
-  /**
-   * Sets the message that the host gets if this page stops: JSON of a message, its target origin, and whether it is
-   * posted as the page is left, too; or null.
-   */
+  /** Sets the message that the host gets if this page stops: JSON of a message and its target origin, or null. */
   at_end(info) {
     lastWords = JSON.parse(info);
   },

@@ -51,10 +51,10 @@ class Peer:
         self.number = number
 
     @classmethod
-    async def tab(cls, page: Page | Frame, mode: str | None = None) -> Peer:
+    async def tab(cls, page: Page | Frame, mode: str | None = None, channel: str = "mcp-default") -> Peer:
         """Connect a client to the page server in the page's own window."""
         with anyio.fail_after(BOOT_PATIENCE):
-            return cls(page, await page.evaluate("mode => mcpb.tabClient(mode)", mode))
+            return cls(page, await page.evaluate("given => mcpb.tabClient(...given)", [mode, channel]))
 
     @classmethod
     async def around(cls, page: Page, url: str, mode: str | None = None) -> Peer:

@@ -122,6 +122,9 @@ async def test_a_page_that_relays_hears_nobody_else(
     assert await heard_by(server) == [to_server(call["payload"])]
     troubles.expect("Failed to execute 'postMessage'")
     await server.goto(f"{origins.stranger}/page.html")
+    await page.wait_for_function(
+        "() => heard.some(({ data }) => data.channel === 'mcp-default' && data.payload === 'mcp-server-stopped')"
+    )
     relayed = (
         "heard.filter(({ origin, data }) => origin === self.origin && data.direction === 'server-to-client').length"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from collections.abc import Iterator
@@ -100,11 +101,35 @@ async def test_a_page_without_python_that_frames_a_bundle(
         page = await context.new_page()
         await page.goto(f"{origins.host}/mcpb.html")
         await page.wait_for_selector("html[data-state=loaded]")
-        embed = "async (url) => { (await import('./page-server.js')).embedPageServer(url); }"
-        await page.evaluate(embed, url)
+        embed = """async ([url, options]) => {
+            const { embedPageServer } = await import("./page-server.js");
+            globalThis.end = embedPageServer(url, options);
+        }"""
+        await page.evaluate(embed, [url, {}])
         one, two = await Peer.tab(page), await Peer.tab(page)
         assert (await one.tools())[0] == "add"
         assert (await two.tool("add", a=2, b=3))["structuredContent"] == {"result": 5}
+
+        # The frame's page is reloaded: its clients are gone, new ones are served.
+        await page.evaluate("document.querySelector('iframe').src += ''")
+        for client in (one, two):
+            await client.heard("closed")
+        three = await Peer.tab(page)
+        assert (await three.tool("add", a=2, b=4))["structuredContent"] == {"result": 6}
+
+        # It ends while a call waits, and another begins.
+        waiting = asyncio.create_task(three.call("callTool", {"name": "wait"}))
+        assert (await three.tool("add", a=1, b=1))["structuredContent"] == {"result": 2}
+        await page.evaluate("end()")
+        await three.heard("closed")
+        assert "error" in await waiting
+        assert await page.locator("iframe").count() == 0
+        await page.evaluate("end()")
+        said = [message["payload"] for message in await posted(page) if message["channel"] == "mcp-default"]
+        assert said.count("mcp-server-stopped") == 2
+        await page.evaluate(embed, [url, {"channel": "mine"}])
+        four = await Peer.tab(page, None, "mine")
+        assert (await four.tool("add", a=2, b=5))["structuredContent"] == {"result": 7}
         await page.close()
 
 

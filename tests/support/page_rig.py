@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 import textwrap
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -33,7 +33,6 @@ class FakeLoader:
     def __init__(self) -> None:
         self.calls: list[tuple[str, ...]] = []
         self.last_words: tuple[dict[str, object], str] | None = None
-        self.leaves = False
 
     def progress(self, text: str) -> None:
         self.calls.append(("progress", text))
@@ -43,8 +42,7 @@ class FakeLoader:
 
     def at_end(self, info: str) -> None:
         words = json.loads(info)
-        self.last_words = words and tuple(words[:2])
-        self.leaves = bool(words and words[2:])
+        self.last_words = words and tuple(words)
 
     def timing(self) -> str:
         return json.dumps(TIMING)
@@ -85,7 +83,13 @@ class Rig:
         window.own_origin = lambda: FRAME  # type: ignore[attr-defined]
         window.fragment = lambda: self.fragment  # type: ignore[attr-defined]
         window.query = lambda: ""  # type: ignore[attr-defined]
+        self.leaving: list[Callable[[], None]] = []
+        window.before_leaving = self._before_leaving  # type: ignore[attr-defined]
         window.takes_tools = lambda: False  # type: ignore[attr-defined]
+
+    def _before_leaving(self, act: Callable[[], None]) -> Callable[[], None]:
+        self.leaving.append(act)
+        return lambda: self.leaving.remove(act)
 
     def write(self, source: str, name: str) -> None:
         (self.folder / f"{name}.py").write_text(of_kind(textwrap.dedent(source), self.kind))

@@ -39,6 +39,7 @@ console.log(JSON.stringify({
 TYPED = """
 import { Client } from "@modelcontextprotocol/client";
 import { FrameTransport, type FrameTransportOptions } from "@mcpframe/host";
+import { embedPageServer } from "@mcpframe/host/page-server";
 import { Client as SameClient, FrameTransport as SameTransport } from "@mcpframe/host/bundled";
 
 export async function connected(options: FrameTransportOptions): Promise<Client> {
@@ -47,6 +48,11 @@ export async function connected(options: FrameTransportOptions): Promise<Client>
   await client.connect(new SameTransport(options));
   // @ts-expect-error: there is no such option
   new FrameTransport({ ...options, nothing: 1 }).nothing;
+  const end: () => void = embedPageServer("https://tools.example/pi/", { channel: "mine", parent: document.body });
+  end();
+  embedPageServer(new URL("https://tools.example/pi/"));
+  // @ts-expect-error: there is no such option
+  embedPageServer("/pi/", { visible: true });
   return client;
 }
 """
@@ -68,8 +74,10 @@ def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
     assert {path.name for path in package.iterdir()} == {
         *("package.json", "README.md", "LICENSE", "host.d.ts", "bundled.d.ts", "bundled.js", "bundled.licenses.txt"),
         *HOST_MODULES,
+        "page-server.js",
+        "page-server.d.ts",
     }
-    for name in (*HOST_MODULES, "host.d.ts"):
+    for name in (*HOST_MODULES, "host.d.ts", "page-server.js", "page-server.d.ts"):
         assert (package / name).read_bytes() == (static_dir() / "host" / name).read_bytes()
     assert "@modelcontextprotocol/client" in (package / "bundled.licenses.txt").read_text()
     metadata = json.loads((package / "package.json").read_text())

@@ -126,6 +126,27 @@ def text_of(data: Any, read: Any = _stringify) -> str:
     raise ValueError("not JSON")
 
 
+def before_leaving(act: Callable[[], None]) -> Callable[[], None]:
+    """Have a function called when the page is about to be left: the last time that its messages have a source.
+
+    The page may stay nevertheless, as where a link turns out to be a download.
+
+    Args:
+        act: the function.
+
+    Returns:
+        A function that ends it.
+    """
+    listener = create_proxy(lambda _: act())
+    js.addEventListener("beforeunload", listener)
+
+    def stop() -> None:
+        js.removeEventListener("beforeunload", listener)
+        listener.destroy()
+
+    return stop
+
+
 def fragment() -> str:
     """Return the hash of this page's URL, `#` included."""
     return str(js.location.hash)

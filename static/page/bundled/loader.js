@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "27304264f1996a3b8df7e6d53c53daae480c8bc1dabbfda8143df2819fcec277"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "b63c7367c439c54ac0d30ac668214276952cfc7622779db5616cd604f50c9759"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -745,9 +745,6 @@ function sayLastWords() {
   lastWords = null;
   (parent === self ? opener : parent)?.postMessage(message, target);
 }
-addEventListener("pagehide", ({ persisted }) => {
-  if (!persisted && lastWords?.[2]) sayLastWords();
-});
 function offerRestart() {
   const error = element("error");
   if (error.querySelector("button")) return;
@@ -852,10 +849,7 @@ var page = {
     show("ready");
     element("status").textContent = STATES[state](origin);
   },
-  /**
-   * Sets the message that the host gets if this page stops: JSON of a message, its target origin, and whether it is
-   * posted as the page is left, too; or null.
-   */
+  /** Sets the message that the host gets if this page stops: JSON of a message and its target origin, or null. */
   at_end(info) {
     lastWords = JSON.parse(info);
   },

@@ -38,7 +38,7 @@ globalThis.mcpb = {
   posted,
 
   /** Connects a client to a page server in this window. */
-  tabClient: (mode) => connect(new TabClientTransport({ targetOrigin: location.origin }), mode),
+  tabClient: (mode, channelId) => connect(new TabClientTransport({ targetOrigin: location.origin, channelId }), mode),
 
   /** Frames a page server, unless a frame is there, and connects a client to it. */
   iframeClient(url, mode) {

@@ -39,6 +39,7 @@ def page() -> QuietPage:
 def serving(page: QuietPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serving]:
     """Return what boots a page with an author's module, and connects to it: `async with serving(source) as client`."""
     window = ModuleType("mcpframe.frame.browser.window")
+    window.before_leaving = lambda act: lambda: None  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, window.__name__, window)
     monkeypatch.setattr(window.__name__, window, raising=False)
     monkeypatch.setattr(boot, "_running", set())

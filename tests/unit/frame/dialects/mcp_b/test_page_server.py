@@ -155,7 +155,6 @@ async def test_a_frame_of_mcp_b_pins_the_page_around_it(rig: Rig) -> None:
     assert answers[0][0]["payload"]["result"]["serverInfo"]["name"] == "test"
     assert answers[0][1] == HOST
     assert rig.loader.last_words == (to_client("mcp-server-stopped"), HOST)
-    assert rig.loader.leaves, "they are posted as the page is left, too"
     task.cancel()
     await asyncio.wait([task])
     assert rig.inner.posted[-1] == (to_client("mcp-server-stopped"), HOST)
@@ -204,6 +203,40 @@ async def test_the_browser_capability_and_another_channel(rig: Rig) -> None:
     assert {message["channel"] for message in said} == {"mine"}
     with pytest.raises(TypeError):
         FrameServer("an author's", browser={"cacheSupported": object()})
+
+
+async def test_a_page_that_is_left_answers_what_it_was_asked(rig: Rig) -> None:
+    """And nothing twice where it stays after all, as after a download."""
+    server, going_on = MCPServer("left"), asyncio.Event()
+
+    @server.tool()
+    async def wait() -> str:
+        await going_on.wait()
+        return "done"
+
+    posted = rig.own.when_posted(1)
+    task = asyncio.create_task(page_server(server))
+    await posted
+    client = Client(rig.own, TAB)
+    await client.ask(INITIALIZE)
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "wait", "arguments": {}}}
+    rig.own.post(json.dumps(to_server(call, TAB)), "*")
+    await client.request(2, "ping")
+    before = len(rig.own.posted)
+    for act in rig.leaving:
+        act()
+        act()
+    said = [message["payload"] for message, _ in rig.own.posted[before:]]
+    assert [(answer["id"], answer["error"]["code"]) for answer in said] == [(1, -32000)]
+    assert said[0]["error"]["data"] == {"navigationInterrupted": True}
+    going_on.set()
+    called = await client.request(3, "tools/call", name="wait", arguments={})
+    assert called["result"]["content"][0]["text"] == "done"
+    ids = [message["payload"].get("id") for message, _ in rig.own.posted if isinstance(message["payload"], dict)]
+    assert ids.count(1) == 2, "the request and one answer"
+    task.cancel()
+    await asyncio.wait([task])
+    assert rig.leaving == []
 
 
 @pytest.mark.parametrize("line", range(1, 13))
