@@ -59,7 +59,7 @@ SCRIPTS = """async () => {
         },
         async mcp_ui(url) {
             const resource = { uri: "ui://a/page", mimeType: "text/uri-list", text: url };
-            ui.open(resource, { answers: {}, htmlProps: { iframeRenderData: { theme: "dark" } } });
+            ui.open(resource, { answers: {} });
             while (!document.querySelector("iframe")) await new Promise(requestAnimationFrame);
         },
     };
@@ -206,6 +206,22 @@ async def test_a_host_that_speaks_two_at_once(page: Page, switched: Bundle, pair
     await used(page, adopted)
     assert await posted(page, before) <= {adopted}
     assert await page.evaluate("name => outcome[name] ?? null", other) is None
+
+
+async def test_a_host_that_begins_with_another_one_later(page: Page, switched: Bundle) -> None:
+    for number, (adopted, late) in enumerate(
+        [("sep", "mcp_apps"), ("mcp_apps", "mcp_b"), ("mcp_b", "mcp_apps"), ("sep", "mcp_b")]
+    ):
+        await page.evaluate("() => { outcome = {}; }")
+        await begin(page, adopted, f"{switched.url}?{number}", session="one")
+        await used(page, adopted)
+        before = await page.evaluate("wires.length")
+        await begin(page, late, switched.url, navigate=False)
+        for _ in range(3):
+            await used(page, adopted)
+        assert await posted(page, before) <= {adopted}
+        assert await page.evaluate("name => outcome[name] ?? null", late) is None
+        await page.evaluate("names => Promise.all(names.map((name) => client[name]().close()))", [adopted, late])
 
 
 @pytest.mark.parametrize("dialect", NAMES)
