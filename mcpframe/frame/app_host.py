@@ -19,7 +19,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.app_host_hooks import Hooks
-from mcpframe.frame.app_host_sandbox import parse_sandbox_proxy
+from mcpframe.frame.app_host_sandbox import PROXY_SANDBOX, parse_sandbox_proxy
 from mcpframe.frame.app_host_server import MIME_TYPE, ViewResource, ViewServer
 from mcpframe.frame.app_host_view import RunningView
 from mcpframe.frame.app_policy import ViewPolicy, content_policy, granted
@@ -44,8 +44,6 @@ Json = Mapping[str, Any]
 TEARDOWN = 5.0
 """Seconds that a view may take before it is removed, unless the host says otherwise."""
 
-_PROXY = "allow-scripts allow-same-origin allow-forms"
-"""The sandbox of the proxy: it keeps its origin, which is checked."""
 _OPAQUE, _OWN_ORIGIN = "allow-scripts allow-forms", "allow-scripts allow-forms allow-same-origin"
 _OPTIONS = Options(handshake_timeout=60.0, max_pending=100)
 _AS_WIDE_AS_ITS_PLACE = 100_000
@@ -164,7 +162,7 @@ class AppHost:
             url=self.sandbox,
             name=f"mcpframe-{uuid.uuid4().hex}",
             title=str((definition or {}).get("title") or (definition or {}).get("name") or uri),
-            sandbox=_PROXY,
+            sandbox=PROXY_SANDBOX,
             allow=allow_attribute(permissions.values()),
             visible=True,
         )

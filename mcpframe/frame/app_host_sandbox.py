@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import Final
 
 from mcpframe.frame.core.errors import OriginError, StateError
 from mcpframe.frame.places import parse_address
+
+PROXY_SANDBOX: Final = "allow-scripts allow-same-origin allow-forms"
+"""The sandbox of the proxy: it keeps its origin, which is checked."""
 
 
 def parse_sandbox_proxy(sandbox: str | None) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from mcpframe.frame.app_host_sandbox import find_sandbox_proxy
+from mcpframe.frame.app_host_sandbox import PROXY_SANDBOX, find_sandbox_proxy
 from mcpframe.frame.core.connection import Candidate, Connection, Options
 from mcpframe.frame.core.errors import OriginError, UnexpectedOrigin
 from mcpframe.frame.core.events import Closed, Event, Refused
@@ -171,7 +171,7 @@ class UiHost:
         framing = Framing(url="", name=name, title=self._title, allow=self._allow, visible=True, size=size)
         if self._proxy is not None:
             url, origin = self._proxy
-            return replace(framing, url=url, sandbox=f"allow-scripts {_SAME_ORIGIN} allow-forms"), origin
+            return replace(framing, url=url, sandbox=PROXY_SANDBOX), origin
         if self.content.html is not None:
             return replace(framing, html=self.content.html, sandbox=self._sandbox("allow-scripts")), OPAQUE
         url, origin = parse_address(self.content.url)
