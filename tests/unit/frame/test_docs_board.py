@@ -12,7 +12,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from tests.unit.frame.test_ui_host import FramedPage
+from tests.support.framed_page import FramedPage
 
 BOARD = Path(__file__).parents[3] / "docs" / "examples" / "board"
 pytestmark = pytest.mark.anyio

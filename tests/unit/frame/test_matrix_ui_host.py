@@ -31,9 +31,9 @@ from mcpframe.frame.ui_resource import first_address, read_ui_resource
 from tests.browser.test_matrix_app_host import LINKS
 from tests.contract.damaged import Record
 from tests.support.fake_window import STRANGER
+from tests.support.framed_page import FRAME, PROXY, URI, FramedPage, board
 from tests.support.ui import MESSAGES
 from tests.unit.frame.test_matrix_page_server import ODD, unread
-from tests.unit.frame.test_ui_host import FRAME, PROXY, URI, FramedPage, board
 
 pytestmark = pytest.mark.anyio
 Json = dict[str, Any]
