@@ -78,7 +78,8 @@ class UiHost:
 
         Args:
             resource: the content block of a tool's result, or the resource in it: an object, or a model of the SDK.
-            client: a connected client, whose tools the page may call; without it `on_tool` is asked.
+            client: a connected client, whose tools the page may call, but for those that are for models only (MCP Apps,
+                `visibility`); without it `on_tool` is asked.
             render_data: what the page is to draw, over the data that the resource brings.
             auto_resize: whether the frame follows the size that its page reports, in both dimensions or in one.
             sandbox: further tokens of the `sandbox` attribute, such as `"allow-popups"`.

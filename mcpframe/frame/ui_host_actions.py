@@ -8,11 +8,12 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from mcpframe.frame.app_host_server import ViewServer
 from mcpframe.frame.app_host_size import SizeFollower, bounded
-from mcpframe.frame.app_policy import parse_link
+from mcpframe.frame.app_policy import is_model_only, parse_link
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.errors import StateError, UiError
 from mcpframe.frame.core.events import SessionBegun
@@ -66,6 +67,7 @@ class Actions:
     on_notify: Handler | None = None
     on_data: Handler | None = None
     on_action: Handler | None = None
+    _servers: dict[str, ViewServer] = field(default_factory=dict, init=False)
 
     @property
     def handles(self) -> bool:
@@ -82,7 +84,7 @@ class Actions:
         action, content = asked.kind, asked.payload
         params = content.get("params") or {}
         if action == "tool" and self.on_tool is None and self.client is not None:
-            return await self.client.call_tool(content["toolName"], dict(params))
+            return await self._call_tool(self.client, content["toolName"], dict(params))
         if action == "link":
             try:
                 parse_link(content["url"])
@@ -103,6 +105,12 @@ class Actions:
             raise NotHandled(f"This host does not handle {action!r}.")
         answer = function(*arguments)
         return await answer if inspect.isawaitable(answer) else answer
+
+    async def _call_tool(self, client: Client, name: str, arguments: dict[str, Any]) -> Any:
+        definition = await self._servers.setdefault("client", ViewServer(client)).tool(name)
+        if definition is not None and is_model_only(definition):
+            raise NotHandled(f"The tool {name[:200]} is for models only, not for pages.")
+        return await client.call_tool(name, arguments)
 
 
 class ShownUi:

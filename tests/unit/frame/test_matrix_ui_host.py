@@ -19,6 +19,8 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp import Client
+from mcp.server.mcpserver import MCPServer
 
 from mcpframe import UiHost, ui_resource
 from mcpframe.frame.core.connection import Options
@@ -358,3 +360,23 @@ async def test_a_page_that_is_removed_in_mid_action(page: FramedPage) -> None:
         page.say("intent", "2", intent="go")
         await anyio.wait_all_tasks_blocked()
     assert page.nothing()
+
+
+async def test_a_page_calls_no_tool_that_is_for_models_only(page: FramedPage, record_property: Record) -> None:
+    """As a view of MCP Apps: a page is not another way to such a tool."""
+    called: list[str] = []
+    server = MCPServer("tasks")
+    visibilities: dict[str, Any] = {"erase": ["model"], "odd": "app", "none": [], "add": ["app"], "both": None}
+    for name, visibility in visibilities.items():
+        meta = {} if visibility is None else {"ui": {"visibility": visibility}}
+        server.add_tool(lambda name=name: called.append(name), name=name, meta=meta)
+    async with Client(server) as client, UiHost(board(), client=client).show(page):
+        for name in ("erase", "odd", "none"):
+            assert (await page.asks("tool", toolName=name))["error"]["code"] == -32601
+        for name in ("ERASE", "erase ", "__proto__", "", "x" * 5000):
+            answer = await page.asks("tool", toolName=name)
+            assert "error" in answer or answer["response"]["isError"]
+        for name in ("add", "both"):
+            assert not (await page.asks("tool", toolName=name))["response"].get("isError")
+    assert called == ["add", "both"]
+    record_property("lines", 10)
