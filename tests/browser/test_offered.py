@@ -8,10 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.async_api import BrowserContext, expect
+from typer.testing import CliRunner
 
 from mcpframe.kit.base.errors import BridgeError, NoFramedServer
 from mcpframe.kit.bridge.bridgeable import check_built
 from mcpframe.kit.bundle import build
+from mcpframe.kit.cli.main import app
 from mcpframe.kit.cli.server_session import one_session
 from mcpframe.kit.publish.checks.embedding import check_page
 from mcpframe.kit.web.published import fetch, read_manifest
@@ -107,6 +109,9 @@ async def test_everything_says_which_dialects_are_offered(origins: Origins, few:
     assert answer.headers["content-security-policy"].endswith(f"frame-ancestors 'self' {origins.host}")
     findings = [item for item in check_page(url, answer.headers, manifest) if item.subject != "allowed_origins"]
     assert [(item.severity, item.subject) for item in findings] == [("warning", "allowed_origins.sep")]
+    checked = CliRunner().invoke(app, ["check", url])
+    assert checked.exit_code == 0
+    assert "offers  mcp_ui, webmcp; no session was opened, as that needs sep" in checked.output
     with pytest.raises(BridgeError, match="does not offer the dialect 'sep', only mcp_ui, webmcp"):
         check_built(few.folder / few.path, origins.host)
     with pytest.raises(NoFramedServer, match="does not offer the dialect 'sep'"):

@@ -98,6 +98,11 @@ async def test_a_page_is_set_up_at_once(rig: Rig) -> None:
         ("", {}, "has no 'main'; write `async def main(page): ...` in it"),
         ("async def main(page): raise KeyError('k')", {}, "KeyError"),
         ("import mcpframe\nasync def main(page):\n    async with mcpframe.connect_to_host(): pass", {}, "allowed"),
+        (
+            "import mcpframe\nasync def main(page):\n    async with mcpframe.connect_to_host(): pass # ",
+            {"allowed_origins": [HOST], "dialects": ["mcp_ui"]},
+            "see `dialects` of",
+        ),
     ],
 )
 async def test_what_is_wrong_with_a_page_is_shown(rig: Rig, source: str, config: dict[str, Any], said: str) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects.available import NAMES, OFFERED, entries_of, inner_candidates, offers, withheld
+from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.bundle import pipeline
 from mcpframe.kit.bundle.inbox import inbox_data
 from mcpframe.kit.bundle.inspect import Inspected, InspectedSetup
 from mcpframe.kit.bundle.offered import embedders, lists_of, needs_hosts, offered, without_hosts, without_use
 from mcpframe.kit.project.config import McpframeConfig
+from mcpframe.kit.project.project import Project, find_project, with_dialects
+from mcpframe.kit.testing.shared_browser import ServedBundle
 from mcpframe.kit.web.published import not_offered, offered_by
 
 A, B = "https://a.example", "https://b.example"
@@ -93,3 +98,46 @@ def test_a_manifest_says_what_is_offered() -> None:
     assert said is not None
     assert "'sep'" in said
     assert "only mcp_ui, webmcp" in said
+
+
+SCRIPT = """
+# /// script
+# [tool.mcpframe]
+# {}
+# ///
+server = None
+"""
+
+
+def project_of(folder: Path, *lines: str) -> Project:
+    (folder / "server.py").write_text(SCRIPT.format("\n# ".join(lines)))
+    return find_project(folder / "server.py")
+
+
+def test_hosts_in_other_dialects_than_those_offered_are_an_error(tmp_path: Path) -> None:
+    project = project_of(tmp_path, 'dialects = ["mcp_ui"]', f'allowed_origins = {{ sep = ["{A}"] }}')
+    with pytest.raises(ConfigError, match=r"hosts only for sep, and tool\.mcpframe\.dialects only mcp_ui"):
+        pipeline._origins(project, Inspected(name="n"))
+
+
+def test_without_hosts_only_what_serves_its_own_tab_is_built(tmp_path: Path) -> None:
+    for lines in ([], ['dialects = ["sep", "webmcp"]']):
+        with pytest.raises(ConfigError, match="no page may embed the server"):
+            pipeline._origins(project_of(tmp_path, *lines), Inspected(name="n"))
+    alone = project_of(tmp_path, 'dialects = ["mcp_b", "webmcp"]', "inspect = false")
+    assert not pipeline._origins(alone, Inspected(name="n"))
+    pipeline._check_origins_early(alone)
+
+
+def test_a_preview_offers_more_than_its_project(tmp_path: Path) -> None:
+    assert with_dialects(project_of(tmp_path), ["sep"]).config.dialects == []
+    few = project_of(tmp_path, 'dialects = ["mcp_ui"]')
+    assert with_dialects(few, ["sep"]).config.dialects == ["mcp_ui", "sep"]
+    assert with_dialects(few, []).config.dialects == with_dialects(few, ["mcp_ui"]).config.dialects == ["mcp_ui"]
+
+
+def test_a_test_s_client_needs_its_dialect() -> None:
+    served = ServedBundle("", "", "", "", {"dialects": ["mcp_apps"]})
+    served.check_offered("mcp_apps")
+    with pytest.raises(ConfigError, match="The server does not offer the dialect 'sep', only mcp_apps"):
+        served.check_offered("sep")
