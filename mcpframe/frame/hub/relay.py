@@ -9,6 +9,7 @@ I/O: whoever owns it connects `to_page` and `to_hub`, and calls it back with wha
 from __future__ import annotations
 
 import logging
+import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -70,11 +71,12 @@ class Relay:
         self._clock = clock
         self._url = url
         self._form = form
+        self._prefix = f"hub-{uuid.uuid4().hex}-"  # all clients in a window hear every answer
         self._last_id = 0
-        self._waiting: dict[int, tuple[_Answered, Callable[[], None]]] = {}
-        self._calls: dict[str, int] = {}
+        self._waiting: dict[str, tuple[_Answered, Callable[[], None]]] = {}
+        self._calls: dict[str, str] = {}
         """The ids of calls, as the hub and as the page know them."""
-        self._called: dict[int, ToolCall] = {}
+        self._called: dict[str, ToolCall] = {}
         self._listed: list[Any] | None = None
         self._browser: dict[str, bool] = {}
         self._notifies = self._lists = self._again = self._refreshes = self._closed = False
@@ -148,12 +150,16 @@ class Relay:
 
     # The session with the page
 
-    def _post(self, method: str, params: dict[str, Any], id_: int | None = None) -> None:
+    def _next_id(self) -> str:
+        self._last_id += 1
+        return f"{self._prefix}{self._last_id}"
+
+    def _post(self, method: str, params: dict[str, Any], id_: str | None = None) -> None:
         head: dict[str, Any] = {"jsonrpc": "2.0"} if id_ is None else {"jsonrpc": "2.0", "id": id_}
         self._to_page({**head, "method": method, **({"params": params} if params else {})})
 
     def _ask(self, method: str, params: dict[str, Any], answered: _Answered) -> None:
-        self._last_id = id_ = self._last_id + 1
+        id_ = self._next_id()
 
         def too_late() -> None:
             del self._waiting[id_]
@@ -164,7 +170,7 @@ class Relay:
         self._post(method, params, id_)
 
     def _answered(self, id_: jsonrpc.RequestId | None, message: dict[str, Any]) -> None:
-        if not isinstance(id_, int):
+        if not isinstance(id_, str):
             return
         if waiting := self._waiting.pop(id_, None):
             answered, stop_timer = waiting
@@ -255,7 +261,7 @@ class Relay:
         if call.id in self._calls:
             log.warning("The hub has sent a call twice: the second one is ignored.")
             return
-        self._last_id = id_ = self._last_id + 1
+        id_ = self._next_id()
         self._calls[call.id] = id_
         self._called[id_] = call
         params: dict[str, Any] = {"name": call.tool, "arguments": dict(call.arguments)}
@@ -271,7 +277,7 @@ class Relay:
 
     def _progressed(self, params: Mapping[str, Any]) -> None:
         token = params.get("progressToken")
-        call = self._called.get(token) if isinstance(token, int) else None
+        call = self._called.get(token) if isinstance(token, str) else None
         if call is None or not call.progress:
             return
         message = {**params, "type": "tool-progress", "requestId": call.id}

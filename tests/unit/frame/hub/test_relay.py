@@ -238,6 +238,18 @@ async def test_what_a_page_says_otherwise_changes_nothing(message: Any) -> None:
     assert (len(page.sent), len(page.posted), page.relay.pending) == (1, 3, 0)
 
 
+async def test_no_two_relays_have_an_id_in_common() -> None:
+    """All clients in one window hear every answer."""
+    pages = [FakePage(), FakePage()]
+    for page in pages:
+        page.relay.start()
+        page.relay.from_hub(messages.execute("i", "add", {}))
+    ids = [message["id"] for page in pages for message in page.posted if "id" in message]
+    assert len(set(ids)) == 6
+    pages[0].answer(pages[1].posted[-1], text_result("another's"))
+    assert len(pages[0].sent) == 1
+
+
 async def test_a_page_that_asks_is_answered() -> None:
     page = FakePage()
     page.relay.start()
