@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -17,7 +18,7 @@ from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
 from tests.browser.mcpb import Peer, bring, bundle_peers, posted
 
-TOOLS = ["add", "fail", "wait", "meet", "grow"]
+TOOLS = ["add", "fail", "wait", "meet", "grow", "shrink", "ask", "hang", "ended"]
 
 
 @pytest.fixture(scope="session")
@@ -111,6 +112,39 @@ async def test_a_tool_that_is_added_is_announced(setting: Setting) -> None:
     await client.tool("grow")
     await client.heard("list_changed")
     assert await client.tools() == [*TOOLS, "more"]
+    await client.tool("shrink")
+    await client.heard("list_changed")
+    assert await client.tools() == TOOLS
+    capabilities = (await client.call("getServerCapabilities"))["result"]
+    assert capabilities["tools"] == {"listChanged": True}
+    told = [m["payload"]["result"] for m in await posted(setting.page) if "result" in of(m["payload"])]
+    [introduction] = [result["capabilities"] for result in told if "capabilities" in result]
+    assert introduction["browser"] == {"cacheSupported": True}
+
+
+def of(payload: Any) -> Any:
+    """A payload that is no signal."""
+    return payload if isinstance(payload, dict) else {}
+
+
+async def test_requests_of_the_server_progress_and_cancellations(setting: Setting) -> None:
+    """With two clients at once, each gets what is its own."""
+    one = await setting.client()
+    assert (await one.tool("ask"))["content"][0]["text"] == "a person, a model"
+    two = await setting.client()
+    for _ in range(4):  # so that their ids differ: both hear all
+        await two.tools()
+    for client, tag in ((one, "one"), (two, "two")):
+        await setting.page.evaluate("given => mcpb.watch(...given)", [client.number, "hang", {"tag": tag}])
+        assert await client.heard("progress") == f"progress: 1 of 2, {tag}"
+    await setting.page.evaluate("number => mcpb.abort(number)", one.number)
+    assert (await one.heard("watched")).startswith("watched: error")
+    assert (await one.tool("ended"))["structuredContent"] == {"result": ["one"]}
+    await one.tool("meet")
+    assert await two.heard("watched") == "watched: two"
+    assert (await two.tool("ended"))["structuredContent"] == {"result": ["one"]}
+    said = await setting.page.evaluate("mcpb.everything()")
+    assert [what for _, what in said if what.startswith("progress")] == []
 
 
 @pytest.mark.parametrize("mode", ["auto", "2026-07-28"])

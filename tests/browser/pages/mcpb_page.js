@@ -23,7 +23,15 @@ const note = (client, what) => {
 
 /** Connects a client, and returns its number. */
 async function connect(transport, mode) {
-  const client = new Client({ name: "a page", version: "1" }, mode ? { versionNegotiation: { mode } } : {});
+  const capabilities = { elicitation: {}, sampling: {} };
+  const options = { capabilities, ...(mode ? { versionNegotiation: { mode } } : {}) };
+  const client = new Client({ name: "a page", version: "1" }, options);
+  client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { name: "a person" } }));
+  client.setRequestHandler("sampling/createMessage", () => ({
+    role: "assistant",
+    model: "a model",
+    content: { type: "text", text: "a model" },
+  }));
   const number = mcpb.clients.push(client) - 1;
   client.onerror = (error) => note(number, `error: ${error.message}`);
   client.onclose = () => note(number, "closed");
@@ -35,6 +43,7 @@ async function connect(transport, mode) {
 globalThis.mcpb = {
   clients: [],
   servers: [],
+  controllers: [],
   posted,
 
   /** Connects a client to a page server in this window. */
@@ -69,6 +78,20 @@ globalThis.mcpb = {
     await server.connect(new Transport({ allowedOrigins }));
     return this.servers.push(server) - 1;
   },
+
+  /** Calls a tool whose progress and end are heard, until `abort`. */
+  watch(client, name, args) {
+    const controller = new AbortController();
+    this.controllers[client] = controller;
+    const onprogress = ({ progress, total, message }) => note(client, `progress: ${progress} of ${total}, ${message}`);
+    this.clients[client].callTool({ name, arguments: args }, { onprogress, signal: controller.signal }).then(
+      ({ content }) => note(client, `watched: ${content[0].text}`),
+      (error) => note(client, `watched: error ${error.message}`),
+    );
+  },
+
+  abort: (client) => mcpb.controllers[client].abort(),
+  everything: () => heard,
 
   /** Waits until a client has heard something. */
   async heard(client, what) {
