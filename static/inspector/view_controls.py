@@ -14,6 +14,8 @@ PATIENCE: Final = 120
 """Seconds that an action of a page waits for its answer, unless the user says otherwise."""
 LONGEST: Final = 3600
 
+Reload = Callable[[], Awaitable[None]]
+
 
 class Controls:
     """A row of controls.
@@ -65,19 +67,28 @@ class Controls:
             select.add("option", text, value=value)
         return select
 
-    def _check(self, label: str) -> Element:
-        line = self._row.add("label", class_="insp-check")
+    def _check(self, label: str, place: Element | None = None) -> Element:
+        line = (place or self._row).add("label", class_="insp-check")
         box = line.add("input", type="checkbox")
         line.add("span", label)
         return box
 
 
 class ViewControls(Controls):
-    """The controls of a view of MCP Apps."""
+    """The controls of a view of MCP Apps.
 
-    def __init__(self, page: Page, place: Element, changed: Callable[[], None]) -> None:
-        """Build the row; the parameters are those of `Controls`."""
+    Attributes:
+        granted: the permissions that the user grants, of those that the view asks for. None at first.
+    """
+
+    def __init__(self, page: Page, place: Element, changed: Callable[[], None], reload: Reload) -> None:
+        """Build the row; the parameters are those of `UiControls`."""
         super().__init__(page, place, changed, "Surroundings of the view")
+        self.granted: tuple[str, ...] = ()
+        self._reload = reload
+        self._asked: tuple[str, ...] = ()
+        self._permissions = place.add("div", class_="insp-row", role="group", hidden=True)
+        self._permissions.set("aria-label", "Permissions that the view asks for")
         self._offer("Theme", "theme", THEMES)
         self._mode = self._offer("Display", "mode", MODES)
         self._offer("Width", "width", WIDTHS)
@@ -87,6 +98,25 @@ class ViewControls(Controls):
         locale.on("change", lambda: self._choose(locale=locale.value.strip()))
         self._stream = self._check("Stream the arguments")
         self._wasm = self._check("Allow WebAssembly")
+
+    def show_permissions(self, asked: tuple[str, ...]) -> None:
+        """Offer to grant what a view asks for, which takes effect when the view is shown again."""
+        self.granted = tuple(name for name in self.granted if name in asked)
+        if asked == self._asked:
+            return
+        self._asked = asked
+        self._permissions.clear()
+        self._permissions.hidden = not asked
+        self._permissions.add("span", "It asks for", class_="quiet")
+        for name in asked:
+            box = self._check(name, self._permissions)
+            box.checked = name in self.granted
+            box.on("change", lambda name=name, box=box: self._grant(name, box.checked))
+
+    async def _grant(self, name: str, granted: bool) -> None:
+        kept = tuple(each for each in self.granted if each != name)
+        self.granted = (*kept, name) if granted else kept
+        await self._reload()
 
     @property
     def streams(self) -> bool:
@@ -102,16 +132,14 @@ class ViewControls(Controls):
 class UiControls(Controls):
     """The controls of the page of a UI resource."""
 
-    def __init__(
-        self, page: Page, place: Element, changed: Callable[[], None], reload: Callable[[], Awaitable[None]]
-    ) -> None:
+    def __init__(self, page: Page, place: Element, changed: Callable[[], None], reload: Reload) -> None:
         """Build the row.
 
         Args:
             page: the page.
             place: where to.
             changed: called after each change of the surroundings.
-            reload: shows the page again: what it follows is chosen before.
+            reload: shows the page again: some choices are made before it is shown.
         """
         super().__init__(page, place, changed, "Surroundings of the page")
         self._mode = self._offer("Display", "mode", MODES)

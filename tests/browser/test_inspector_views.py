@@ -184,6 +184,19 @@ async def test_its_own_tools_are_called(viewed: Viewed) -> None:
     await expect(viewed.region.get_by_role("region", name="Result")).to_contain_text("it shows result Oslo 21 loudly")
 
 
+async def test_permissions_are_granted_by_the_user(viewed: Viewed) -> None:
+    group = viewed.region.get_by_role("group", name="Permissions that the view asks for")
+    await expect(group.get_by_role("checkbox")).to_have_count(2)
+    await viewed.press("Allowed")
+    await viewed.answered("allowed: ")
+    for checked, allowed in ((True, "camera"), (False, "")):
+        await group.get_by_role("checkbox", name="camera").set_checked(checked)
+        await viewed.answered("")
+        await viewed.shows("result Oslo 21")
+        await viewed.press("Allowed")
+        await viewed.answered(f"allowed: {allowed}")
+
+
 async def test_it_is_removed_and_read_again(viewed: Viewed) -> None:
     frame = viewed.region.locator(".insp-view-frame iframe")
     await viewed.press("Leave")

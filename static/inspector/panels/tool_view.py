@@ -78,7 +78,7 @@ class ToolView(LiveView[RunningView]):
         self._name = str(tool["name"])
         self._title = str(tool.get("title") or self._name)
         self._hosting = hosting
-        self._controls = ViewControls(page, self._region, self._on_change)
+        self._controls = ViewControls(page, self._region, self._on_change, self.reload)
         self._add_stage()
         self._activity = Activity(page, self._region)
         self._tools = self._region.add("details", class_="insp-more", hidden=True)
@@ -139,6 +139,7 @@ class ToolView(LiveView[RunningView]):
             own_origin=self._hosting.is_own(),
             context=self._controls.surroundings.context(),
             name="mcpframe-inspector",
+            permissions=self._controls.granted,
             wasm=self._controls.wasm,
             on_wire=lambda message: self._hosting.on_wire(message, "view"),
             on_link=hooks.on_link,
@@ -158,6 +159,7 @@ class ToolView(LiveView[RunningView]):
         assert shown is not None
         start = time.monotonic()
         self._show_policy(view)
+        self._controls.show_permissions(view.policy.permissions)
         if not self._controls.streams:
             view.input(shown.arguments)
         await view.initialized()

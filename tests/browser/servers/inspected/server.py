@@ -12,6 +12,7 @@ NOTE = "note://one"
 VIEW = "ui://inspected/forecast"
 BOARD = "ui://inspected/board"
 REMOTE_DOM = "application/vnd.mcp-ui.remote-dom+javascript; framework=react"
+ASKED: dict[str, object] = {"camera": {}, "clipboardWrite": {}}
 HERE = Path(__file__).parent
 
 server = FrameServer("inspected", version="1.0.0")
@@ -65,7 +66,7 @@ async def visit(ctx: Context) -> str:
     return f"the user answered {result.action}"
 
 
-@server.resource(VIEW, name="forecast-view", mime_type="text/html;profile=mcp-app")
+@server.resource(VIEW, name="forecast-view", mime_type="text/html;profile=mcp-app", meta={"ui": {"permissions": ASKED}})
 def view() -> str:
     """Return the view of forecasts."""
     return (HERE / "forecast.html").read_text("utf-8")
