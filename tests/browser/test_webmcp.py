@@ -157,6 +157,14 @@ async def test_a_frame_whose_policy_allows_tools(documents: BrowserContext, orig
     who = await ask(page, 2, "tools/call", name="who asks?", arguments={})
     assert text_of(who) == f"sep {origins.host} transport"
     assert text_of(await call(page, "who_asks_")) == f"webmcp {offered.origin} transport"
+    # A frame beside it that may use tools, too, is not in its list.
+    script = """url => new Promise((resolve) => {
+        const frame = Object.assign(document.createElement("iframe"), { allow: "tools", src: url, onload: resolve });
+        document.body.append(frame);
+    })"""
+    await page.evaluate(script, f"{origins.stranger}/page.html")
+    [stranger] = [frame for frame in page.frames if frame.url.startswith(origins.stranger)]
+    assert await stranger.evaluate("origin => names({ fromOrigins: [origin] })", offered.origin) == []
     # What is announced to the host is a change for the document, too.
     await ask(page, 3, "tools/call", name="grow", arguments={})
     await wait_for(page, sorted([*TOOLS, "more"]))

@@ -131,3 +131,46 @@ async def test_a_document_without_tools_is_an_error_that_says_so(context: Browse
     failed = page.locator("#mcpframe-page[data-state=failed]")
     await failed.wait_for(timeout=BOOT_PATIENCE * 1000)
     assert "modelContext" in await failed.inner_text()
+
+
+ODD_LISTS = (
+    *("undefined", "null", "7", "'text'", "{}", "() => {}", "1n", "[null]", "[undefined]", "[7]", "[1n]", "[{}]"),
+    *("[{ name: 7 }]", "[{ name: '' }]", "[{ get name() { throw 1; } }]", "[{ name: { toJSON() { throw 1; } } }]"),
+    *("[new Proxy({}, { get() { throw 1; } })]", "Promise.reject()", "Promise.reject(7)", "(() => { throw null; })()"),
+)
+ODD_ANSWERS = (
+    *(
+        "undefined",
+        "null",
+        "7",
+        "1n",
+        "{}",
+        "() => {}",
+        "Symbol()",
+        "{ toJSON() { throw 1; } }",
+        "'{'",
+        "'x'.repeat(1e7)",
+    ),
+    *(
+        "'['.repeat(1e5)",
+        "new Proxy({}, { get() { throw 1; } })",
+        "(() => { const own = {}; own.own = own; return own; })()",
+    ),
+    *("Promise.reject()", "Promise.reject({ get name() { throw 1; } })", "(() => { throw undefined; })()"),
+)
+
+
+async def test_a_document_whose_scripts_have_replaced_it(webmcp_browser: Browser, agent: Bundle) -> None:
+    """Every request is answered, and the agent goes on with what is there."""
+    async with profile(webmcp_browser, TOOLS) as (context, _):
+        page = await start(context, agent)
+        names = "async () => agent.tools().then((found) => JSON.parse(found).length, () => 0)"
+        for found in ODD_LISTS:
+            await page.evaluate(f"() => {{ document.modelContext.getTools = () => ({found}); }}")
+            assert await page.evaluate(names) == 0, found
+        await page.evaluate("delete document.modelContext.getTools")
+        for answer in ODD_ANSWERS:
+            await page.evaluate(f"() => {{ document.modelContext.executeTool = () => ({answer}); }}")
+            assert set(await ask(page, "call", "text", "{}")) >= {"content", "isError"}, answer
+        await page.evaluate("delete document.modelContext.executeTool")
+        assert await text(page, "text", who="é") == "hello é"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import js
@@ -37,7 +38,10 @@ class PageTools:
         """Return the definition of each tool, and what runs it. Raises `Rejected`."""
         asked = js_object({"fromOrigins": self._origins} if self._origins else {})
         found = await settled(context(), "getTools", asked)
-        return [(_definition(tool), tool) for tool in found]
+        try:
+            return [(_definition(tool), tool) for tool in found]
+        except (JsException, AttributeError, TypeError) as error:
+            raise Rejected("TypeError", f"getTools has not returned a list of tools: {error}") from None
 
     async def run(self, tool: Any, arguments: Mapping[str, Any]) -> str | None:
         """Return what a tool returns, as text; None for nothing. Ends the call where this is cancelled.
@@ -52,13 +56,15 @@ class PageTools:
         ending = js.AbortController.new()
         text = payload.encode(arguments)
         where = context()
-        given = text if hasattr(where, "__isWebMCPPolyfill") else _parse(text)
         try:
+            given = text if hasattr(where, "__isWebMCPPolyfill") else _parse(text)
             answer = await settled(where, "executeTool", tool, given, js_object({"signal": ending.signal}))
         except asyncio.CancelledError:
             ending.abort()
             raise
-        return answer if answer is None or isinstance(answer, str) else str(_stringify(answer))
+        except JsException as error:
+            raise Rejected("TypeError", str(error)) from None
+        return _text(answer)
 
     def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
         """Call a function whenever tools come or go. Returns what ends that. Raises `Rejected`."""
@@ -70,10 +76,21 @@ class PageTools:
             raise Rejected("TypeError", str(error)) from None
 
         def stop() -> None:
-            where.removeEventListener("toolchange", proxy)
+            with suppress(JsException, AttributeError, TypeError):
+                where.removeEventListener("toolchange", proxy)
             proxy.destroy()
 
         return stop
+
+
+def _text(answer: Any) -> str | None:
+    """Return what `executeTool` has returned as text, which is what a browser returns."""
+    if answer is None or isinstance(answer, str):
+        return answer
+    try:
+        return str(_stringify(answer))
+    except JsException:
+        return None
 
 
 def _definition(tool: Any) -> Mapping[str, Any]:
