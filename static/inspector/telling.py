@@ -46,7 +46,9 @@ def not_reached(error: BaseException, origin: str) -> str:
     """
     reason = sentence(error)
     if isinstance(error, HandshakeTimeout):
-        return f"{reason} Is it a page that serves MCP, can it be framed, and does it allow {origin}?"
+        return (
+            f"{reason} Is it a page that serves MCP, can it be framed, does it offer sep, and does it allow {origin}?"
+        )
     return reason
 
 
