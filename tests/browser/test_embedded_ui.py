@@ -148,7 +148,7 @@ async def test_the_seed_s_host_around_a_bundle(
     }""")
     steady = """async () => {
         let last = [];
-        for (let same = 0; same < 30; same += 1) {
+        for (let [same, frames] = [0, 0]; same < 30 && frames < 600; same += 1, frames += 1) {
             await new Promise(requestAnimationFrame);
             const now = [iframe.clientHeight, heard.length];
             if (now.join() !== last.join()) same = 0;
