@@ -26,6 +26,7 @@ from mcpframe.frame.hub.errors import TabClosed, TabFailed, TabLoadError, TabNot
 from mcpframe.frame.hub.interfaces import Clock, KeyValues, OnProgress, Tabs, TabTransport
 from mcpframe.frame.hub.messages import ToolCall, ToolList
 from mcpframe.frame.hub.names import LONGEST_NAME, ToolKey, ToolNames, domain_of
+from mcpframe.frame.hub.pace import Pace
 from mcpframe.frame.hub.registry import TabEntry, ToolRegistry
 from mcpframe.frame.hub.routing import address_for, best_tab
 from mcpframe.frame.hub.storage import DomainToolStorage
@@ -86,6 +87,7 @@ class Hub:
         self._clock = clock
         self._storage = DomainToolStorage(storage, clock)
         self._registry = ToolRegistry(self._storage, ToolNames(longest=self._options.longest_name))
+        self._pace = Pace(clock, self._registered)
         self._on_change: dict[object, Callable[[], None]] = {}
         self._waiting: list[Callable[[], None]] = []
         self._openings: dict[str, asyncio.Future[tuple[int, float] | TabFailed]] = {}
@@ -326,11 +328,14 @@ class Hub:
         except MalformedMessage as error:
             log.warning("A message of tab %d is ignored: %s", tab, error)
             return
-        url = self._transport.url(tab)
-        if isinstance(read, ToolList) and url is not None:
-            self._registered(tab, url, read)
+        if isinstance(read, ToolList):
+            self._transport.on_disconnect(tab, lambda: self._gone(tab))
+            self._pace.put(tab, read)
 
-    def _registered(self, tab: int, url: str, listed: ToolList) -> None:
+    def _registered(self, tab: int, listed: ToolList) -> None:
+        url = self._transport.url(tab)
+        if url is None:
+            return
         domain = domain_of(url)
         if listed.url is not None and domain_of(listed.url) != domain:
             log.warning("Tab %d (%s) claims to be %.200r: its tools are not taken.", tab, domain, listed.url)
@@ -341,11 +346,11 @@ class Hub:
         tools, problems = checked_tools(listed.tools)
         for problem in problems:
             log.warning("Tab %d (%s): %s", tab, domain, problem)
-        self._transport.on_disconnect(tab, lambda: self._gone(tab))
         log.info("Tab %d (%s) %s %d tools.", tab, domain, "registers" if listed.first else "updates", len(tools))
         self._changed(self._registry.put(tab, url, domain, tools, browser=listed.browser, now=self._clock.now()))
 
     def _gone(self, tab: int) -> None:
+        self._pace.forget(tab)
         if (entry := self._registry.tab(tab)) is not None:
             log.info("Tab %d (%s) has ended.", tab, entry.domain)
         self._changed(self._registry.remove(tab))

@@ -244,6 +244,27 @@ async def test_opening_and_closing_tabs_leaves_nothing_behind() -> None:
         await settled()
 
 
+async def test_a_page_that_changes_all_the_time_is_slowed_down_and_its_last_list_is_taken() -> None:
+    async with hub_world() as world:
+        port, calm = world.page(1, SHOP), world.page(2, OTHER)
+        for number in range(10_000):
+            port.registers(tool(f"t{number}"), first=False)
+        assert world.names == ["website_tool_shop_example_tab1_t48"]
+        calm.registers(tool("calm"), first=False)
+        assert len(world.names) == 2
+        changes = world.changes
+        await world.clock.pass_(0.25)
+        assert "website_tool_shop_example_tab1_t9999" in world.names
+        await world.clock.pass_(60)
+        assert world.changes == changes + 1
+        for number in range(60):
+            port.registers(tool(f"t{number}"), first=False)
+        port.ends()
+        await world.clock.pass_(60)
+        assert world.names == ["website_tool_other_example_tab1_calm"]
+        assert world.clock.pending == 0
+
+
 async def test_what_a_page_floods_the_hub_with_is_bounded() -> None:
     async with hub_world() as world:
         world.page(1, SHOP, *(tool(f"t{each}") for each in range(10_000)))
