@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from mcpframe import FrameServer
 
 server = FrameServer("pageserver", instructions="Add numbers.", browser={"cacheSupported": True})
+
 met = asyncio.Event()
 cancelled: list[str] = []
 
