@@ -153,8 +153,13 @@ class HubServer:
         if ctx.method in ("initialize", "server/discover"):
             if ctx.method == "initialize":
                 self._announce_to(ctx.session._connection)
-            browser = self._hub.browser
-            return {**result, "capabilities": {**result["capabilities"], **({"browser": browser} if browser else {})}}
+            capabilities = {
+                **result["capabilities"],
+                "tools": {"listChanged": True},
+            }  # not all of the SDK's ways say so
+            if browser := self._hub.browser:
+                capabilities["browser"] = browser
+            return {**result, "capabilities": capabilities}
         return result
 
     async def _called(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

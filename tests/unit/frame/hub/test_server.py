@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import anyio
 import pytest
+import uvicorn
 from mcp import Client, MCPError
 from mcp.client._transport import TransportStreams
 from mcp.client.subscriptions import ToolsListChanged
@@ -49,12 +52,12 @@ class Served:
             yield client
             tasks.cancel_scope.cancel()
 
-    def client(self, mode: str, name: str = "one") -> Client:
+    def client(self, mode: str, name: str = "one", url: str | None = None) -> Client:
         async def heard(message: Any) -> None:
             if getattr(message, "method", "") == "notifications/tools/list_changed":
                 self.changes[name] = self.changes.get(name, 0) + 1
 
-        return Client(self.streams(), mode=mode, message_handler=heard, cache=None)
+        return Client(url or self.streams(), mode=mode, message_handler=heard, cache=None)
 
 
 @asynccontextmanager
@@ -230,6 +233,39 @@ async def test_progress_and_cancellation_go_through_to_the_page(mode: str) -> No
         await asyncio.wait({calling})
         await happens(lambda: isinstance(port.heard[-1], CallCancelled))
         assert port.heard[-1].id == port.calls[1].id
+
+
+async def test_clients_over_http_are_served_and_notified_as_well() -> None:
+    """The SDK's own application, as a home of the hub would mount it."""
+    async with served() as hub:
+        app = hub.server.server.streamable_http_app()
+        config = uvicorn.Config(app, port=0, log_level="critical", lifespan="on", ws="none")
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            uvicorn_server = uvicorn.Server(config)
+            uvicorn_server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment]
+            serving = asyncio.create_task(uvicorn_server.serve([listener]))
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
+            try:
+                async with hub.client("legacy", "http", url) as client:
+                    assert client.server_capabilities.tools is not None
+                    assert client.server_capabilities.tools.list_changed
+                    port = hub.world.page(1, SHOP, tool("add"))
+                    with anyio.fail_after(20):
+                        while "http" not in hub.changes:  # what comes before the client's own stream is lost
+                            for more in ([tool("more")], []):
+                                port.registers(tool("add"), *more)
+                                await asyncio.sleep(0.1)
+                    assert [each.name for each in (await client.list_tools()).tools] == [NAME]
+                    calling = asyncio.create_task(client.call_tool(NAME, {}))
+                    with anyio.fail_after(20):
+                        while not port.calls:  # noqa: ASYNC110
+                            await asyncio.sleep(0.01)
+                    port.answers(text_result("over http"))
+                    [content] = (await calling).content
+                    assert getattr(content, "text", None) == "over http"
+            finally:
+                uvicorn_server.should_exit = True
+                await asyncio.wait([serving])
 
 
 async def test_a_client_that_leaves_is_forgotten() -> None:
