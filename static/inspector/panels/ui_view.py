@@ -9,6 +9,8 @@ from typing import Any
 from connection import Connection
 from jsontext import NotJson, read_json, write_json
 from mcpframe import Page, UiHost
+from mcpframe.frame.app_host_server import ViewServer
+from mcpframe.frame.app_policy import is_model_only
 from mcpframe.frame.core.errors import UiError
 from mcpframe.frame.core.events import Closed, Event, Opened
 from mcpframe.frame.elements import Element
@@ -55,6 +57,7 @@ class UiView(LiveView[ShownUi]):
         self._resources: list[dict[str, Any]] = []
         self._written: list[Any] = []
         self._client: object = None
+        self._server: tuple[object, ViewServer] | None = None
         self._reason = ""
         self._controls = UiControls(page, self._region, self._on_change, self.reload)
         self._choice_line = self._region.add("label", "Resource", class_="insp-field", hidden=True)
@@ -205,5 +208,10 @@ class UiView(LiveView[ShownUi]):
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         limit_patterns()
-        connection = self._connection
-        return wire(await connection.ready.call_tool(name, arguments, meta=connection.request_meta))
+        client = self._connection.ready
+        if self._server is None or self._server[0] is not client:
+            self._server = client, ViewServer(client)
+        definition = await self._server[1].tool(name)
+        if definition is not None and is_model_only(definition):
+            raise UiError(f"The tool {readable(name)} is for models only, not for pages.")
+        return wire(await client.call_tool(name, arguments, meta=self._connection.request_meta))

@@ -116,3 +116,9 @@ def board() -> str:
 def day() -> list[UserMessage]:
     """Plan the day on the board."""
     return [UserMessage(ui_resource(BOARD, html=(HERE / "board.html").read_text("utf-8")))]
+
+
+@server.tool(meta={"ui": {"visibility": ["model"]}})
+def audit() -> str:
+    """Check everything, for the model alone."""
+    return "checked"
