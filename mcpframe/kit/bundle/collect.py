@@ -55,6 +55,10 @@ _FOR_PROCESSES = frozenset(
     {"browser/visitor.py"} | {f"world/{path.name}" for path in (_PACKAGE / "frame/world").glob("*.py")}
 )
 _FOR_KEPT_FILES = frozenset({"browser/leaving.py", "page_files.py", "persist.py"})
+_FOR_WEBMCP = frozenset(
+    {"browser/model_context.py"}
+    | {f"web_mcp/{path.name}" for path in (_PACKAGE / "frame" / "web_mcp").glob("*.py") if path.name != "client.py"}
+)
 _FOR_WAITING = frozenset({"browser/stack.py"})
 
 
@@ -71,6 +75,7 @@ def own_files(
     http: bool = False,
     world: bool = False,
     persists: bool = False,
+    webmcp: bool = True,
     left_out: Mapping[str, str] | None = None,
 ) -> dict[str, bytes]:
     """Return mcpframe's files for the page, by path in site-packages, with the metadata that installers need.
@@ -87,6 +92,7 @@ def own_files(
         http: Whether an HTTP library is in the bundle.
         world: Whether the server was written for a process.
         persists: Whether it has files that are kept.
+        webmcp: Whether it is a server that offers its tools to WebMCP.
         left_out: The modules that the author leaves out, and their packages.
     """
     frame = _PACKAGE / "frame"
@@ -104,6 +110,7 @@ def own_files(
         _FOR_HTTP: http,
         _FOR_PROCESSES: world,
         _FOR_KEPT_FILES: persists,
+        _FOR_WEBMCP: webmcp or hosts,
         _FOR_WAITING: program or http or world,
     }
     unused = frozenset().union(*(files for files, is_used in used.items() if not is_used))

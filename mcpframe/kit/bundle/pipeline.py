@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mcpframe.frame.core.origins import ANY, OPAQUE, OriginEntries
-from mcpframe.frame.dialects.available import entries_of
+from mcpframe.frame.dialects.available import entries_of, offers
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
@@ -246,6 +246,7 @@ def _own_files(project: Project, lock: Lock, author: Mapping[str, bytes], *, htt
     kinds = {"program": project.is_program, "fastmcp": lock.has_fastmcp, "wraps": may_wrap(author), "http": http}
     kinds |= {"world": project.world, "persists": bool(project.config.persist), "views": may_have_views(author)}
     kinds |= {"hosts": may_host(author), "hub": names_hub(author)}
+    kinds["webmcp"] = project.config.kind == "server" and offers(project.config.dialects, "webmcp")
     left_out = modules_of((*project.config.leave_out, *lock.left_out))
     return own_files(number, sdk=lock.sdk, left_out=left_out, **kinds)
 

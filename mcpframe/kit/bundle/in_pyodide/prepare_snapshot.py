@@ -23,7 +23,8 @@ from typing import Any
 SERVER = "/mcpframe/server/"
 OURS = f"/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages/mcpframe/"
 LOCALE = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MESSAGES", "TZ"})
-FOR_SOME = tuple(f"mcpframe.frame.{name}" for name in ("world", "world.limits", "browser.visitor", "page_files"))
+_FOR_SOME = ("world", "world.limits", "browser.visitor", "page_files", "web_mcp.document", "browser.model_context")
+FOR_SOME = tuple(f"mcpframe.frame.{name}" for name in _FOR_SOME)
 """Modules that not every bundle has."""
 SETTINGS = (
     "/mcp/server/fastmcp/server.py",
@@ -115,7 +116,6 @@ async def prepare(settings: str) -> None:
     import mcpframe.frame.author
     import mcpframe.frame.boot
     import mcpframe.frame.browser.dom
-    import mcpframe.frame.browser.model_context
     import mcpframe.frame.browser.storage
     import mcpframe.frame.browser.view
     import mcpframe.frame.browser.window
@@ -126,8 +126,7 @@ async def prepare(settings: str) -> None:
     import mcpframe.frame.page_storage
     import mcpframe.frame.setup_page
     import mcpframe.frame.storage
-    import mcpframe.frame.ui
-    import mcpframe.frame.web_mcp.document  # noqa: F401
+    import mcpframe.frame.ui  # noqa: F401
 
     for name in FOR_SOME:
         with suppress(ModuleNotFoundError):  # its package, where the bundle has neither

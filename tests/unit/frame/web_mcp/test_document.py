@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import Iterator
 from types import ModuleType
@@ -14,6 +15,7 @@ from mcp import Client
 
 from mcpframe.frame.session import transport
 from tests.support.fake_model_context import FakeModelContext
+from tests.support.mcpb import to_server
 from tests.support.page_rig import Rig, bounded, rig
 from tests.support.sep import FRAME, HOST
 
@@ -128,5 +130,48 @@ async def test_a_bundle_without_webmcp_registers_nothing(rig: Rig, place: FakeMo
     task = rig.start("authored_webmcp_f:server", dialects=["sep"])
     async with Client(transport(rig.outer_connection(), rig.outer)) as client:
         await client.list_tools()
+    assert place.tools == {}
+    await end(task)
+
+
+PROGRAM = """
+    from mcp.server.mcpserver import MCPServer
+
+    server = MCPServer("tools")
+
+    @server.tool()
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    def main():
+        server.run()
+"""
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
+}
+
+
+async def test_a_program_serves_one_client_at_a_time(rig: Rig, place: FakeModelContext) -> None:
+    rig.write(PROGRAM, "authored_webmcp_g")
+    rig.framed = False
+    task = rig.start("authored_webmcp_g:main", program="tools")
+    await place.until("add")
+    assert (await place.call("add", {"a": 2, "b": 3}))["structuredContent"] == {"result": 5}
+    answered = rig.own.when_posted(len(rig.own.posted) + 2)
+    rig.own.post(json.dumps(to_server(INITIALIZE, "mcp-default")), FRAME)
+    await place.until()
+    await answered
+    assert rig.own.posted[-1][0]["payload"]["result"]["serverInfo"]["name"] == "tools"
+    await end(task)
+
+
+async def test_a_program_in_a_frame_is_its_hosts_alone(rig: Rig, place: FakeModelContext) -> None:
+    rig.write(PROGRAM, "authored_webmcp_h")
+    task = rig.start("authored_webmcp_h:main", program="tools", allowed_origins=[HOST])
+    async with Client(transport(rig.outer_connection(), rig.outer), mode="legacy") as client:
+        assert (await client.call_tool("add", {"a": 2, "b": 3})).structured_content == {"result": 5}
     assert place.tools == {}
     await end(task)

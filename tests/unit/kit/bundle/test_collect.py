@@ -279,3 +279,11 @@ def test_what_code_written_for_a_process_needs_is_carried_with_it_alone() -> Non
 def test_what_kept_files_need_is_carried_with_them_alone() -> None:
     only = set(own_files("1.2.3", persists=True)) - set(own_files("1.2.3"))
     assert only == {f"mcpframe/frame/{name}" for name in ("browser/leaving.py", "page_files.py", "persist.py")}
+
+
+def test_what_webmcp_needs_is_left_out_where_nothing_is_offered_or_used() -> None:
+    only = set(own_files("1.2.3")) - set(own_files("1.2.3", webmcp=False))
+    assert {path.rpartition("/")[2] for path in only} == {
+        *("__init__.py", "document.py", "inside.py", "model_context.py", "offering.py", "tools.py"),
+    }
+    assert only <= set(own_files("1.2.3", webmcp=False, hosts=True))
