@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -359,5 +359,7 @@ class HubMachine(RuleBasedStateMachine):
                 assert call.expected is None
 
 
-HubMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+HubMachine.TestCase.settings = settings(
+    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+)
 TestHub = HubMachine.TestCase

@@ -7,7 +7,7 @@ import json
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mcpframe.frame.core.errors import MalformedMessage, MessageError
@@ -155,6 +155,7 @@ def test_an_error_of_json_rpc_is_a_failure() -> None:
     assert read_from_proxy({"jsonrpc": "2.0", "id": "i", "error": error}) == ToolAnswer("i", None, "no")
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(JSON)
 def test_whatever_comes_is_read_ignored_or_malformed(message: Any) -> None:
     read_from_hub(message)

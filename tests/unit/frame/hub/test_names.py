@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mcpframe.frame.hub.names import TabNumbers, ToolKey, ToolNames, address_of, domain_of, sanitised
@@ -98,6 +98,7 @@ def test_names_that_are_too_short_to_be_told_apart_are_an_error() -> None:
         ToolNames(longest=20)
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(KEYS, max_size=40), st.sampled_from([40, 64, 128]))
 def test_every_key_has_a_name_of_its_own(keys: list[ToolKey], longest: int) -> None:
     names = ToolNames(longest=longest)
