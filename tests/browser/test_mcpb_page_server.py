@@ -165,6 +165,21 @@ async def test_its_first_answers_need_no_file(setting: Setting) -> None:
     assert found == []
 
 
+async def test_a_page_that_is_left_in_mid_call(
+    context: BrowserContext, troubles: Troubles, origins: Origins, page_server: Bundle, peers: str
+) -> None:
+    """The call fails at once. A client that does not notice more than that is served by the page that comes then."""
+    page = await open_around(context, origins)
+    client = await Peer.around(page, page_server.url)
+    await page.evaluate("given => mcpb.watch(...given)", [client.number, "hang", {"tag": "left"}])
+    await client.heard("progress")
+    await page.evaluate("() => { mcpb.posted.length = 0; document.querySelector('iframe').src += ''; }")
+    assert "left before it answered" in await client.heard("watched")
+    with anyio.fail_after(BOOT_PATIENCE):
+        await page.wait_for_function("mcpb.posted.some(({ payload }) => payload === 'mcp-server-ready')")
+    assert (await client.tool("add", a=2, b=3))["structuredContent"] == {"result": 5}
+
+
 async def test_several_clients_of_one_window(setting: Setting) -> None:
     one = await setting.client()
     two = await setting.client()
