@@ -173,7 +173,6 @@ async def test_a_frame_whose_policy_allows_tools(documents: BrowserContext, orig
     hanging = """async () => {
         const call = globalThis.call("hang", {});
         await globalThis.call("cancelled", {});
-        lab.transport.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 3 } });
         lab.iframe.remove();
         return call.catch((error) => error.name);
     }"""
