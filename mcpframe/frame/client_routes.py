@@ -107,7 +107,7 @@ class Routes:
         return client, message
 
     def outbound(self, client: PageClient, message: Json) -> Json | None:
-        """Return a message of a client's session as it is posted; None for one that another session posts as well.
+        """Return a message of a client's session as it is posted; None for an answer that was given in its place.
 
         Args:
             client: whose session it is.
@@ -126,8 +126,6 @@ class Routes:
         if method == "notifications/cancelled":
             wire = next((id_ for id_, asked in self._asked.items() if asked == (client, params.get("requestId"))), None)
             return message if client.number == 1 or wire is None else _with(message, requestId=wire)
-        if method.endswith("/list_changed") and client is not self._newest:
-            return None
         return message
 
     def interrupt(self) -> list[Json]:
