@@ -27,9 +27,6 @@ KINDS: Final = {
 PEERS: Final = {"server": "Server", "view": "View", "page": "UI resource"}
 """The other ends, and their visible names."""
 
-DIALECTS: Final = {"sep": "SEP postMessage", "mcp_apps": "MCP Apps", "mcp_ui": "mcp-ui", "mcp_b": "MCP-B"}
-"""The dialects, and their visible names."""
-
 _TOLD: Final = (
     *("name", "uri", "level", "progress", "reason"),
     *("toolName", "intent", "prompt", "message", "url", "requestType"),

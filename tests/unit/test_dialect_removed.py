@@ -22,7 +22,7 @@ PARTS = {
     "sep": {"mcpframe.frame.setup_phase", "mcpframe.frame.author_setup"},
     "mcp_apps": {f"mcpframe.frame.{name}" for name in ("apps_host", "app_host", "app_host_view")},
     "mcp_ui": {f"mcpframe.frame.{name}" for name in ("embedding_host", "ui_host", "ui_host_actions")},
-    "mcp_b": {"mcpframe.frame.page_clients", "mcpframe.frame.page_server"},
+    "mcp_b": {f"mcpframe.frame.{name}" for name in ("page_clients", "page_server", "hub.relay_window")},
 }
 """For each dialect the files above the dialects that are a part of it: a phase of its own, its host API."""
 

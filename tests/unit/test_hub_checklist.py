@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "hub.md").read_text("utf-8")
 
 
