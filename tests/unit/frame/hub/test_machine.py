@@ -64,7 +64,7 @@ class MadeCall:
 class HubMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.loop = asyncio.new_event_loop()
+        self.loop: asyncio.AbstractEventLoop | None = None
         self.next_tab = 1
         self.live: dict[int, FakePort] = {}
         self.old: list[FakePort] = []
@@ -86,6 +86,7 @@ class HubMachine(RuleBasedStateMachine):
                 await work
             await settled()
 
+        self.loop = self.loop or asyncio.new_event_loop()
         self.loop.run_until_complete(act())
 
     @initialize(urls=st.lists(st.sampled_from(URLS), min_size=2, max_size=3), tools=TOOLS)
@@ -106,6 +107,14 @@ class HubMachine(RuleBasedStateMachine):
             await self.stop.wait()
 
     def teardown(self) -> None:
+        if self.loop is None:
+            return  # given up before it began
+        try:
+            self.wind_up()
+        finally:
+            self.loop.close()
+
+    def wind_up(self) -> None:
         for port in list(self.live.values()):
             self.world.close(port)
         self.world.tabs.urls.clear()
@@ -119,7 +128,6 @@ class HubMachine(RuleBasedStateMachine):
         self.run_()
         assert self.running.done()
         self.running.result()
-        self.loop.close()
 
     # What tabs do
 
