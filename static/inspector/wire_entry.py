@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.payload import check_text
-from mcpframe.frame.dialects.available import WireMessage, body_text, read_wire
+from mcpframe.frame.dialects.available import WireMessage, body_text, dialects, read_wire
 
 SENT: Final = "→"
 RECEIVED: Final = "←"
@@ -26,6 +26,9 @@ KINDS: Final = {
 
 PEERS: Final = {"server": "Server", "view": "View", "page": "UI resource"}
 """The other ends, and their visible names."""
+
+DIALECTS: Final = {each.name: each.title for each in dialects()}
+"""The dialects, and their visible names."""
 
 _TOLD: Final = (
     *("name", "uri", "level", "progress", "reason"),

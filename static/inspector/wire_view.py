@@ -15,12 +15,11 @@ from datetime import datetime
 from itertools import count, islice
 from typing import Any, Final
 
-from dialect_names import DIALECTS
 from mcpframe import Page
 from mcpframe.frame.dialects.available import bare_body
 from mcpframe.frame.elements import Element, PageEvent
 from results import json_tree
-from wire_entry import KINDS, PEERS, RECEIVED, SENT, Entry
+from wire_entry import DIALECTS, KINDS, PEERS, RECEIVED, SENT, Entry
 from wire_filter import Filter, Selection
 from wire_log import WireLog
 

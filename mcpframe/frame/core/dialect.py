@@ -23,6 +23,7 @@ class Dialect:
 
     Attributes:
         name: such as `"sep"`.
+        title: the name for people.
         inner: the roles of a framed page, by phase.
         outer: the roles of its host, by phase.
         phase_of: returns the phase that a page's address asks for, from its hash.
@@ -43,6 +44,7 @@ class Dialect:
     """
 
     name: str
+    title: str
     inner: Mapping[str, Role]
     outer: Mapping[str, Role]
     phase_of: Callable[[str], str] = lambda fragment: TRANSPORT

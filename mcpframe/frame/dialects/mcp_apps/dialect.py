@@ -9,6 +9,7 @@ from mcpframe.frame.dialects.mcp_apps.roles import HOST, VIEW
 
 DIALECT = Dialect(
     name=NAME,
+    title="MCP Apps",
     inner={TRANSPORT: VIEW},
     outer={TRANSPORT: HOST},
     page_offer=lambda query="", **about: ViewOffer(**about),

@@ -17,6 +17,7 @@ def _last_words(_: SessionBegun) -> dict[str, Any]:
 
 DIALECT = Dialect(
     name=NAME,
+    title="MCP-B",
     inner={TRANSPORT: IFRAME_SERVER, TAB: TAB_SERVER},
     outer={TRANSPORT: IFRAME_CLIENT, TAB: TAB_CLIENT},
     last_words=_last_words,

@@ -20,6 +20,7 @@ def _page_offer(*, query: str = "", **_: Any) -> EmbeddedOffer:
 
 DIALECT = Dialect(
     name=NAME,
+    title="mcp-ui",
     inner={TRANSPORT: EMBEDDED},
     outer={TRANSPORT: EMBEDDER},
     page_offer=_page_offer,

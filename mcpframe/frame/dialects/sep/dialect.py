@@ -18,6 +18,7 @@ from mcpframe.frame.dialects.sep.roles import INNER_SETUP, INNER_TRANSPORT, OUTE
 
 DIALECT = Dialect(
     name=NAME,
+    title="SEP postMessage",
     inner={SETUP: INNER_SETUP, TRANSPORT: INNER_TRANSPORT},
     outer={SETUP: OUTER_SETUP, TRANSPORT: OUTER_TRANSPORT},
     phase_of=phase_of,
