@@ -14,7 +14,7 @@ from mcp import Client
 
 from tests.support.framed_page import FramedPage
 
-BOARD = Path(__file__).parents[3] / "docs" / "examples" / "board"
+BOARD = Path(__file__).parents[5] / "docs" / "examples" / "board"
 pytestmark = pytest.mark.anyio
 
 
