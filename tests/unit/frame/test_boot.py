@@ -14,10 +14,12 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from mcpframe.frame import boot, setup_phase
+from mcpframe.frame.boot_config import BootConfig
 from mcpframe.frame.core.connection import Options
 from mcpframe.frame.core.events import Departure
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.events import SetupResult, Visibility
+from mcpframe.frame.reporter import Loader
 from mcpframe.frame.session import open_session, transport
 from tests.support.fake_window import STRANGER, inbound
 from tests.support.page_rig import TIMING, Rig, bounded, rig
@@ -195,7 +197,7 @@ async def test_an_error_that_cannot_be_formatted_is_told_all_the_same(
         def __str__(self) -> str:
             raise MemoryError
 
-    async def run(config: boot.BootConfig, page: boot.Page) -> None:
+    async def run(config: BootConfig, loader: Loader) -> None:
         assert await boot.serves()
         raise Unprintable
 
@@ -207,7 +209,5 @@ async def test_an_error_that_cannot_be_formatted_is_told_all_the_same(
 
 
 async def test_options_are_those_of_the_connection() -> None:
-    config = boot.BootConfig(
-        "a:b", "n", "t", options={"max_pending": 7, "allow_opaque": True, "handshake_timeout": None}
-    )
+    config = BootConfig("a:b", "n", "t", options={"max_pending": 7, "allow_opaque": True, "handshake_timeout": None})
     assert config.connection_options == Options(max_pending=7, handshake_timeout=None)
