@@ -177,6 +177,7 @@ async def test_it_becomes_as_large_as_the_window(inspector: InspectorPage, viewe
 
 
 async def test_its_own_tools_are_called(viewed: Viewed) -> None:
+    await viewed.shows("result Oslo 21")
     await viewed.region.get_by_text("Tools of the view (1)").click()
     tools = viewed.region.get_by_role("form", name="Arguments of the view's shown")
     await tools.get_by_role("textbox", name="loud").fill("loudly")
