@@ -12,8 +12,8 @@ from typing import Any
 from unittest.mock import patch
 
 from docs.generate.docstrings import fenced, table
+from docs.generate.outcomes import in_words
 from docs.generate.state_names import meanings
-from docs.generate.wire_names import named
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.machine import Machine
 from mcpframe.frame.core.roles import Local, Message, Role, Rule, State
@@ -42,13 +42,6 @@ _LOCALS: dict[str, str] = {
     Local.CLOSE: "close",
     EmbedderAct.LOADED: "the frame has loaded",
     EmbedderAct.RENDER: "the host has other render data",
-}
-_EVENTS = {
-    "opened": "`Opened`",
-    "received": "`Received`",
-    "view called": "`ViewCalled`",
-    "host found": "`HostFound`",
-    "embedder found": "`EmbedderFound`",
 }
 _DEAF = (State.IDLE, State.CLOSED)
 
@@ -80,7 +73,7 @@ def transitions(dialect: str, name: str) -> str:
         if rule.guard:
             guarded.add(key)
         what = f"`{_kind(rule.trigger)}`" if _is_message(role, rule) else _LOCALS[rule.trigger]
-        done = ", ".join(_in_words(output, dialect) for output in followed(dialect, name)[rule]) or "nothing"
+        done = ", ".join(in_words(output, dialect) for output in followed(dialect, name)[rule]) or "nothing"
         if rule.trigger is Local.SEND:
             done = "sends it to the peer" + ("; what has no form here is an error" if role.codec.recodes else "")
         rows.append([str(rule.state), what + (f", {condition}" if condition else ""), str(rule.to), done])
@@ -108,7 +101,7 @@ def messages(dialect: str, name: str) -> str:
         kind = role.codec.kind(case["message"]) if "message" in case and "from" not in case else None
         if kind is None or case["state"] in _DEAF or not _reads(role, kind, case["message"]):
             continue
-        words = ", ".join(_in_words(output, dialect) for output in case["outcome"]) or "nothing"
+        words = ", ".join(in_words(output, dialect) for output in case["outcome"]) or "nothing"
         moved = f" → {case['next']}" if case["next"] != case["state"] else ""
         cells = found.setdefault(_kind(kind), {}).setdefault(case["state"], [])
         if words + moved not in cells:
@@ -180,17 +173,3 @@ def _noting() -> Iterator[list[tuple[Rule, int]]]:
 
     with patch.object(Machine, "_follow", noted):
         yield rules
-
-
-def _in_words(output: dict[str, Any], dialect: str) -> str:
-    if "posts" in output:
-        return f"sends `{named(output['posts'], dialect)}` to {'`*`' if output['to'] == '*' else 'the peer'}"
-    if "answers" in output:
-        return f"an error answer, {output['code']}"
-    if "fails" in output:
-        return f"a request fails, {output['code']}"
-    if "closed" in output:
-        return f"`Closed` ({output['closed'] or 'a regular end'})"
-    if "refused" in output:
-        return f"refused: `{output['refused']}`"
-    return next(_EVENTS[name] for name in output)

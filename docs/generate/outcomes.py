@@ -7,6 +7,7 @@ from typing import Any
 
 from docs.generate.docstrings import summary, table
 from docs.generate.talking import ROLES
+from docs.generate.wire_names import named
 from mcpframe.frame.core import errors
 from mcpframe.frame.core.errors import MessageError
 from tests.vectors.cases import Case, cases, cases_in, files
@@ -17,6 +18,9 @@ _EVENTS = {
     "set up": "`SetupCompleted`",
     "opened": "`Opened`",
     "received": "`Received`",
+    "view called": "`ViewCalled`",
+    "host found": "`HostFound`",
+    "embedder found": "`EmbedderFound`",
 }
 _DEAF = ("idle", "closed")
 
@@ -26,10 +30,10 @@ def _cases(dialect: str) -> tuple[Case, ...]:
     return tuple(cases(dialect))
 
 
-def in_words(output: dict[str, Any]) -> str:
-    """Return an output of a case for the tables of the documentation."""
+def in_words(output: dict[str, Any], dialect: str = "sep") -> str:
+    """Return an output of a case of a dialect for the tables of the documentation."""
     if "posts" in output:
-        return f"sends `{output['posts']['type']}` to {'`*`' if output['to'] == '*' else 'the peer'}"
+        return f"sends `{named(output['posts'], dialect)}` to {'`*`' if output['to'] == '*' else 'the peer'}"
     if "answers" in output:
         return f"an error answer, {output['code']}"
     if "fails" in output:
