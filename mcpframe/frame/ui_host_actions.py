@@ -8,7 +8,8 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.app_host_server import ViewServer
@@ -55,7 +56,7 @@ class UiAction:
     id: jsonrpc.RequestId | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Actions:
     """The functions that handle actions; None for what is not handled. See `UiHost`."""
 
@@ -67,7 +68,6 @@ class Actions:
     on_notify: Handler | None = None
     on_data: Handler | None = None
     on_action: Handler | None = None
-    _servers: dict[str, ViewServer] = field(default_factory=dict, init=False)
 
     @property
     def handles(self) -> bool:
@@ -106,8 +106,14 @@ class Actions:
         answer = function(*arguments)
         return await answer if inspect.isawaitable(answer) else answer
 
+    @cached_property
+    def _server(self) -> ViewServer:
+        """The client's server, whose tools are listed once: at the first call, as the client may connect later."""
+        assert self.client is not None
+        return ViewServer(self.client)
+
     async def _call_tool(self, client: Client, name: str, arguments: dict[str, Any]) -> Any:
-        definition = await self._servers.setdefault("client", ViewServer(client)).tool(name)
+        definition = await self._server.tool(name)
         if definition is not None and is_model_only(definition):
             raise NotHandled(f"The tool {name[:200]} is for models only, not for pages.")
         return await client.call_tool(name, arguments)
