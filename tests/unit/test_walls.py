@@ -14,7 +14,7 @@ BROWSER = {"js", "pyodide", "pyodide_js"}
 SDK_USERS = {"session.py", "server.py", "other_server.py", "compat", "hub/server.py"}
 """Files of the frame and folders in it."""
 CORE = sorted((PACKAGE / "frame" / "core").glob("*.py"))
-KIT_ONLY = {"playwright", "typer", "rich", "starlette", "uvicorn", "jinja2", "uv", "watchfiles"}
+KIT_ONLY = {"playwright", "typer", "rich", "starlette", "uvicorn", "jinja2", "uv", "watchfiles", "wsproto"}
 
 
 def _name(path: Path) -> str:
@@ -113,6 +113,8 @@ def test_the_hub_has_no_clock_and_no_way_out(path: Path) -> None:
     ours = ("mcpframe.frame.hub.", "mcpframe.frame.core.")
     if path.name == "relay_window.py":  # joins the relay to a window
         ours += ("mcpframe.frame.session.", "mcpframe.frame.lines.", "mcpframe.frame.dialects.mcp_b.")
+    elif path.name == "relay_tools.py":  # joins it to the tools of a document
+        ours += ("mcpframe.frame.lines.", "mcpframe.frame.web_mcp.client.")
     assert all(module.startswith(ours) for module in modules if module.startswith("mcpframe"))
 
 

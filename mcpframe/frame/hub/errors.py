@@ -3,6 +3,7 @@
 McpFrameError
 └── HubError                 a call that the hub could not have executed; `code` and `data` are those of JSON-RPC
     ├── UnknownTool          no tool has this name, or had it lately
+    ├── CallDenied           the user has not allowed the call
     └── TabFailed            no tab executed the call
         ├── TabNotFound      no tab has the tool, and none could be opened
         │   └── TabLoadError a tab was opened, but its page cannot be loaded
@@ -49,6 +50,25 @@ class UnknownTool(HubError):
     """No tool has this name, or had it lately."""
 
     code = jsonrpc.INVALID_PARAMS
+
+
+class CallDenied(HubError):
+    """The user has not allowed the call, or was not there to. The page has not executed it.
+
+    `data` has `reason`, `origin` and `tool`.
+    """
+
+    code = jsonrpc.INVALID_REQUEST
+
+    def __init__(self, message: str, *, origin: str = "", tool: str = "") -> None:
+        """Describe the failure.
+
+        Args:
+            message: A sentence.
+            origin: The origin of the page.
+            tool: The tool's name in its page.
+        """
+        super().__init__(message, {"reason": "CallDenied", "origin": origin, "tool": tool})
 
 
 class TabFailed(HubError):

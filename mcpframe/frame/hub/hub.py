@@ -1,11 +1,12 @@
 """The hub: takes the tools of tabs, offers them, and has each call executed in the right tab.
 
-A call goes through `find → tab → send`:
+A call goes through `find → tab → consent → send`:
 
 1. The table says what the name means: a tool of one tab, or of a domain.
 2. A tool of a tab goes to that tab, and to no other; if that is being loaded again, the hub waits for it. A tool of a
    domain, or a cached one whose tab is gone, goes to the best tab, or to a new one.
-3. If the tab ends meanwhile, a call is sent again only if its tool says that this does no harm.
+3. Where consent is asked for, it is for the origin that the page has then; if that is another one afterwards, again.
+4. If the tab ends meanwhile, a call is sent again only if its tool says that this does no harm.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ import anyio.abc
 
 from mcpframe.frame.core.errors import MalformedMessage, StateError
 from mcpframe.frame.hub import messages
-from mcpframe.frame.hub.errors import TabClosed, TabFailed, TabLoadError, TabNotFound, UnknownTool
-from mcpframe.frame.hub.interfaces import Clock, KeyValues, OnProgress, Tabs, TabTransport
+from mcpframe.frame.hub.errors import CallDenied, TabClosed, TabFailed, TabLoadError, TabNotFound, UnknownTool
+from mcpframe.frame.hub.interfaces import CallRequest, Clock, Consents, KeyValues, OnProgress, Tabs, TabTransport
 from mcpframe.frame.hub.messages import ToolCall, ToolList
-from mcpframe.frame.hub.names import LONGEST_NAME, ToolKey, ToolNames, domain_of
+from mcpframe.frame.hub.names import LONGEST_NAME, ToolKey, ToolNames, domain_of, origin_of
 from mcpframe.frame.hub.pace import Pace
 from mcpframe.frame.hub.registry import TabEntry, ToolRegistry
 from mcpframe.frame.hub.routing import address_for, best_tab
@@ -50,6 +51,7 @@ class HubOptions:
         retry_seconds: How long to wait before that.
         most_sends: How often a call is sent at most, if its tab ends and its tool may be called again.
         allows: Whether the tools of a page are taken, by its address.
+        consents: Asked before a call is sent; None for no need to ask.
     """
 
     longest_name: int = LONGEST_NAME
@@ -60,6 +62,7 @@ class HubOptions:
     retry_seconds: float = 1.0
     most_sends: int = 3
     allows: Callable[[str], bool] = lambda url: True
+    consents: Consents | None = None
 
 
 class Hub:
@@ -158,6 +161,7 @@ class Hub:
 
         Raises:
             UnknownTool: No tool has this name.
+            CallDenied: The user has not allowed it.
             TabFailed: See its subclasses; `data` says more.
         """
         key = self._registry.find(name)
@@ -168,11 +172,19 @@ class Hub:
         except TabFailed as error:
             _audit("failed in", error.tab, key, type(error).__name__)
             raise error.of(key.domain, key.tool) from error.__cause__
+        except CallDenied:
+            _audit("is denied in", key.tab, key)
+            raise
 
     async def _execute(self, key: ToolKey, arguments: Mapping[str, Any], on_progress: OnProgress | None) -> Any:
         sent = 0
+        consented: set[tuple[int, str]] = set()
         while True:
             entry = await self._tab_for(key)
+            if self._options.consents is not None and (page := (entry.tab, origin_of(entry.url))) not in consented:
+                await self._consent(CallRequest(*page, key.tool, arguments))
+                consented.add(page)
+                continue  # while somebody was asked, the tab may have ended or gone elsewhere
             repeatable = is_repeatable(entry.tools[key.tool])
             call = ToolCall("", key.tool, arguments, on_progress is not None)
             sent += 1
@@ -187,6 +199,23 @@ class Hub:
             if answer.result is not None:
                 return answer.result
             return {"content": [{"type": "text", "text": answer.error}], "isError": True}
+
+    async def _consent(self, request: CallRequest) -> None:
+        """Wait for the consent to a call.
+
+        Raises:
+            CallDenied: There is none.
+        """
+        assert self._options.consents is not None
+        try:
+            allowed = await self._options.consents(request)
+        except Exception as error:
+            log.exception("Nobody could be asked.")
+            message = f"Nobody could be asked whether this call is allowed: {error}"
+            raise CallDenied(message, origin=request.origin, tool=request.tool) from error
+        if not allowed:
+            message = f"The user has not allowed this call of {request.origin}."
+            raise CallDenied(message, origin=request.origin, tool=request.tool)
 
     async def _tab_for(self, key: ToolKey) -> TabEntry:
         """Return a tab that has a tool, after opening one if there has to be one.

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mcpframe.frame.hub.messages import ToolAnswer, ToolCall, ToolProgress
 
 OnProgress = Callable[[ToolProgress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CallRequest:
+    """A call that is about to be sent, for whoever has to consent to it.
+
+    Attributes:
+        tab: The tab.
+        origin: The origin of its page, as the browser has it.
+        tool: The tool's name in its page.
+        arguments: Its arguments.
+    """
+
+    tab: int
+    origin: str
+    tool: str
+    arguments: Mapping[str, Any]
+
+
+Consents = Callable[[CallRequest], Awaitable[bool]]
+"""Returns whether a call may be sent. It has a deadline of its own; what it raises fails the call."""
 
 
 class TabTransport(Protocol):

@@ -23,6 +23,7 @@ LONGEST_NAME = 128
 
 _PREFIX = "website_tool"
 _NOT_ALLOWED = re.compile(r"[^a-zA-Z0-9_]")
+_PORTS = {"http": 80, "https": 443}
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _DIGITS = 8
 
@@ -62,6 +63,19 @@ def domain_of(url: str | None) -> str:
     if host in _LOCAL:
         return f"localhost:{port or 80}"
     return f"[{host}]" if ":" in host else host
+
+
+def origin_of(url: str) -> str:
+    """Return the origin of an address, as browsers write it: `null` for one that is neither http nor https."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return "null"
+    if parts.scheme not in ("http", "https") or not host:
+        return "null"
+    shown = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{shown}" + ("" if port in (None, _PORTS[parts.scheme]) else f":{port}")
 
 
 def address_of(domain: str) -> str | None:

@@ -55,6 +55,9 @@ class Relay:
         clock: The time.
         url: The page's address, for the hub; None to leave it out.
         form: The form of the messages to the hub.
+
+    Attributes:
+        on_close: Called once, when the session ends.
     """
 
     def __init__(
@@ -71,6 +74,7 @@ class Relay:
         self._clock = clock
         self._url = url
         self._form = form
+        self.on_close: Callable[[], None] = lambda: None
         self._prefix = f"hub-{uuid.uuid4().hex}-"  # all clients in a window hear every answer
         self._last_id = 0
         self._waiting: dict[str, tuple[_Answered, Callable[[], None]]] = {}
@@ -140,6 +144,8 @@ class Relay:
 
     def close(self) -> None:
         """End the session: the hub's port, or the page, is gone. Closing again does nothing."""
+        if self._closed:
+            return
         self._closed = True
         self._stop_timer()
         for _, stop_timer in self._waiting.values():
@@ -147,6 +153,7 @@ class Relay:
         self._waiting.clear()
         self._calls.clear()
         self._called.clear()
+        self.on_close()
 
     # The session with the page
 

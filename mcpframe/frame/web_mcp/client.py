@@ -27,6 +27,8 @@ from mcpframe.frame.web_mcp.tools import LIMITS, Json, Rejected, failure
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
+    from mcpframe.frame.session import Messages
+
 log = logging.getLogger("mcpframe")
 
 ORIGIN_KEY: Final = "mcpframe/origin"
@@ -79,13 +81,17 @@ async def model_context_client(from_origins: Iterable[str] = ()) -> AsyncIterato
 
 
 @asynccontextmanager
-async def tools_session(source: ToolSource) -> AsyncIterator[TransportStreams]:
+async def tools_session(source: ToolSource, messages: Messages | None = None) -> AsyncIterator[Any]:
     """Open a session with the tools of a source. As `model_context_client`.
+
+    Args:
+        source: where the tools are.
+        messages: how messages look on the streams; None: as those of the SDK.
 
     Raises:
         StateError: if it cannot list them.
     """
-    server = _ToolServer(source)
+    server = _ToolServer(source, messages or sdk.SdkMessages())
     try:
         with _usable():
             await server.tools()
@@ -110,9 +116,9 @@ def _usable() -> Iterator[None]:
 class _ToolServer:
     """The server's side of the streams, and the client's write stream."""
 
-    def __init__(self, source: ToolSource) -> None:
+    def __init__(self, source: ToolSource, messages: Messages) -> None:
         self._source = source
-        self._messages = sdk.SdkMessages()
+        self._messages = messages
         self._out, read = anyio.create_memory_object_stream[Any](math.inf)
         self.streams: Any = (read, self)
         self._running: dict[Any, asyncio.Task[None]] = {}
@@ -140,13 +146,13 @@ class _ToolServer:
     async def close(self) -> None:
         """End all calls."""
         self._over = True
+        self._out.close()
+        self.streams[0].close()
         running = list(self._running.values())
         for task in running:
             task.cancel()
         if running:
             await asyncio.wait(running)
-        self._out.close()
-        self.streams[0].close()
 
     def _post(self, message: Json) -> None:
         if not self._over:
@@ -158,7 +164,12 @@ class _ToolServer:
         """Take a message of the client. Raises `anyio.ClosedResourceError` after the end."""
         if self._over:
             raise anyio.ClosedResourceError
-        message = json.loads(self._messages.text(item))
+        self.take(json.loads(self._messages.text(item)))
+
+    def take(self, message: Json) -> None:
+        """Take a JSON-RPC message of the client; nothing after the end."""
+        if self._over:
+            return
         method, params = message.get("method"), message.get("params") or {}
         if method == "notifications/cancelled":
             if running := self._running.get(params.get("requestId")):

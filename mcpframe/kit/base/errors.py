@@ -19,7 +19,7 @@
     ├── CallError               a tool cannot be called: no such tool, or wrong arguments
     ├── DemoError               the demo's page did not give the right answer
     ├── BridgeError             a framed server cannot be bridged
-    │   ├── BrowserGone         the bridge's browser has ended, or does not start
+    │   ├── BrowserGone         the bridge's or the hub's browser has ended, or does not start
     │   ├── PageFailed          the framed page cannot be opened, or has ended
     │   └── ProfileInUse        another bridge is using the profile folder
     └── InstallError            a client's configuration cannot be changed
@@ -137,7 +137,7 @@ class BridgeError(KitError):
 
 
 class BrowserGone(BridgeError):
-    """The bridge's browser has ended, does not start, or refuses a command."""
+    """The bridge's or the hub's browser has ended, does not start, or refuses a command."""
 
 
 class PageFailed(BridgeError):

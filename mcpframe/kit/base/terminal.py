@@ -17,7 +17,9 @@ def visible(text: str) -> str:
     return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
 
 
-class _Visible(logging.Formatter):
+class VisibleFormatter(logging.Formatter):
+    """Escapes control characters in log messages."""
+
     def format(self, record: logging.LogRecord) -> str:
         """Format as usual, then escape: log messages contain text of servers and clients."""
         return visible(super().format(record))
@@ -26,4 +28,4 @@ class _Visible(logging.Formatter):
 def log_visibly() -> None:
     """Escape control characters in log messages, unless a logging handler is set up."""
     if logging.lastResort is not None:
-        logging.lastResort.setFormatter(_Visible())
+        logging.lastResort.setFormatter(VisibleFormatter())

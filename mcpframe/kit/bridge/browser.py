@@ -30,7 +30,6 @@ _ARGUMENTS = (
     "--remote-debugging-pipe",
     "--no-default-browser-check",
     "--hide-crash-restore-bubble",
-    "--mute-audio",
     "--password-store=basic",
     "--use-mock-keychain",
     # By default, frames of one site share a process, even in different tabs: a server that computes for ever would
@@ -91,7 +90,14 @@ class BridgeBrowser:
 
 
 async def launch(
-    executable: Path, profile: Path, *, addresses: Mapping[str, int], visible: bool = False, app: str = ""
+    executable: Path,
+    profile: Path,
+    *,
+    addresses: Mapping[str, int],
+    visible: bool = False,
+    app: str = "",
+    page: str = "about:blank",
+    muted: bool = True,
 ) -> BridgeBrowser:
     """Start Chromium.
 
@@ -102,6 +108,8 @@ async def launch(
             origin of a page, and so what it has stored, stays the same whatever port it is served on.
         visible: whether it has a window.
         app: the address that a visible window shows, without the toolbars of a browser.
+        page: the address that is opened if there is no `app`.
+        muted: whether it plays no sound.
 
     Raises:
         BrowserGone: it does not start.
@@ -116,7 +124,8 @@ async def launch(
         f"--host-resolver-rules={rules}",
         *([] if visible else ["--headless=new"]),
         *([] if options["chromium_sandbox"] else ["--no-sandbox"]),
-        f"--app={app}" if app else "about:blank",
+        *(["--mute-audio"] if muted else []),
+        f"--app={app}" if app else page,
     ]
     pid, reading, writing = _start(command)
     watchdog = start_watchdog(pid)

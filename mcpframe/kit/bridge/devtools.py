@@ -1,6 +1,7 @@
-"""Chromium's DevTools protocol over the two pipes of `--remote-debugging-pipe`: commands, their answers, and events.
+"""Chromium's DevTools protocol: commands, their answers, and events.
 
-The pipes are the only way in: no port is opened, and Chromium exits when they close.
+A Chromium of ours is reached over the two pipes of `--remote-debugging-pipe`. They are the only way in: no port is
+opened, and Chromium exits when they close. One that runs already is reached over a WebSocket (`kit.hub.websocket`).
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from mcpframe.kit.base.deadline import within
 from mcpframe.kit.base.errors import BrowserGone
@@ -23,6 +24,22 @@ _ANSWER_SECONDS = 60.0
 """How long the browser may take for a command. It normally answers at once; after this time it counts as hung."""
 
 
+class DevToolsWire(Protocol):
+    """A way to a browser, for messages in JSON."""
+
+    async def receive(self) -> bytes | str:
+        """Return the next message. Raises `EOFError` or `OSError` when the browser is gone."""
+        ...
+
+    def send(self, text: str) -> None:
+        """Send a message, in order. It is lost if the browser is gone."""
+        ...
+
+    def close(self) -> None:
+        """End the connection."""
+        ...
+
+
 class DevTools:
     """The protocol's client for one browser.
 
@@ -30,14 +47,14 @@ class DevTools:
         closed: done when the browser is gone.
     """
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.WriteTransport) -> None:
-        """Use these two ends of the pipes; `connect_pipes` creates them."""
-        self._writer = writer
+    def __init__(self, wire: DevToolsWire) -> None:
+        """Use this way to a browser; `connect_pipes` creates one."""
+        self._wire = wire
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._handlers: dict[str, EventHandler] = {}
         self._last_id = 0
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._reading = asyncio.get_running_loop().create_task(self._read(reader))
+        self._reading = asyncio.get_running_loop().create_task(self._read())
 
     async def command(self, method: str, session: str = "", /, **params: Any) -> dict[str, Any]:
         """Send a command and wait for its result. A browser that does not answer counts as gone for all callers.
@@ -65,7 +82,7 @@ class DevTools:
         if session:
             message["sessionId"] = session
         self._waiting[self._last_id] = result
-        self._writer.write(json.dumps(message, separators=(",", ":")).encode() + b"\0")
+        self._wire.send(json.dumps(message, separators=(",", ":")))
         return result
 
     def handle(self, session: str, handler: EventHandler | None) -> None:
@@ -76,21 +93,21 @@ class DevTools:
             self._handlers[session] = handler
 
     async def close(self) -> None:
-        """Close the pipes, and so the browser."""
-        self._writer.close()
+        """End the connection. A browser that is reached over pipes exits."""
+        self._wire.close()
         self._reading.cancel()
         await asyncio.wait([self._reading])
         self._end()
 
-    async def _read(self, reader: asyncio.StreamReader) -> None:
+    async def _read(self) -> None:
         try:
             while True:
-                message = json.loads((await reader.readuntil(b"\0"))[:-1])
+                message = json.loads(await self._wire.receive())
                 if "id" in message:
                     self._answer(message)
                 elif handler := self._handlers.get(message.get("sessionId", "")):
                     asyncio.get_running_loop().call_soon(handler, message["method"], message["params"])
-        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
+        except (EOFError, asyncio.LimitOverrunError, OSError):
             pass  # the browser is gone
         finally:
             self._end()
@@ -123,10 +140,27 @@ def _look_at_failure(result: asyncio.Future[dict[str, Any]]) -> None:
         result.exception()
 
 
+class _Pipes:
+    """A `DevToolsWire` of two pipes, in which each message ends with a zero byte."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.WriteTransport) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def receive(self) -> bytes:
+        return (await self._reader.readuntil(b"\0"))[:-1]
+
+    def send(self, text: str) -> None:
+        self._writer.write(text.encode() + b"\0")
+
+    def close(self) -> None:
+        self._writer.close()
+
+
 async def connect_pipes(reading: int, writing: int) -> DevTools:
     """Create the protocol's client over two file descriptors, which it then owns."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=_LONGEST)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), open(reading, "rb", 0))  # noqa: ASYNC230, SIM115
     writer, _ = await loop.connect_write_pipe(asyncio.Protocol, open(writing, "wb", 0))  # noqa: ASYNC230, SIM115
-    return DevTools(reader, writer)
+    return DevTools(_Pipes(reader, writer))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -21,7 +22,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.kit.bridge.http_requests import StatelessRequests
@@ -32,7 +33,7 @@ from mcpframe.kit.bridge.tab import BridgeTab
 from mcpframe.kit.web.serve import bind, http_settings
 
 PATH = "/mcp"
-_HOST = "127.0.0.1"
+HOST = "127.0.0.1"
 _NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -86,21 +87,15 @@ def make_app(spare: Spare, port: int, allowed_origins: Sequence[str]) -> tuple[S
             await (sessions if legacy else requests)(scope, receive, send)
 
     limited = RequestBodyLimitMiddleware(by_era, LIMITS.max_message_bytes)
-    cors = Middleware(
-        CORSMiddleware,
-        allow_origins=list(allowed_origins),
-        allow_methods=["GET", "POST", "DELETE"],
-        allow_headers=["*"],
-        expose_headers=["Mcp-Session-Id"],
-    )
-    app = Starlette(routes=[Route(PATH, _Endpoint(limited))], middleware=[cors] if allowed_origins else [])
+    app = Starlette(routes=[Route(PATH, Endpoint(limited))], middleware=with_cors(allowed_origins))
     return app, sessions, requests
 
 
-class _Endpoint:
+class Endpoint:
     """An ASGI application as a route's endpoint; a plain function would be called with a Request instead."""
 
-    def __init__(self, app: RequestBodyLimitMiddleware) -> None:
+    def __init__(self, app: ASGIApp) -> None:
+        """Pass requests on to this application."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -121,24 +116,50 @@ async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[s
         PortTaken: another program listens on the port.
     """
     origins = list(parse_allowed_origins(allowed_origins)) if allowed_origins else []
-    with bind(_HOST, port) as listener:
+    with bind(HOST, port) as listener:
         port = listener.getsockname()[1]
         spare = Spare(complete(open_page))
         app, sessions, requests = make_app(spare, port, origins)
-        server = _Server(http_settings(app))
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(spare.close)
             await spare.open()
             stack.push_async_callback(requests.close)
             await stack.enter_async_context(sessions.run())
-            print(f"http://{_HOST}:{port}{PATH}", flush=True)
-            print("mcpframe bridge: Ctrl-C ends it.", file=sys.stderr, flush=True)
-            serving = asyncio.create_task(server.serve([listener]))
-            try:
-                await asyncio.shield(serving)
-            finally:
-                server.should_exit = True
-                await asyncio.wait([serving])
+            await serve_until_cancelled(app, listener, "mcpframe bridge")
+
+
+async def serve_until_cancelled(app: ASGIApp, listener: socket.socket, program: str) -> None:
+    """Serve an application on a socket until cancelled, and print its address.
+
+    Args:
+        app: The application.
+        listener: The socket, which listens on this machine.
+        program: What the user has started.
+    """
+    server = _Server(http_settings(app))
+    print(f"http://{HOST}:{listener.getsockname()[1]}{PATH}", flush=True)
+    print(f"{program}: Ctrl-C ends it.", file=sys.stderr, flush=True)
+    serving = asyncio.create_task(server.serve([listener]))
+    try:
+        await asyncio.shield(serving)
+    finally:
+        server.should_exit = True
+        await asyncio.wait([serving])
+
+
+def with_cors(allowed_origins: Sequence[str]) -> list[Middleware]:
+    """Return what lets the web pages of these origins read answers."""
+    if not allowed_origins:
+        return []
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=list(allowed_origins),
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["*"],
+            expose_headers=["Mcp-Session-Id"],
+        )
+    ]
 
 
 def complete(open_page: OpenPage) -> OpenPage:

@@ -163,7 +163,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _is_ours(entry: object) -> bool:
     arguments = entry.get("args") if isinstance(entry, dict) else None
-    return isinstance(arguments, list) and arguments[:3] == ["-m", "mcpframe", "bridge"]
+    return isinstance(arguments, list) and arguments[:3] in (["-m", "mcpframe", "bridge"], ["-m", "mcpframe", "hub"])
 
 
 def _indent(text: str | None) -> int | str:

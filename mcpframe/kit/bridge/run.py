@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -126,7 +126,9 @@ class _Work:
         return FramedPage(url, known.session_id, known.visibility, known.permissions, options.patience, options.busy)
 
 
-async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Cancel the block, which is in a task of its own, on SIGTERM and SIGHUP, and end it without an error then."""
     task = asyncio.current_task()
     assert task is not None
     asked_to_end = False
@@ -138,6 +140,14 @@ async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, end)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not asked_to_end:
+            raise
+
+
+async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:
     framed = _begun(work)  # while the browser starts
 
     async def what() -> FramedPage:
@@ -147,16 +157,14 @@ async def _main(work: _Work, serve: Callable[[Pages], Awaitable[None]]) -> None:
         return await asyncio.shield(framed)
 
     pages = Pages(work.chromium, work.profile.chromium, work.addresses, what)
-    try:
-        if work.options.setup:
-            await set_up(work.chromium, work.profile, work.addresses, work.target.key, await what())
-            framed = _begun(work)
-        await serve(pages)
-    except asyncio.CancelledError:
-        if not asked_to_end:
-            raise
-    finally:
-        await pages.close()
+    with ended_by_signals():
+        try:
+            if work.options.setup:
+                await set_up(work.chromium, work.profile, work.addresses, work.target.key, await what())
+                framed = _begun(work)
+            await serve(pages)
+        finally:
+            await pages.close()
 
 
 def _begun(work: _Work) -> asyncio.Task[FramedPage]:

@@ -164,6 +164,11 @@ def launch_options(executable: Path, *, off: Sequence[str] = _OFF_BY_PLAYWRIGHT)
     }
 
 
+def has_display() -> bool:
+    """Return whether a browser can show windows here."""
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
 def _is_root() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
 

@@ -25,9 +25,9 @@ import anyio
 from playwright.async_api import Error, Frame, JSHandle, Page
 
 from mcpframe.frame.core.errors import PopupBlocked, StateError
-from mcpframe.frame.core.events import Departure, Inbound, Unreadable
+from mcpframe.frame.core.events import Departure, Inbound
 from mcpframe.frame.places import POPUP_SIZE, Framing
-from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.browser.page_scripts import read_text, script_with_reading
 
 logger = logging.getLogger(__name__)
 
@@ -156,7 +156,7 @@ class PlaywrightWindow:
             PopupBlocked: the browser opens no popup.
             StateError: the element for the iframe does not exist.
         """
-        script = _script()
+        script = script_with_reading("browser/playwright-window.js")
         if self._options["iframe"] is None:
             self._popup = asyncio.get_running_loop().create_future()
             self._page.once("popup", self._on_popup)
@@ -285,7 +285,7 @@ class PlaywrightWindow:
         if "gone" in item:
             gone(Departure(item["gone"]))
             return
-        deliver(Inbound(item["origin"], item["fromPeer"], lambda: _text(item["text"])))
+        deliver(Inbound(item["origin"], item["fromPeer"], lambda: read_text(item["text"])))
 
     async def _write(self, adapter: JSHandle) -> None:
         while self._outbox:
@@ -294,20 +294,3 @@ class PlaywrightWindow:
                 await adapter.evaluate("(adapter, items) => adapter.tell(items)", batch)
             except Error as error:
                 logger.debug("Messages are lost, as the page is gone: %s", error)
-
-
-def _script() -> str:
-    """Return the page's half, together with the functions it reads messages with."""
-    reading, window = (
-        (static_dir() / name).read_text("utf-8") for name in ("host/host-json.js", "browser/playwright-window.js")
-    )
-    reading, window = reading.replace("export function", "function"), window.rstrip().rstrip(";")
-    return f"(() => {{\n{reading}\nreturn (\n{window}\n);\n}})()"
-
-
-def _text(read: str | list[str] | None) -> str:
-    if isinstance(read, str):
-        return read
-    if read is None:
-        raise ValueError("The message is nothing in JSON.")
-    raise Unreadable(*read)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcpframe.kit.base.terminal import visible
+from mcpframe.kit.cli import hub as hubs
 from mcpframe.kit.cli import options as opts
 
 if TYPE_CHECKING:
@@ -80,7 +81,12 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")]
 
 
 def install(
-    where: Where,
+    where: Annotated[
+        str | None,
+        typer.Argument(
+            help="The server's address (https://…), its built folder, or its project. With --hub: a page to open."
+        ),
+    ] = None,
     client: Clients = None,
     name: Annotated[str | None, typer.Option(callback=opts.is_name, help="What the server is called there.")] = None,
     project: InProject = Path(),
@@ -90,14 +96,23 @@ def install(
         bool, typer.Option("--check/--no-check", help="Whether to look first that the bridge may frame the server.")
     ] = True,
     yes: Yes = False,
+    hub: Annotated[
+        bool, typer.Option("--hub", help="Add the hub, for the tools of the pages in a browser, and no server.")
+    ] = False,
+    site: hubs.Sites = None,
+    ask: hubs.Ask = False,
+    attach: hubs.Attach = None,
+    headless: hubs.Headless = None,
 ) -> None:
-    """Add a framed server to the configuration of MCP clients, after showing what changes.
+    """Add a framed server, or the hub, to the configuration of MCP clients, after showing what changes.
 
     Examples:
 
         mcpframe install https://tools.example/pi-calculator/ --client claude-desktop
 
         mcpframe install . --client vscode --name my-server --yes
+
+        mcpframe install --hub --site https://shop.example --client cursor
     """
     from mcpframe.kit.bridge.bridgeable import check_for_install
     from mcpframe.kit.bridge.client_configs import Places
@@ -105,9 +120,20 @@ def install(
     from mcpframe.kit.bridge.tab import HOST_ORIGIN
 
     places = Places.here(project)
+    if hub:
+        if session is not None:
+            raise typer.BadParameter("the hub has no sessions.", param_hint="--session")
+        hubs.check_choice(site or [], ask, attach, profile, headless)
+        pages = hubs.checked_pages([where] if where else [])
+        command, usual = hubs.hub_command(pages, site or [], ask, attach, profile, headless), "mcpframe-hub"
+    else:
+        if where is None:
+            raise typer.BadParameter("it is missing: give the server, or --hub.", param_hint="WHERE")
+        if site or ask or attach or headless is not None:
+            raise typer.BadParameter("only with --hub.", param_hint="--site, --ask, --attach, --headless")
+        command, usual = _bridge_command(where, session, profile)
     chosen = _chosen(client, places)
-    command, usual = _bridge_command(where, session, profile)
-    if check:
+    if check and not hub:
         check_for_install(command[4], HOST_ORIGIN)
     _write([plan(each, places, name or usual, command) for each in chosen], yes)  # all or none
 

@@ -22,6 +22,7 @@ from mcpframe.kit.base.programs import end_on_signals
 from mcpframe.kit.base.terminal import log_visibly
 from mcpframe.kit.cli import bridge as commands_bridge
 from mcpframe.kit.cli import call, check, dev, listing, new, options, testing
+from mcpframe.kit.cli import hub as commands_hub
 from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.output import err as _err
 from mcpframe.kit.cli.output import escape, print_error
@@ -49,6 +50,7 @@ app.command("list", epilog=listing.EXAMPLES)(listing.list_server)
 app.command(epilog=call.EXAMPLES)(call.call)
 
 commands_bridge.register(app)
+commands_hub.register(app)
 
 
 @app.callback()

@@ -239,3 +239,46 @@ def test_a_server_is_removed_again_and_nothing_else(
     assert run(monkeypatch, "pi", *options, "--yes", command="uninstall") == 0
     assert '-        "pi": {' in capsys.readouterr().out
     assert path.read_text() == before
+
+
+def test_the_hub_is_installed_and_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    options = ("--client", "vscode", "--project", str(tmp_path), "--yes")
+    hub = ("--hub", "https://shop.example/", "--site", "https://shop.example", "--site", "https://b.example")
+    assert run(monkeypatch, *hub, "--ask", "--profile", "kept", *options) == 0
+    path = tmp_path / ".vscode" / "mcp.json"
+    [(name, entry)] = json.loads(path.read_text())["servers"].items()
+    assert (name, entry["command"]) == ("mcpframe-hub", sys.executable)
+    assert entry["args"] == [
+        *("-m", "mcpframe", "hub", "https://shop.example/", "--site=https://shop.example", "--site=https://b.example"),
+        *("--ask", f"--profile={Path('kept').absolute()}"),
+    ]
+    attached = ("--hub", "--attach", "http://127.0.0.1:9222", "--site", "*", "--name", "mine")
+    assert run(monkeypatch, *attached, *options) == 0
+    assert json.loads(path.read_text())["servers"]["mine"]["args"][2:] == [
+        *("hub", "--site=*", "--attach=http://127.0.0.1:9222")
+    ]
+    assert run(monkeypatch, "mcpframe-hub", *options, command="uninstall") == 0
+    assert list(json.loads(path.read_text())["servers"]) == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ((), "--hub"),
+        (("https://a.example/", "--site", "https://a.example"), "only with --hub"),
+        (("--hub", "--session", "s"), "no sessions"),
+        (("--hub", "--attach", "http://127.0.0.1:9222"), "--site"),
+        (("--hub", "--attach", "http://127.0.0.1:9222", "--ask", "--headless"), "has its own"),
+        (("--hub", "--ask", "--headless"), "nobody can be asked"),
+    ],
+)
+def test_what_does_not_go_together(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    why: str,
+) -> None:
+    assert run(monkeypatch, *arguments, "--client", "vscode", "--project", str(tmp_path), "--yes") == 2
+    assert why in capsys.readouterr().err
+    assert not (tmp_path / ".vscode").exists()

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from mcpframe.kit.bridge.stdio import _Output
+from mcpframe.kit.bridge.standard_streams import Output
 from mcpframe.kit.bridge.unread import Unread
 
 
@@ -26,7 +26,7 @@ def test_a_single_message_may_always_wait() -> None:
 
 async def test_a_client_of_stdio_that_does_not_read_counts_as_gone(caplog: pytest.LogCaptureFixture) -> None:
     read, write = os.pipe()
-    output = _Output(write, Unread(limit=1_000_000))
+    output = Output(write, Unread(limit=1_000_000))
     for _ in range(20):  # a pipe takes 64 KiB
         output.write("x" * 100_000)
     assert output.broken.done()

@@ -28,6 +28,17 @@ ADDRESSES = [
     "http://tést.example:0x/",
 ]
 PATHS = ["nothing", LONG, "empty", "file.txt", ""]
+SITES = ["null", "chat.example", "https://chat.example/path", "https://*.example", ""]
+DEVTOOLS = [
+    "ftp://x",
+    "http://",
+    "127.0.0.1:9222",
+    "ws://127.0.0.1:9222",
+    "http://[::1",
+    "http://x:99999",
+    "http://a@x",
+    "",
+]
 NOWHERE = "http://127.0.0.1:9/"  # discard: nobody listens
 
 # A command with what it needs besides the value, and the values.
@@ -89,6 +100,16 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("install", "--project"): ([NOWHERE, "--client", "vscode", "--yes"], ["nothing", LONG, "file.txt"]),
     ("install", "--session"): ([NOWHERE, "--client", "vscode", "--yes"], ["", LONG]),
     ("install", "--profile"): ([NOWHERE, "--client", "vscode", "--yes"], ["file.txt", LONG]),
+    ("install", "--site"): (["--hub", "--client", "vscode", "--yes"], SITES),
+    ("install", "--attach"): (["--hub", "--ask", "--client", "vscode", "--yes"], DEVTOOLS),
+    ("hub", "pages"): ([], ["file.txt", "", "--no-sandbox", *ADDRESSES]),
+    ("hub", "--site"): ([], SITES),
+    ("hub", "--attach"): (["--ask"], DEVTOOLS),
+    ("hub", "--port"): (["--http"], PORTS),
+    ("hub", "--allow-origin"): (["--http"], SITES),
+    ("hub", "--profile"): ([], ["file.txt", LONG]),
+    ("hub", "--longest-name"): ([], ["39", "129", "many", ""]),
+    ("hub", "--log"): ([], ["empty", "file.txt/inside", LONG, ""]),
     ("uninstall", "name"): ([], ["", "nothing", "a\nb", LONG]),
     ("uninstall", "--client"): (["nothing"], ["emacs", ""]),
     ("uninstall", "--project"): (["nothing"], ["nothing", LONG, "file.txt"]),

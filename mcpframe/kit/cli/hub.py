@@ -1,0 +1,184 @@
+"""The command `mcpframe hub`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from mcpframe.kit.cli import options as opts
+
+_SHORTEST_NAME, _USUAL_NAME = 40, 128
+
+
+def checked_pages(values: list[str] | None) -> list[str]:
+    """Return addresses of pages; what could be an option of the browser is none, and raises `typer.BadParameter`."""
+    from mcpframe.frame.core.errors import OriginError
+    from mcpframe.frame.places import parse_address
+
+    try:
+        return [parse_address(value)[0] for value in values or ()]
+    except OriginError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _is_site(values: list[str] | None) -> list[str]:
+    from mcpframe.frame.core.errors import OriginError
+    from mcpframe.frame.core.origins import parse_allowed_origins
+
+    try:
+        if values:
+            parse_allowed_origins(values)
+        return values or []
+    except OriginError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _is_devtools(value: str | None) -> str | None:
+    if value is None:
+        return None
+    try:
+        parts = urlsplit(value)
+        good = parts.scheme in ("http", "ws") and bool(parts.hostname) and parts.port != 0 and parts.username is None
+    except ValueError:
+        good = False
+    if not good or (parts.scheme == "ws" and not parts.path.strip("/")):
+        raise typer.BadParameter(
+            "write the address of a browser's DevTools: http://127.0.0.1:9222, or ws://…/devtools/browser/…"
+        )
+    return value
+
+
+Pages = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[URL]…", callback=checked_pages, help="Pages to open at the start."),
+]
+Sites = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--site",
+        metavar="ORIGIN",
+        callback=_is_site,
+        help="The origin of pages whose tools are offered, such as https://shop.example; may be repeated. '*' for all, "
+        "which is the default for a browser of the hub's own.",
+    ),
+]
+Ask = Annotated[
+    bool, typer.Option("--ask", help="Ask before each call, in a window of the browser: once, always, or not.")
+]
+Attach = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        callback=_is_devtools,
+        help="Use a browser that runs already, by the address of its DevTools, such as http://127.0.0.1:9222.",
+    ),
+]
+Headless = Annotated[
+    bool | None,
+    typer.Option("--headless/--window", help="Whether the browser has a window; by default where there is a display."),
+]
+HubProfile = Annotated[
+    Path | None,
+    typer.Option(
+        "--profile",
+        callback=opts.is_folder,
+        help="The folder of the browser's profile; by default the hub's own.",
+    ),
+]
+
+
+def check_choice(sites: list[str], ask: bool, attach: str | None, profile: Path | None, headless: bool | None) -> None:
+    """Check that options go together.
+
+    Raises:
+        typer.BadParameter: They do not.
+    """
+    if attach is not None:
+        if profile is not None or headless is not None:
+            raise typer.BadParameter("a browser that runs already has its own.", param_hint="--profile, --headless")
+        if not sites and not ask:
+            raise typer.BadParameter(
+                "it may have pages that you are logged in to: say which ones with --site ('*' for all), or use --ask.",
+                param_hint="--attach",
+            )
+    elif ask and headless:
+        raise typer.BadParameter("nobody can be asked in a browser without a window.", param_hint="--ask")
+
+
+def hub(
+    pages: Pages = None,
+    site: Sites = None,
+    ask: Ask = False,
+    attach: Attach = None,
+    http: Annotated[bool, typer.Option("--http", help="Serve Streamable HTTP instead of stdio.")] = False,
+    port: Annotated[int, opts.port("The port of --http; 0 takes a free one.")] = 8718,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(callback=_is_site, help="With --http: the origin of a web page that may ask; may be repeated."),
+    ] = None,
+    headless: Headless = None,
+    profile: HubProfile = None,
+    longest_name: Annotated[
+        int,
+        typer.Option(
+            min=_SHORTEST_NAME, max=_USUAL_NAME, help="The longest name of a tool: 64 where clients demand it."
+        ),
+    ] = _USUAL_NAME,
+    log: Annotated[
+        Path | None, typer.Option(metavar="FILE", dir_okay=False, help="Append a line for each registration and call.")
+    ] = None,
+) -> None:
+    """Offer the tools of the pages in a browser, of MCP-B and of WebMCP, to any MCP client, over stdio or HTTP.
+
+    Examples:
+
+        mcpframe hub https://shop.example/ --site https://shop.example
+
+        mcpframe hub --attach http://127.0.0.1:9222 --ask --http
+    """
+    from mcpframe.kit.base.errors import BridgeError
+    from mcpframe.kit.browser.chromium import has_display
+
+    sites = site or []
+    if attach is None and headless is None:
+        headless = not has_display()
+    check_choice(sites, ask, attach, profile, headless)
+    if sys.platform == "win32":  # the same pipes and signals as the bridge
+        raise BridgeError("The hub runs on Linux and macOS: on Windows, run it in WSL.")
+    from mcpframe.kit.hub.run import HubSettings, hub_http, hub_stdio
+
+    settings = HubSettings(
+        pages=pages or [],
+        sites=sites,
+        ask=ask,
+        attach=attach,
+        profile=profile,
+        headless=bool(headless),
+        longest_name=longest_name,
+        log=log,
+    )
+    if http:
+        hub_http(settings, port, allow_origin or ())
+    else:
+        hub_stdio(settings)
+
+
+def hub_command(
+    pages: list[str], sites: list[str], ask: bool, attach: str | None, profile: Path | None, headless: bool | None
+) -> list[str]:
+    """Return the command for a client, independent of the working directory."""
+    options = [f"--site={each}" for each in sites]
+    options += ["--ask"] if ask else []
+    options += [f"--attach={attach}"] if attach else []
+    options += [f"--profile={profile.expanduser().absolute()}"] if profile else []
+    options += [] if headless is None else ["--headless" if headless else "--window"]
+    return [sys.executable, "-m", "mcpframe", "hub", *pages, *options]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command()(hub)

@@ -1,0 +1,42 @@
+"""The hub over Streamable HTTP on this machine, for any number of clients, in both protocol eras."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.hub.server import HubServer
+from mcpframe.kit.bridge.http import HOST, PATH, Endpoint, security, serve_until_cancelled, with_cors
+from mcpframe.kit.bridge.lines import LIMITS
+from mcpframe.kit.web.serve import bind
+
+_MOST_SESSIONS = 256
+
+
+async def serve_http(server: HubServer, port: int, allowed_origins: Sequence[str] = ()) -> None:
+    """Serve until cancelled.
+
+    Args:
+        server: The hub's server, which is running.
+        port: The port; 0 takes a free one.
+        allowed_origins: The origins of web pages that may send requests.
+
+    Raises:
+        OriginError: An origin that can never match.
+        PortTaken: Another program listens on the port.
+    """
+    origins = list(parse_allowed_origins(allowed_origins)) if allowed_origins else []
+    with bind(HOST, port) as listener:
+        sessions = StreamableHTTPSessionManager(
+            server.server,
+            security_settings=security(listener.getsockname()[1], origins),
+            max_request_body_size=LIMITS.max_message_bytes,
+            max_sessions=_MOST_SESSIONS,
+        )
+        app = Starlette(routes=[Route(PATH, Endpoint(sessions.asgi_app))], middleware=with_cors(origins))
+        async with sessions.run():
+            await serve_until_cancelled(app, listener, "mcpframe hub")

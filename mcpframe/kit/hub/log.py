@@ -1,0 +1,57 @@
+"""The log of the hub: each registration and call, with tab and domain, and never arguments or results."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mcpframe.kit.base.cache import writing
+from mcpframe.kit.base.terminal import VisibleFormatter
+
+_LOGGERS = ("mcpframe.frame.hub", "mcpframe.kit.hub")
+
+
+@contextmanager
+def hub_log(file: Path | None = None) -> Iterator[None]:
+    """Write the log to standard error, which clients over stdio show or keep, for as long as the block lasts.
+
+    Args:
+        file: Where it is appended as well, with the time; only its owner can read it. None for nowhere.
+
+    Raises:
+        WriteError: The file cannot be written.
+    """
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    handlers[0].setFormatter(VisibleFormatter("mcpframe hub: %(message)s"))
+    if file is not None:
+        with writing(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
+            handlers.append(logging.FileHandler(file, encoding="utf-8", errors="backslashreplace"))
+        handlers[1].setFormatter(_OneLine("%(asctime)s %(levelname)s %(message)s"))
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.INFO)
+        for handler in handlers:
+            logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+            for handler in handlers:
+                logger.removeHandler(handler)
+        for handler in handlers[1:]:
+            handler.close()
+
+
+class _OneLine(VisibleFormatter):
+    """One line for each record, whatever a page has put into it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return super().format(record).replace("\n", "\\n")

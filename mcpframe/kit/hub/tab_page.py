@@ -1,0 +1,305 @@
+"""The page of a tab, over DevTools: its documents come and go, each with a world of the hub's own in it.
+
+`static/hub/page.js` runs in that world and reports through a binding, which nothing but that world has. What a page is,
+its origin and address, is what the browser says about it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+from functools import partial
+from typing import Any, Protocol
+
+from mcpframe.frame.dialects.mcp_b.messages import TAB_CHANNEL
+from mcpframe.frame.hub.interfaces import Clock
+from mcpframe.frame.hub.messages import MAX_MESSAGE_BYTES
+from mcpframe.frame.hub.names import origin_of
+from mcpframe.frame.hub.transport import PortTransport
+from mcpframe.kit.base.errors import BrowserGone
+from mcpframe.kit.bridge.devtools import DevTools
+from mcpframe.kit.browser.page_scripts import script_with_reading
+from mcpframe.kit.hub.document import Document, DocumentWindow
+from mcpframe.kit.hub.document_tools import DocumentHalf, DocumentTools
+
+log = logging.getLogger(__name__)
+
+_PIECE = 4_000_000
+"""Characters of a message that cross in one command, or one call of the binding."""
+_MOST_PIECES = 64
+_NAME = f"mcpframe-hub-{secrets.token_hex(8)}"
+"""The name of the hub's world, and of its binding: several hubs may be attached to one browser."""
+
+
+class PageOwner(Protocol):
+    """What a page needs of the tabs around it.
+
+    Attributes:
+        transport: The hub's.
+        clock: The time.
+        answers_dialogs: Whether nobody sees the dialogs of pages.
+    """
+
+    transport: PortTransport
+    clock: Clock
+    answers_dialogs: bool
+
+    def allows(self, url: str) -> bool:
+        """Return whether the tools of a page are relayed at all."""
+        ...
+
+    def seen(self, tab: int) -> None:
+        """Note that a page has reported whether it is looked at."""
+        ...
+
+
+class HubPage:
+    """The page of a tab.
+
+    Args:
+        devtools: The browser's.
+        session: The id of the session with the page.
+        target: The id of the page, and of its main frame.
+        tab: The tab.
+        owner: The tabs.
+
+    Attributes:
+        visible: Whether the page can be seen.
+        focused: Whether what the user types goes to it.
+        ended: Done when the page is gone.
+        leaving: What ends when nothing more is said to the last document; None where there was none.
+    """
+
+    def __init__(self, devtools: DevTools, session: str, target: str, tab: int, owner: PageOwner) -> None:
+        self.devtools = devtools
+        self.session = session
+        self.target = target
+        self.tab = tab
+        self.visible = self.focused = False
+        self.leaving: asyncio.Task[None] | None = None
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._owner = owner
+        self._loaded: asyncio.Future[None] | None = None
+        self._has_come = False
+        self._world = 0
+        """The id of the world's context; 0 for no document."""
+        self._unique = self._main = ""
+        """The unique ids of the contexts of the hub's world and of the page's own."""
+        self._main_id = 0
+        self._prerendered = True
+        self._document: Document | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self._changed = asyncio.Event()
+        self._pieces: list[str] = []
+
+    def start(self) -> None:
+        """Have the hub's world be in each document of this page, also in the present one."""
+        self.devtools.handle(self.session, self._on_event)
+        post = self.devtools.post
+        post("Page.enable", self.session)
+        post("Runtime.enable", self.session)
+        post("Runtime.addBinding", self.session, name=_NAME, executionContextName=_NAME)
+        options = {"binding": _NAME, "channel": TAB_CHANNEL, "most": MAX_MESSAGE_BYTES, "piece": _PIECE}
+        script = f"{script_with_reading('hub/page.js')}({json.dumps(options)})"
+        post(
+            "Page.addScriptToEvaluateOnNewDocument",
+            self.session,
+            source=script,
+            worldName=_NAME,
+            runImmediately=True,
+        )
+
+    async def load(self, url: str) -> None:
+        """Go to an address, and wait until it is loaded.
+
+        Raises:
+            BrowserGone: It cannot be loaded, or the page is gone; the message says why.
+        """
+        self._loaded, self._has_come = asyncio.get_running_loop().create_future(), False
+        try:
+            navigated = await self._unless_ended(self.devtools.post("Page.navigate", self.session, url=url))
+            if error := navigated.get("errorText"):
+                raise BrowserGone(str(error).removeprefix("net::"))
+            if navigated.get("loaderId"):  # else it is in the same document
+                await self._unless_ended(self._loaded)
+        finally:
+            self._loaded = None
+
+    async def show(self, html: str, expression: str) -> Any:
+        """Show a page of the hub's own in this one, which must be empty, and return what an expression comes to in it.
+
+        Args:
+            html: The page.
+            expression: The expression, in JavaScript.
+
+        Raises:
+            BrowserGone: The page was closed or left.
+        """
+        self.devtools.post("Page.setDocumentContent", self.session, frameId=self.target, html=html)
+        evaluated = await self._unless_ended(
+            self.devtools.post(
+                "Runtime.evaluate", self.session, expression=expression, awaitPromise=True, returnByValue=True
+            )
+        )
+        if "exceptionDetails" in evaluated:
+            raise BrowserGone("The page of the hub's own has failed.")
+        return evaluated["result"].get("value")
+
+    async def _unless_ended(self, future: asyncio.Future[Any]) -> Any:
+        await asyncio.wait({future, self.ended}, return_when=asyncio.FIRST_COMPLETED)
+        if not future.done():
+            raise BrowserGone("The page was closed.")
+        return future.result()
+
+    def end(self) -> None:
+        """Note that the page is gone, or that the hub leaves it."""
+        self.devtools.handle(self.session, None)
+        self._call(self._unique, "stop")
+        self._leave()
+        self.visible = self.focused = False
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+    # What a document needs
+
+    def _call(self, world: str, function: str, *arguments: object) -> None:
+        """Call a function of `static/hub/page.js` in one document; nothing where that has gone."""
+        if not world or world != self._unique:
+            return
+        self.devtools.post(
+            "Runtime.callFunctionOn",
+            self.session,
+            functionDeclaration=f"(...given) => globalThis.mcpframeHub.{function}(...given)",
+            uniqueContextId=world,  # other ids are those of a process, and another document's may be the same
+            arguments=[{"value": each} for each in arguments],
+        )
+
+    def _post(self, world: str, text: str, origin: str) -> None:
+        """Post a message in one document."""
+        start = 0
+        while len(text) - start > _PIECE:
+            self._call(world, "piece", text[start : start + _PIECE])
+            start += _PIECE
+        self._call(world, "post", text[start:], origin)
+
+    def _close(self, document: Document) -> None:
+        """End a document's part in the hub: its port is closed."""
+        if self._document is document:
+            self._document = None
+            if self._serving is not None:
+                self._serving.cancel()
+
+    # Events
+
+    def _on_event(self, method: str, params: dict[str, Any]) -> None:
+        match method:
+            case "Runtime.executionContextCreated":
+                self._on_context(params["context"])
+            case "Runtime.executionContextDestroyed":
+                if params["executionContextId"] == self._world:
+                    self._leave()
+                elif params["executionContextId"] == self._main_id:
+                    self._main = ""
+            case "Runtime.executionContextsCleared":
+                self._main = ""
+                self._leave()
+            case "Runtime.bindingCalled":
+                if params["name"] == _NAME and params["executionContextId"] == self._world:
+                    self._on_piece(params["payload"])
+            case "Page.loadEventFired":
+                if self._loaded is not None and self._has_come and not self._loaded.done():
+                    self._loaded.set_result(None)  # it is not that of the empty page before
+            case "Page.javascriptDialogOpening":
+                if self._owner.answers_dialogs:
+                    accept = params.get("type") in ("alert", "beforeunload")
+                    self.devtools.post("Page.handleJavaScriptDialog", self.session, accept=accept)
+            case "Inspector.targetCrashed":
+                log.warning("The page of tab %d has crashed.", self.tab)
+                self._main = ""
+                self._leave()
+                if self._loaded is not None and not self._loaded.done():
+                    self._loaded.set_exception(BrowserGone("The page has crashed."))
+
+    def _on_context(self, context: dict[str, Any]) -> None:
+        about = context.get("auxData") or {}
+        if about.get("frameId") != self.target:
+            return
+        if about.get("isDefault"):
+            self._main_id, self._main = context["id"], context["uniqueId"]
+            self._has_come = True
+            self._changed.set()
+        elif context["name"] == _NAME:
+            self._leave()
+            self._world, self._unique = context["id"], context["uniqueId"]
+            self._serving = asyncio.get_running_loop().create_task(self._serve(self._unique))
+            self._serving.add_done_callback(_look_at)
+
+    def _leave(self) -> None:
+        """The document is gone: its port is closed before anything that its end causes is heard."""
+        self._world, self._unique = 0, ""
+        self._prerendered = True
+        self._pieces = []
+        document, self._document = self._document, None
+        if document is not None:
+            self._owner.transport.closed(document)
+        if self._serving is not None:
+            self._serving.cancel()
+            self.leaving, self._serving = self._serving, None
+
+    async def _serve(self, world: str) -> None:
+        """Relay a document, if its page is allowed, until this is cancelled."""
+        try:
+            tree = await self.devtools.post("Page.getFrameTree", self.session)
+            frame = tree["frameTree"]["frame"]
+            url, origin = frame["url"], frame["securityOrigin"]
+            if origin_of(url) != origin or not self._owner.allows(url):
+                return  # also a sandboxed document, whose origin is opaque
+            self._call(world, "see")
+            while self._prerendered or not self._main:
+                self._changed.clear()
+                await self._changed.wait()
+            half = await DocumentHalf.create(self.devtools, self.session, self._main)
+        except BrowserGone as error:
+            log.debug("A document of tab %d was gone before it was relayed: %s", self.tab, error)
+            return
+        owner = self._owner
+        window = DocumentWindow(
+            listen=partial(self._call, world, "listen"),
+            stop=partial(self._call, world, "stop"),
+            post=partial(self._post, world),
+        )
+        self._document = Document(
+            self.tab, url, origin, window, DocumentTools(half), owner.transport, owner.clock, self._close
+        )
+        await self._document.serve()
+
+    def _on_piece(self, text: str) -> None:
+        self._pieces.append(text[1:])
+        if len(self._pieces) > _MOST_PIECES:
+            self._pieces = []
+            return
+        if text[:1] != ".":
+            return
+        whole, self._pieces = "".join(self._pieces), []
+        try:
+            self._on_report(json.loads(whole))
+        except (ValueError, KeyError, TypeError, RecursionError):
+            log.warning("A report of tab %d is ignored.", self.tab)
+
+    def _on_report(self, report: dict[str, Any]) -> None:
+        if report["kind"] == "message":
+            if self._document is not None:
+                self._document.received(report["origin"], report["text"])
+        elif report["kind"] == "seen":
+            self.visible, self.focused = report["visible"] is True, report["focused"] is True
+            self._prerendered = report["prerendered"] is True
+            self._changed.set()
+            self._owner.seen(self.tab)
+
+
+def _look_at(serving: asyncio.Task[None]) -> None:
+    """Log what has ended the work for a document: it must not end that for others."""
+    if not serving.cancelled() and (error := serving.exception()):
+        log.error("A page cannot be relayed any more.", exc_info=error)

@@ -1,0 +1,109 @@
+/**
+ * The tools of a document's `modelContext` (WebMCP), for `mcpframe.kit.hub.document_tools`.
+ *
+ * It runs in the page's own world, as a polyfill is seen only there; the page cannot reach the object that it returns. A
+ * page may have replaced whatever is called here: what that raises is an error of the page's own tools.
+ */
+() => {
+  const MEMBERS = ["name", "title", "description", "inputSchema", "annotations", "origin"];
+  const MOST = 1000;
+  const running = new Map();
+  let context = null;
+  let changes = 0;
+  let wake = () => {};
+  let timer;
+  let pause = 250;
+  let over = false;
+
+  function changed() {
+    changes += 1;
+    wake();
+  }
+
+  /** A polyfill may come at any time, and nothing says so. */
+  function look() {
+    let found = null;
+    try {
+      found = document.modelContext ?? null;
+    } catch {}
+    if (found !== context) {
+      context = found;
+      try {
+        context?.addEventListener("toolchange", changed);
+      } catch {}
+      changed();
+    }
+  }
+
+  function lookAgain() {
+    look();
+    pause = Math.min(2 * pause, 10_000);
+    timer = setTimeout(lookAgain, pause);
+  }
+
+  const described = (tool) => {
+    const found = {};
+    for (const name of MEMBERS) {
+      try {
+        const text = JSON.stringify(tool[name]);
+        if (text !== undefined) found[name] = JSON.parse(text);
+      } catch {}
+    }
+    return found;
+  };
+
+  /** Return what an async function returns, or how it fails, as JSON. */
+  async function outcome(work) {
+    try {
+      if (!context) throw new DOMException("This document has no modelContext.", "NotFoundError");
+      return JSON.stringify({ value: (await work()) ?? null });
+    } catch (error) {
+      let [kind, message] = ["Error", "an error that cannot be read"];
+      try {
+        [kind, message] = [String(error?.name ?? "Error"), String(error?.message ?? error)];
+      } catch {}
+      return JSON.stringify({ kind, message });
+    }
+  }
+
+  lookAgain();
+  addEventListener("DOMContentLoaded", look);
+  addEventListener("load", look);
+
+  return {
+    /** Return how often the tools have changed, once that is another number than `known`; null at the end. */
+    async next(known) {
+      while (changes === known && !over) await new Promise((resolve) => (wake = resolve));
+      return over ? null : JSON.stringify({ changes, there: context !== null });
+    },
+
+    list: () => outcome(async () => [...(await context.getTools({}))].slice(0, MOST).map(described)),
+
+    run(id, name, text) {
+      const ending = new AbortController();
+      running.set(id, ending);
+      return outcome(async () => {
+        const tool = [...(await context.getTools({}))].find((each) => each.name === name);
+        if (!tool) throw new DOMException("The tool is there no more.", "NotFoundError");
+        const input = "__isWebMCPPolyfill" in context ? text : JSON.parse(text);
+        const answer = await context.executeTool(tool, input, { signal: ending.signal });
+        return typeof answer === "string" ? answer : (JSON.stringify(answer ?? null) ?? null);
+      }).finally(() => running.delete(id));
+    },
+
+    cancel(id) {
+      running.get(id)?.abort();
+    },
+
+    stop() {
+      over = true;
+      clearTimeout(timer);
+      removeEventListener("DOMContentLoaded", look);
+      removeEventListener("load", look);
+      try {
+        context?.removeEventListener("toolchange", changed);
+      } catch {}
+      wake();
+    },
+  };
+};

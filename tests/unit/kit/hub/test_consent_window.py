@@ -1,0 +1,135 @@
+"""Asking for consent: what is remembered, what is shown, and what no answer means."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from mcpframe.frame.hub.interfaces import CallRequest
+from mcpframe.kit.base.errors import BrowserGone
+from mcpframe.kit.hub.consent import BrowserAsks, Consent, question
+
+pytestmark = pytest.mark.anyio
+
+
+def request(tool: str = "add", origin: str = "https://shop.example", **arguments: Any) -> CallRequest:
+    return CallRequest(1, origin, tool, arguments)
+
+
+class Answers:
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+        self.questions: list[Mapping[str, Any]] = []
+        self.at_once = 0
+        self.most_at_once = 0
+
+    async def __call__(self, question: Mapping[str, Any]) -> str:
+        self.questions.append(question)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        await asyncio.sleep(0)
+        self.at_once -= 1
+        return self.answers.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "allowed", "asked_for_the_same", "asked_for_another_tool"),
+    [("once", True, 1, 1), ("tool", True, 0, 1), ("origin", True, 0, 0), ("deny", False, 1, 1), ("?", False, 1, 1)],
+)
+async def test_what_an_answer_means(
+    answer: str, allowed: bool, asked_for_the_same: int, asked_for_another_tool: int
+) -> None:
+    asks = Answers(answer, *["deny"] * 3)
+    consent = Consent(asks)
+    assert await consent(request(a=1)) is allowed
+    assert await consent(request(a=2)) is not asked_for_the_same
+    assert len(asks.questions) == 1 + asked_for_the_same
+    asks.questions.clear()
+    await consent(request("other"))
+    assert len(asks.questions) == asked_for_another_tool
+    asks.questions.clear()
+    assert not await consent(request(origin="http://shop.example"))
+    assert len(asks.questions) == 1
+
+
+async def test_one_question_at_a_time_and_none_that_has_been_answered_meanwhile() -> None:
+    asks = Answers("origin", "deny")
+    consent = Consent(asks)
+    answers = await asyncio.gather(*(consent(request(f"t{n}")) for n in range(5)))
+    assert answers == [True] * 5
+    assert len(asks.questions) == 1
+    assert asks.most_at_once == 1
+
+
+async def test_no_answer_is_no_and_the_next_question_is_asked() -> None:
+    class Silent(Answers):
+        async def __call__(self, question: Mapping[str, Any]) -> str:
+            if self.answers:
+                return self.answers.pop()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    asks = Silent()
+    consent = Consent(asks, seconds=0.02)
+    assert await asyncio.gather(consent(request()), consent(request("b"))) == [False, False]
+    asks.answers.append("once")
+    assert await consent(request())
+
+
+def test_what_is_shown_misleads_nobody() -> None:
+    shown = question(request("a\u202eb", text="x\u202ey\x1b[31m", more="\u2028"))
+    assert shown["tool"] == "a\\u202eb"
+    assert not set(shown["text"]) & set("\u202e\x1b\u2028")
+    assert len(question(request(text="x" * 100_000))["text"]) < 30_000
+    assert json.loads(question(request(a=[1, {"b": None}]))["text"]) == {"a": [1, {"b": None}]}
+
+
+class Tabs:
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+        self.shown: list[str] = []
+        self.closed = 0
+        self.held = False
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        self.held = True
+        yield
+        self.held = False
+
+    async def new_page(self, **options: Any) -> Tabs:
+        assert self.held
+        assert options["newWindow"]
+        return self
+
+    def close(self, page: Any) -> None:
+        self.closed += 1
+
+    async def show(self, html: str, expression: str) -> Any:
+        self.shown += [html, expression]
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+async def test_the_page_has_nothing_of_the_question_but_text() -> None:
+    tabs = Tabs("once")
+    evil = "</script><script>alert(1)</script>\u2028"
+    assert await BrowserAsks(tabs)(question(request(text=evil))) == "once"
+    html, expression = tabs.shown
+    assert "alert" not in html
+    assert "default-src 'none'" in html
+    assert expression.isascii()
+    assert tabs.closed == 1
+    assert not tabs.held
+
+
+async def test_a_window_that_is_closed_is_a_no() -> None:
+    tabs = Tabs(BrowserGone("The page was closed."))
+    assert await BrowserAsks(tabs)(question(request())) == "deny"
+    assert tabs.closed == 1

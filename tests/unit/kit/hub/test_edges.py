@@ -1,0 +1,164 @@
+"""The hub's two edges: the standard streams, and Streamable HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+
+from mcpframe.frame.core.errors import OriginError
+from mcpframe.frame.hub.server import HubServer
+from mcpframe.kit.base.errors import PortTaken
+from mcpframe.kit.bridge.standard_streams import Output
+from mcpframe.kit.hub import http, stdio
+from mcpframe.kit.hub.stdio import StdioEdge
+from tests.support.fake_hub import HubWorld, hub_world, settled, text_result, tool
+
+pytestmark = pytest.mark.anyio
+SHOP = "https://shop.example/"
+NAME = "website_tool_shop_example_tab1_add"
+INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+ENVELOPE = {
+    "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+}
+
+
+class Wire:
+    """A client at the other end of the standard streams."""
+
+    def __init__(self, edge: StdioEdge, reading: int) -> None:
+        self.edge = edge
+        self._lines = os.fdopen(reading, "rb")
+
+    async def line(self) -> Any:
+        return json.loads(await asyncio.to_thread(self._lines.readline))
+
+    async def ask(self, id_: Any, method: str, params: Any = None) -> Any:
+        self.edge.take({"jsonrpc": "2.0", "id": id_, "method": method, "params": params or {}})
+        while (found := await self.line()).get("id") != id_:
+            pass
+        return found
+
+    def close(self) -> None:
+        self._lines.close()
+
+
+@asynccontextmanager
+async def stdio_wire() -> AsyncIterator[tuple[HubWorld, Wire]]:
+    async with hub_world() as world:
+        server = HubServer(world.hub)
+        reading, writing = os.pipe()
+        output = Output(writing)
+        edge = StdioEdge(output)
+        wire = Wire(edge, reading)
+        async with server.running(), anyio.create_task_group() as tasks:
+            tasks.start_soon(server.server.run, edge.read, edge, server.options)
+            with anyio.fail_after(20):
+                yield world, wire
+            edge.end()
+        await output.flush()
+        os.close(writing)
+        wire.close()
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_a_client_of_stdio_lists_and_calls(era: str) -> None:
+    more = {} if era == "legacy" else ENVELOPE
+    async with stdio_wire() as (world, wire):
+        port = world.page(1, SHOP, tool("add"))
+        if era == "legacy":
+            assert "result" in await wire.ask(0, "initialize", INITIALIZE)
+            wire.edge.take({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        [listed] = (await wire.ask("a", "tools/list", more))["result"]["tools"]
+        assert listed["name"] == NAME
+        wire.edge.take(
+            {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": NAME, "arguments": {}, **more}}
+        )
+        with anyio.fail_after(10):
+            while not port.calls:  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
+        port.answers(text_result("5"))
+        while (answer := await wire.line()).get("id") != 7:
+            pass
+        assert answer["result"]["content"] == [{"type": "text", "text": "5"}]
+        with anyio.fail_after(1):
+            await wire.edge.answered()
+
+
+async def test_what_the_sdk_cannot_read_is_answered() -> None:
+    async with stdio_wire() as (_, wire):
+        wire.edge.take({"jsonrpc": "2.0", "id": 1, "method": 5})
+        assert (await wire.line())["error"]["code"] == -32600
+        wire.edge.take({"jsonrpc": "2.0", "method": 5})
+        assert "result" in await wire.ask(0, "initialize", INITIALIZE)
+
+
+async def test_the_end_waits_for_answers_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "GRACE_SECONDS", 0.05)
+    async with stdio_wire() as (world, wire):
+        world.page(1, SHOP, tool("add"))
+        await wire.ask(0, "initialize", INITIALIZE)
+        wire.edge.take({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": NAME}})
+        await wire.edge.answered()
+        cancelled = {"method": "notifications/cancelled", "params": {"requestId": 7}}
+        wire.edge.take({"jsonrpc": "2.0", **cancelled})
+        monkeypatch.setattr(stdio, "GRACE_SECONDS", 60)
+        with anyio.fail_after(5):
+            await wire.edge.answered()
+        await settled()
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_clients_over_http(
+    mode: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with hub_world() as world:
+        world.page(1, SHOP, tool("add"))
+        server = HubServer(world.hub)
+        async with server.running():
+            serving = asyncio.create_task(http.serve_http(server, 0, ["https://chat.example"]))
+            url = ""
+            with anyio.fail_after(20):
+                while not url:
+                    await asyncio.sleep(0.001)
+                    url = capsys.readouterr().out.strip()
+            async with Client(url, mode=mode, cache=None) as one, Client(url, mode=mode, cache=None) as other:
+                for client in (one, other):
+                    assert [each.name for each in (await client.list_tools()).tools] == [NAME]
+                port = int(url.rpartition(":")[2].partition("/")[0])
+                for header, allowed in (
+                    ("Origin: https://chat.example", True),
+                    ("Origin: https://evil.example", False),
+                    (f"Origin: http://127.0.0.1:{port}", True),
+                    ("Host: evil.example", False),
+                ):
+                    assert (await status(port, header) not in (403, 421)) is allowed, header
+                with pytest.raises(PortTaken):
+                    await http.serve_http(server, port)
+            serving.cancel()
+            await asyncio.wait({serving})
+        with pytest.raises(OriginError):
+            await http.serve_http(server, 0, ["chat.example"])
+
+
+async def status(port: int, header: str) -> int:
+    """Return the status of a request with a header more."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE}).encode()
+    host = "" if header.startswith("Host") else f"Host: 127.0.0.1:{port}\r\n"
+    head = f"POST /mcp HTTP/1.1\r\n{host}{header}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+    writer.write(f"{head}Accept: application/json, text/event-stream\r\nConnection: close\r\n\r\n".encode() + body)
+    line = await reader.readline()
+    writer.close()
+    return int(line.split()[1])

@@ -1,0 +1,32 @@
+"""The log of the hub."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from mcpframe.kit.base.errors import WriteError
+from mcpframe.kit.hub.log import hub_log
+
+
+def test_each_record_is_one_line_that_no_page_can_forge(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "new" / "calls.log"
+    logger = logging.getLogger("mcpframe.frame.hub.hub")
+    for number in (1, 2):
+        with hub_log(file):
+            logger.info("Tool %r is executed by tab %d. %s", "add", number, "a\nb\x1b[2J\u202e")
+            logging.getLogger("mcpframe.other").info("not of the hub")
+    logger.info("after the end")
+    lines = file.read_text().splitlines()
+    assert len(lines) == 2
+    assert all(line.endswith("a\\nb\\x1b[2J\\u202e") for line in lines)
+    assert file.stat().st_mode & 0o077 == 0
+    assert "mcpframe hub: Tool 'add' is executed by tab 2." in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WriteError), hub_log(tmp_path / "file" / "inside"):
+        raise AssertionError
