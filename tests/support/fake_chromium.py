@@ -57,6 +57,10 @@ class FakePage:
 
     def leave(self) -> None:
         self.event("Runtime.executionContextsCleared", {})
+        self.fails_functions()
+
+    def fails_functions(self) -> None:
+        """Fail the functions that have not returned, as for a document that ends."""
         for _, future in self.waiting:
             if not future.done():
                 future.set_exception(BrowserGone("The browser refuses: context was destroyed."))

@@ -3,6 +3,7 @@
 McpFrameError
 └── HubError                 a call that the hub could not have executed; `code` and `data` are those of JSON-RPC
     ├── UnknownTool          no tool has this name, or had it lately
+    ├── InvalidArguments     the arguments cannot be passed to a page: too large, too deep, or not JSON
     ├── CallDenied           the user has not allowed the call
     └── TabFailed            no tab executed the call
         ├── TabNotFound      no tab has the tool, and none could be opened
@@ -50,6 +51,23 @@ class UnknownTool(HubError):
     """No tool has this name, or had it lately."""
 
     code = jsonrpc.INVALID_PARAMS
+
+
+class InvalidArguments(HubError):
+    """The arguments cannot be passed to a page: they are too large, nested too deep, or have no form in JSON.
+
+    `data` has `reason`. The page has not been called.
+    """
+
+    code = jsonrpc.INVALID_PARAMS
+
+    def __init__(self, message: str) -> None:
+        """Describe what is wrong with them.
+
+        Args:
+            message: A sentence.
+        """
+        super().__init__(message, {"reason": "InvalidArguments"})
 
 
 class CallDenied(HubError):

@@ -48,7 +48,7 @@ class TabTransport(Protocol):
 
         Raises:
             TabFailed: There is no such tab, it ended meanwhile, or did not answer in time.
-            HubError: The arguments have no form in JSON.
+            InvalidArguments: The arguments cannot be passed to a page.
         """
         ...
 

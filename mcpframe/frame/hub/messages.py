@@ -20,16 +20,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeGuard
+from typing import Any, Final, Literal, TypeGuard
 
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MalformedMessage
+from mcpframe.frame.core.outline import sketch
 
 Json = Mapping[str, Any]
 Form = Literal["json-rpc", "extension"]
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 MAX_NESTING = 128
+_LIMITS: Final = {"max_bytes": MAX_MESSAGE_BYTES, "max_nesting": MAX_NESTING}
 _LONGEST_ID = 256
 _LONGEST_URL = 8192
 _CAPABILITIES = ("multiTabSupport", "cacheSupported", "elicitation")
@@ -133,7 +135,31 @@ def parse(text: str) -> Any:
     Raises:
         MessageError: It is not JSON, or over a limit.
     """
-    return payload.decode(text, max_bytes=MAX_MESSAGE_BYTES, max_nesting=MAX_NESTING)
+    return payload.decode(text, **_LIMITS)
+
+
+def encode(message: Json) -> str:
+    """Return a message as JSON text that `parse` takes.
+
+    Raises:
+        MessageError: It has no such form: it is over a limit, or has content that is not allowed.
+    """
+    try:
+        text = payload.encode(message)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise MalformedMessage(str(error)) from None
+    payload.check_text(text, **_LIMITS)
+    payload.check_content(text, message)
+    return text
+
+
+def id_of_answer(text: str) -> str | None:
+    """Return the id of the call that a proxy answers with a message which `parse` rejects; None for other messages."""
+    members = sketch(text, ("id", "method", "requestId", "type"))
+    if "method" in members or members.get("type", "tool-result") != "tool-result":
+        return None
+    id_ = members.get("requestId" if "type" in members else "id")
+    return id_ if _is_id(id_) else None
 
 
 def read_from_proxy(message: Any) -> FromProxy | None:

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from mcpframe.frame.core import jsonrpc, payload
-from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.errors import MessageError, MessageTooLarge
 from mcpframe.frame.hub import messages
-from mcpframe.frame.hub.errors import HubError, TabFailed, TabNotFound
+from mcpframe.frame.hub.errors import InvalidArguments, TabFailed, TabNotFound
 from mcpframe.frame.hub.interfaces import Clock, OnProgress
 from mcpframe.frame.hub.messages import Form, ToolAnswer, ToolCall, ToolList, ToolProgress
 from mcpframe.frame.hub.requests import RequestManager
@@ -97,6 +97,9 @@ class PortTransport:
                 self._on_message(port.tab, message)
         except MessageError as error:
             log.warning("A message of tab %d is ignored: %s", port.tab, error)
+            if (id_ := messages.id_of_answer(text)) is not None:
+                failed = f"The page's answer cannot be passed on: {error}"
+                self._requests.answered(port.tab, ToolAnswer(id_, None, failed))
         except Exception:  # whatever one tab causes must not end the others
             log.exception("A message of tab %d could not be handled.", port.tab)
 
@@ -171,9 +174,12 @@ class PortTransport:
     def _post(self, connected: _Connected, id_: str, call: ToolCall, *, wants_progress: bool) -> None:
         message = messages.execute(id_, call.tool, call.arguments, progress=wants_progress, form=connected.form)
         try:
-            text = payload.encode(message)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise HubError(f"The arguments have no form in JSON: {error}", code=jsonrpc.INVALID_PARAMS) from None
+            text = messages.encode(message)
+        except MessageTooLarge:
+            most = f"{messages.MAX_MESSAGE_BYTES:,} bytes of JSON"
+            raise InvalidArguments(f"The arguments are too large: a call may have {most}. Pass less at once.") from None
+        except MessageError as error:
+            raise InvalidArguments(f"The arguments cannot be passed to a page: {error}") from None
         try:
             connected.port.post(text)
         except Exception as error:  # a port may raise anything

@@ -10,12 +10,17 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import anyio
+
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.web_mcp.tools import LIMITS, Rejected
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.bridge.devtools import DevTools
+
+_END_SECONDS = 2.0
+"""How long the end of a document is waited for."""
 
 
 class DocumentHalf:
@@ -49,11 +54,12 @@ class DocumentHalf:
         """Call a function, and return what it returns.
 
         Raises:
-            BrowserGone: The document is gone, or the function fails.
+            BrowserGone: The document is gone.
+            Rejected: The function fails.
         """
         answer = await self._call(function, arguments, wait=True)
         if "exceptionDetails" in answer:
-            raise BrowserGone("The page's own scripts prevent that.")
+            raise Rejected("Error", "The page's own scripts prevent that.")
         return answer["result"].get("value")
 
     def tell(self, function: str, *arguments: object) -> None:
@@ -102,7 +108,7 @@ class DocumentTools:
                 else:
                     self._there.clear()
                 self._changed()
-        except (BrowserGone, MessageError):
+        except (BrowserGone, MessageError, Rejected):
             return  # a document's end is seen by its page
 
     def stop(self) -> None:
@@ -111,7 +117,10 @@ class DocumentTools:
 
     async def list(self) -> Sequence[tuple[Mapping[str, Any], Any]]:
         """As `ToolSource.list`."""
-        found = await self._outcome("list")
+        try:
+            found = await self._outcome("list")
+        except BrowserGone as error:
+            raise Rejected("Error", str(error)) from None
         if not isinstance(found, list):
             raise Rejected("TypeError", "getTools has not returned a list of tools")
         return [(tool, tool.get("name")) for tool in found if isinstance(tool, dict)]
@@ -124,6 +133,11 @@ class DocumentTools:
         except asyncio.CancelledError:
             self._tell("cancel", id_)
             raise
+        except BrowserGone as error:
+            # The browser may say so before it reports the document's end, which is what has to end the call: this is
+            # no answer of the tool.
+            await anyio.sleep(_END_SECONDS)
+            raise Rejected("Error", str(error)) from None
         return answer if isinstance(answer, str) else None
 
     def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
@@ -139,7 +153,7 @@ class DocumentTools:
     async def _outcome(self, function: str, *arguments: object) -> Any:
         try:
             found = payload.parse(await self._ask(function, *arguments), **LIMITS)
-        except (BrowserGone, MessageError, TypeError) as error:
+        except (MessageError, TypeError) as error:
             raise Rejected("Error", str(error)) from None
         if not isinstance(found, dict) or "value" not in found:
             failed = found if isinstance(found, dict) else {}

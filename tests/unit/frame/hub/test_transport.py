@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import uuid
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from mcpframe.frame.hub import messages, requests
-from mcpframe.frame.hub.errors import HubError, RequestTimedOut, TabBusy, TabClosed, TabNotFound
+from mcpframe.frame.hub.errors import InvalidArguments, RequestTimedOut, TabBusy, TabClosed, TabNotFound
 from mcpframe.frame.hub.messages import CallCancelled, Form, ToolAnswer, ToolCall, ToolProgress
 from mcpframe.frame.hub.requests import RequestManager
 from mcpframe.frame.hub.transport import PortTransport
@@ -183,14 +184,41 @@ async def test_a_new_port_takes_the_place_of_the_old_one_whose_late_end_changes_
 
 async def test_what_has_no_form_in_json_is_an_error_of_the_caller(rig: Rig) -> None:
     port = rig.port()
-    with pytest.raises(HubError) as caught:
-        await rig.send(call=ToolCall("", "add", {"a": object()}))
-    assert caught.value.code == -32602
+    deep: Any = 1
+    for _ in range(messages.MAX_NESTING):
+        deep = [deep]
+    large = "\u00e9" * (messages.MAX_MESSAGE_BYTES // 2)
+    for value, reason in ((object(), "JSON"), (large, "too large"), (deep, "nested"), ("\ud800", "ill-formed")):
+        with pytest.raises(InvalidArguments, match=reason) as caught:
+            await rig.send(call=ToolCall("", "add", {"a": value}))
+        assert (caught.value.code, caught.value.data) == (-32602, {"reason": "InvalidArguments"})
+    with pytest.raises(InvalidArguments, match="__proto__"):
+        await rig.send(call=ToolCall("", "add", {"__proto__": {}}))
     assert port.posted == []
     assert rig.transport.pending == 0
     port.broken = True
     with pytest.raises(TabNotFound):
         await rig.send()
+    assert rig.transport.pending == 0
+
+
+@pytest.mark.parametrize("form", ["json-rpc", "extension"])
+async def test_an_answer_that_cannot_be_read_is_a_failure_of_its_call(rig: Rig, form: Form) -> None:
+    port, other = rig.port(form=form).registers(), rig.port(2)
+    large, deep = "x" * messages.MAX_MESSAGE_BYTES, "[" * messages.MAX_NESTING + "]" * messages.MAX_NESTING
+    for content, reason in ((f'"{large}"', "bytes"), (deep, "nested"), ('{"__proto__": 1}', "__proto__")):
+        sending = rig.send()
+        await settled()
+        id_ = port.calls[-1].id
+        answer = json.dumps(messages.answer(id_, {"content": "here"}, form=form)).replace('"here"', content)
+        other.says_text(answer)
+        port.says_text(answer.replace(id_, "unknown"))
+        await settled()
+        assert not sending.done()
+        port.says_text(answer)
+        found = await sending
+        assert found.result is None
+        assert reason in found.error
     assert rig.transport.pending == 0
 
 

@@ -259,6 +259,23 @@ async def test_the_tools_of_a_document_are_relayed_while_there_is_no_page_server
             await calling
 
 
+async def test_a_call_of_a_documents_tool_is_not_answered_by_the_documents_end() -> None:
+    async with world() as hub:
+        page = hub.page(SHOP)
+        page.context_tools = [{"name": "add"}]
+        page.changes += 1
+        page.silent = True
+        await hub.happens(lambda: hub.names == [ADD])
+        calling = hub.calling(ADD)
+        await hub.happens(lambda: page.calls)
+        page.fails_functions()  # before the browser reports anything else
+        await settled()
+        assert not calling.done()
+        page.document()
+        with pytest.raises(TabClosed):
+            await calling
+
+
 async def test_a_cached_tool_opens_a_tab_and_a_page_that_cannot_be_loaded_is_closed() -> None:
     async with world() as hub:
         cart = tool("cart", cache=True)
