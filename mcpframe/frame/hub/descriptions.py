@@ -10,8 +10,12 @@ from __future__ import annotations
 
 import re
 
-_HIDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""Control characters, also those that turn the direction of text: with them a description could hide its label."""
+_HIDING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+"""Characters that nobody sees: a description could hide its label with those that control or turn the text, and words
+from a person, but not from a model, with the others. Those that join letters and emoji stay."""
 
 
 def label(domain: str, tabs: int, active: int | None) -> str:

@@ -90,7 +90,9 @@ class ToolNames:
 
     Args:
         longest: The longest name, at least 40.
-        most_retired: How many names are kept whose tool is gone; the oldest are forgotten.
+        most_retired: How many names are kept whose tool is gone. Those of the domain that has most are forgotten, the
+            oldest first: no domain can have the names of others forgotten. Once any is, each new name has a hash at its
+            end, so that none is given out anew.
     """
 
     def __init__(self, *, longest: int = LONGEST_NAME, most_retired: int = 5000) -> None:
@@ -100,7 +102,9 @@ class ToolNames:
         self._most_retired = most_retired
         self._names: dict[ToolKey, str] = {}
         self._keys: dict[str, ToolKey] = {}
-        self._retired: dict[ToolKey, None] = {}
+        self._retired: dict[str, dict[ToolKey, None]] = {}
+        self._retired_count = 0
+        self._has_forgotten = False
 
     def __len__(self) -> int:
         """Return how many names are kept."""
@@ -113,13 +117,14 @@ class ToolNames:
             key: What it means.
             index: The tab's number in its domain.
         """
-        self._retired.pop(key, None)
+        self._revive(key)
         if (known := self._names.get(key)) is not None:
             return known
         tab = f"tab{index}_" if key.tab is not None else ""
         plain = f"{_PREFIX}_{sanitised(key.domain)}_{tab}{sanitised(key.tool)}"
         name, tries = plain[: self._longest], 0
-        while (len(plain) > self._longest and not tries) or name in self._keys:
+        is_hashed = self._has_forgotten or len(plain) > self._longest
+        while (is_hashed and not tries) or name in self._keys:
             ending = f"_{_digest(key, tries)}"
             name = plain[: self._longest - len(ending)] + ending
             tries += 1
@@ -133,11 +138,26 @@ class ToolNames:
 
     def retire(self, keys: Iterable[ToolKey]) -> None:
         """Note that tools are gone: their names still mean them, until there are too many such names."""
-        self._retired |= {key: None for key in keys if key in self._names}
-        while len(self._retired) > self._most_retired:
-            oldest = next(iter(self._retired))
-            del self._retired[oldest]
+        for key in keys:
+            if key in self._names:
+                of_domain = self._retired.setdefault(key.domain, {})
+                self._retired_count += key not in of_domain
+                of_domain[key] = None
+        while self._retired_count > self._most_retired:
+            most = max(self._retired.values(), key=len)
+            oldest = next(iter(most))
+            self._revive(oldest)
             del self._keys[self._names.pop(oldest)]
+            self._has_forgotten = True
+
+    def _revive(self, key: ToolKey) -> None:
+        """Note that a tool is not gone."""
+        of_domain = self._retired.get(key.domain, {})
+        if key in of_domain:
+            del of_domain[key]
+            self._retired_count -= 1
+            if not of_domain:
+                del self._retired[key.domain]
 
 
 class TabNumbers:

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mcpframe.frame.core import jsonrpc
+from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.origins import AllowedOrigins
 from mcpframe.frame.hub import messages
@@ -228,7 +228,7 @@ class Relay:
         self._lists, self._again = True, False
         self._ask_page([], None, 0)
 
-    def _ask_page(self, tools: list[Any], cursor: str | None, pages: int) -> None:
+    def _ask_page(self, tools: list[Any], cursor: str | None, pages: int, length: int = 0) -> None:
         def answered(message: Mapping[str, Any]) -> None:
             result = message.get("result")
             if not isinstance(result, dict) or not isinstance(result.get("tools"), list):
@@ -237,8 +237,10 @@ class Relay:
                 return
             tools.extend(result["tools"][: MAX_LISTED - len(tools)])
             following = result.get("nextCursor")
-            if isinstance(following, str) and len(tools) < MAX_LISTED and pages < _MOST_PAGES:
-                self._ask_page(tools, following, pages + 1)
+            goes_on = isinstance(following, str) and len(tools) < MAX_LISTED and pages < _MOST_PAGES
+            size = length + (len(payload.encode(result["tools"])) if goes_on else 0)
+            if goes_on and size < messages.MAX_MESSAGE_BYTES:
+                self._ask_page(tools, following, pages + 1, size)
             else:
                 self._read(tools)
 

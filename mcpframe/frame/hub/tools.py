@@ -16,9 +16,12 @@ PageTool = Mapping[str, Any]
 MAX_TOOLS = 256
 """How many tools of one page are taken."""
 MAX_TOOL_BYTES = 64 * 1024
+MAX_PAGE_CHARACTERS = 1024 * 1024
+"""How long the tools of one page may be in all, as JSON text: clients get those of all pages in one list."""
 MAX_TOOL_NESTING = 32
 LONGEST_TOOL_NAME = 256
 
+_MOST_PROBLEMS = 10
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
@@ -29,22 +32,30 @@ def checked_tools(tools: Sequence[Any]) -> tuple[dict[str, PageTool], list[str]]
         tools: What a proxy has sent.
 
     Returns:
-        The valid tools by name; and a sentence for each that was left out, or for all that are too many.
+        The valid tools by name; and sentences about those that were left out.
     """
     valid: dict[str, PageTool] = {}
     problems: list[str] = []
+    left_out = size = 0
     for number, tool in enumerate(tools):
         if len(valid) >= MAX_TOOLS:
             problems.append(f"The page has {len(tools):,} tools; only {MAX_TOOLS} are taken.")
             break
-        problem = _problem(tool)
+        problem, length = _checked(tool)
         if problem is None and tool["name"] in valid:
             problem = "the page has another one of this name"
+        if problem is None and size + length > MAX_PAGE_CHARACTERS:
+            problem = f"the page's tools have more than {MAX_PAGE_CHARACTERS:,} characters"
         if problem is None:
             valid[tool["name"]] = tool
-        elif len(problems) < MAX_TOOLS:
+            size += length
+            continue
+        left_out += 1
+        if left_out <= _MOST_PROBLEMS:
             name = tool.get("name") if isinstance(tool, dict) else None
             problems.append(f"Tool {number} ({str(name)[:80]!r}) is left out: {problem}.")
+    if left_out > _MOST_PROBLEMS:
+        problems.append(f"So are {left_out - _MOST_PROBLEMS:,} others.")
     return valid, problems
 
 
@@ -62,8 +73,19 @@ def _annotation(tool: PageTool, name: str) -> bool:
     return (tool.get("annotations") or {}).get(name) is True
 
 
+def _checked(tool: Any) -> tuple[str | None, int]:
+    """Return what is wrong with a tool, as the end of a sentence, or None for nothing; and its length as JSON text."""
+    if (problem := _problem(tool)) is not None:
+        return problem, 0
+    try:
+        text = payload.encode(tool)
+        payload.decode(text, max_bytes=MAX_TOOL_BYTES, max_nesting=MAX_TOOL_NESTING)
+    except (MessageError, TypeError, ValueError, RecursionError) as error:
+        return f"it cannot be passed on ({str(error).rstrip('.')})", 0
+    return None, len(text)
+
+
 def _problem(tool: Any) -> str | None:
-    """Return what is wrong with a tool, as the end of a sentence; None for nothing."""
     if not isinstance(tool, dict):
         return "it is no object"
     name = tool.get("name")
@@ -76,10 +98,6 @@ def _problem(tool: Any) -> str | None:
     for member, fits in _MEMBERS.items():
         if member in tool and not fits(tool[member]):
             return f"its {member} is not what MCP allows"
-    try:
-        payload.decode(payload.encode(tool), max_bytes=MAX_TOOL_BYTES, max_nesting=MAX_TOOL_NESTING)
-    except (MessageError, TypeError, ValueError, RecursionError) as error:
-        return f"it cannot be passed on ({str(error).rstrip('.')})"
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,10 @@ from mcpframe.kit.base.cache import writing
 from mcpframe.kit.base.terminal import VisibleFormatter
 
 _LOGGERS = ("mcpframe.frame.hub", "mcpframe.kit.hub")
+
+_BURST = 50
+_PER_SECONDS = 10.0
+"""Of complaints so many of a kind are written in this time: a page can cause thousands of them a second."""
 
 
 @contextmanager
@@ -33,6 +38,8 @@ def hub_log(file: Path | None = None) -> Iterator[None]:
             os.close(os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
             handlers.append(logging.FileHandler(file, encoding="utf-8", errors="backslashreplace"))
         handlers[1].setFormatter(_OneLine("%(asctime)s %(levelname)s %(message)s"))
+    for handler in handlers:
+        handler.addFilter(_Complaints())
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [logger.level for logger in loggers]
     for logger in loggers:
@@ -48,6 +55,24 @@ def hub_log(file: Path | None = None) -> Iterator[None]:
                 logger.removeHandler(handler)
         for handler in handlers[1:]:
             handler.close()
+
+
+class _Complaints(logging.Filter):
+    """Leaves out complaints that come too often. Registrations and calls are none, and are always written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._since = time.monotonic()
+        self._counts: dict[str, int] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno < logging.WARNING:
+            return True
+        if time.monotonic() - self._since > _PER_SECONDS:
+            self._since = time.monotonic()
+            self._counts.clear()
+        count = self._counts[record.msg] = self._counts.get(record.msg, 0) + 1
+        return count <= _BURST
 
 
 class _OneLine(VisibleFormatter):

@@ -124,3 +124,28 @@ def test_numbers_of_tabs_do_not_grow_for_ever() -> None:
         numbers.number("a", tab)
         numbers.number(f"d{tab}", tab)
     assert len(numbers._numbers) == len(numbers._last) == 3
+
+
+def test_a_domain_cannot_have_the_names_of_others_forgotten_and_a_forgotten_one_is_not_given_out_again() -> None:
+    table = ToolNames(most_retired=100)
+    victim = ToolKey("a.b.example", "pay", 1)
+    name = table.name(victim, 1)
+    table.retire([victim])
+    flood = [ToolKey("a-b.example", f"t{number}", 2) for number in range(1000)]
+    for key in flood:
+        table.name(key, 1)
+    table.retire(flood)
+    assert table.find(name) == victim
+    assert len(table) == 100
+    forgotten = "website_tool_a_b_example_tab1_t0"
+    assert table.find(forgotten) is None
+    assert table.name(ToolKey("a_b.example", "t0", 3), 1) != forgotten
+    # What is not gone is no more among them.
+    kept = [ToolKey("a-b.example", f"t{number}", 2) for number in range(990, 1000)]
+    before = [table.name(key) for key in kept]
+    table.retire([ToolKey("other.example", "x", 4)])
+    more = [ToolKey("c.example", f"t{number}", 5) for number in range(1000)]
+    for key in more:
+        table.name(key, 1)
+    table.retire(more)
+    assert [table.name(key) for key in kept] == before

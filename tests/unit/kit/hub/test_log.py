@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import WriteError
+from mcpframe.kit.hub import log
 from mcpframe.kit.hub.log import hub_log
 
 
@@ -30,3 +31,24 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(WriteError), hub_log(tmp_path / "file" / "inside"):
         raise AssertionError
+
+
+def test_of_complaints_without_end_few_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that causes thousands a second must not fill the disk, nor hide what is called."""
+    file = tmp_path / "calls.log"
+    logger = logging.getLogger("mcpframe.frame.hub.transport")
+    seconds = 0.0
+    monkeypatch.setattr(log.time, "monotonic", lambda: seconds)
+    with hub_log(file):
+        for number in range(5000):
+            logger.warning("A message of tab %d is ignored: %s", number, "x")
+            logger.info("Tool %r is executed.", number)
+        logger.warning("Another one")
+        seconds = 60.0
+        logger.warning("A message of tab %d is ignored: %s", 7, "later")
+    lines = file.read_text().splitlines()
+    complaints = [line for line in lines if "WARNING" in line]
+    assert len(complaints) < 100
+    assert complaints[-2].endswith("Another one")
+    assert complaints[-1].endswith("tab 7 is ignored: later")
+    assert len(lines) - len(complaints) == 5000
