@@ -131,6 +131,14 @@ def hub(
     log: Annotated[
         Path | None, typer.Option(metavar="FILE", dir_okay=False, help="Append a line for each registration and call.")
     ] = None,
+    extension: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            callback=opts.is_folder,
+            help="Write a browser extension that is a hub itself into a folder, for the sites of --site, and end.",
+        ),
+    ] = None,
 ) -> None:
     """Offer the tools of the pages in a browser, of MCP-B and of WebMCP, to any MCP client, over stdio or HTTP.
 
@@ -139,7 +147,16 @@ def hub(
         mcpframe hub https://shop.example/ --site https://shop.example
 
         mcpframe hub --attach http://127.0.0.1:9222 --ask --http
+
+        mcpframe hub --extension hub-extension --site https://shop.example
     """
+    if extension is not None:
+        from mcpframe.kit.cli.output import escape, out, step
+        from mcpframe.kit.hub.extension import build_extension
+
+        folder = build_extension(extension, sites=site or [], longest_name=longest_name, progress=step)
+        out.print(f"{escape(str(folder))}: open chrome://extensions, switch on developer mode, and load it unpacked.")
+        return
     from mcpframe.kit.base.errors import BridgeError
     from mcpframe.kit.browser.chromium import has_display
 

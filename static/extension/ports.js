@@ -1,0 +1,76 @@
+/**
+ * The ports and events of the extension, for the hub in its offscreen document: kept from the first byte on, until Python
+ * takes them. It decides nothing.
+ */
+(() => {
+  const MOST = 10_000;
+  const ports = new Map();
+  let kept = [];
+  let deliver = null;
+  let last = 0;
+
+  function put(kind, number, text) {
+    if (deliver) deliver(kind, number, text);
+    else if (kept.length < MOST) kept.push([kind, number, text]);
+    else ports.get(number)?.disconnect(); // its other end connects again
+  }
+
+  function open(port, external) {
+    const number = (last += 1);
+    const { id, url, origin, tab, frameId, documentId, documentLifecycle } = port.sender ?? {};
+    const sender = { id, url, origin, tab: tab?.id, frame: frameId, document: documentId, lifecycle: documentLifecycle };
+    ports.set(number, port);
+    port.onMessage.addListener((message) => put("message", number, JSON.stringify(message)));
+    port.onDisconnect.addListener(() => {
+      void chrome.runtime.lastError; // else Chromium logs it
+      ports.delete(number);
+      put("closed", number, "");
+    });
+    put("opened", number, JSON.stringify({ name: port.name, external, sender }));
+  }
+
+  chrome.runtime.onConnect.addListener((port) => open(port, false));
+  chrome.runtime.onMessage.addListener((message, sender) => {
+    if (message?.to === "hub" && sender.id === chrome.runtime.id && !sender.tab) put("event", 0, JSON.stringify(message));
+    return false;
+  });
+
+  globalThis.mcpframePorts = {
+    /** Has a function be called with what has come and comes: its kind, the number of its port, and its text. */
+    take(callback) {
+      deliver = callback;
+      const before = kept;
+      kept = [];
+      for (const each of before) callback(...each);
+    },
+
+    /** Posts JSON text; raises where the port has ended. */
+    post(number, text) {
+      ports.get(number).postMessage(JSON.parse(text));
+    },
+
+    close(number) {
+      ports.get(number)?.disconnect(); // which this end is not told of
+      ports.delete(number);
+    },
+
+    /** Returns the worker's answer, as JSON text. */
+    async ask(text) {
+      const message = JSON.parse(text);
+      return JSON.stringify((await chrome.runtime.sendMessage({ to: "worker", ...message })) ?? { error: "no answer" });
+    },
+  };
+
+  // A hub that has failed starts again, later each time.
+  const PAUSE = "mcpframe pause";
+  addEventListener("DOMContentLoaded", () => {
+    const page = document.getElementById("mcpframe-page");
+    new MutationObserver(() => {
+      if (page.dataset.state === "ready") sessionStorage.removeItem(PAUSE);
+      if (page.dataset.state !== "failed") return;
+      const pause = Number(sessionStorage.getItem(PAUSE) ?? 500);
+      sessionStorage.setItem(PAUSE, Math.min(2 * pause, 60_000));
+      setTimeout(() => location.reload(), pause);
+    }).observe(page, { attributes: true });
+  });
+})();

@@ -1,0 +1,85 @@
+/**
+ * The service worker: sees to it that the hub's document is there, and does for it what only a worker can. It has no
+ * state, as the browser stops it whenever it has nothing to do.
+ */
+const HUB = "hub/index.html";
+
+let starting = null;
+
+/** Creates the hub's document unless it is there, also after it was ended. */
+function ensureHub() {
+  starting ??= create().finally(() => (starting = null));
+  return starting;
+}
+
+async function create() {
+  if (await isThere()) return;
+  try {
+    await chrome.offscreen.createDocument({
+      url: HUB,
+      reasons: ["WORKERS"],
+      justification: "Runs the hub, in WebAssembly, which a service worker cannot do.",
+    });
+  } catch (error) {
+    if (!(await isThere())) throw error; // else an earlier life of this worker has created it
+  }
+}
+
+async function isThere() {
+  return (await chrome.runtime.getContexts({ contextTypes: ["OFFSCREEN_DOCUMENT"] })).length > 0;
+}
+
+/** What the hub may ask for; each returns JSON. */
+const CALLS = {
+  tabs: async () => (await chrome.tabs.query({})).map(shown),
+  active: async () => (await chrome.tabs.query({ active: true, lastFocusedWindow: true })).map(shown)[0] ?? null,
+  tab: async ({ tab }) => shown(await chrome.tabs.get(tab)),
+  open: async ({ url }) => shown(await chrome.tabs.create({ url, active: false })),
+  close: async ({ tab }) => chrome.tabs.remove(tab),
+  read: async ({ key }) => (await chrome.storage.local.get(key))[key] ?? null,
+  write: async ({ key, value }) => chrome.storage.local.set({ [key]: value }),
+  forget: async ({ key }) => chrome.storage.local.remove(key),
+  keys: async () => Object.keys(await chrome.storage.local.get(null)),
+};
+
+const shown = ({ id, url, pendingUrl, status, active }) => ({ id, url: url ?? pendingUrl ?? null, status, active });
+
+const isHub = (sender) => sender.id === chrome.runtime.id && sender.url === chrome.runtime.getURL(HUB) && !sender.tab;
+
+async function answer(message, sender) {
+  if (message.call === "ensureHub") return ensureHub();
+  if (!isHub(sender) || !Object.hasOwn(CALLS, message.call)) throw new Error("Only the hub may ask for that.");
+  return CALLS[message.call](message);
+}
+
+chrome.runtime.onMessage.addListener((message, sender, respond) => {
+  if (message?.to !== "worker") return false;
+  answer(message, sender).then(
+    (value) => respond({ value: value ?? null }),
+    (error) => respond({ error: String(error?.message ?? error) }),
+  );
+  return true;
+});
+
+/** Reports an event to the hub, where it runs. */
+function report(event, more) {
+  chrome.runtime.sendMessage({ to: "hub", event, ...more }).catch(() => {});
+}
+
+chrome.tabs.onActivated.addListener(() => report("active", {}));
+chrome.windows.onFocusChanged.addListener(() => report("active", {}));
+chrome.tabs.onRemoved.addListener((tab) => report("removed", { tab }));
+chrome.tabs.onUpdated.addListener((tab, { status }) => status && report("updated", { tab, status }));
+chrome.storage.onChanged.addListener((changes, area) => area === "local" && report("stored", { keys: Object.keys(changes) }));
+
+chrome.runtime.onStartup.addListener(ensureHub);
+
+/** Pages that were open before have no content script. */
+chrome.runtime.onInstalled.addListener(async () => {
+  ensureHub();
+  for (const { matches, js } of chrome.runtime.getManifest().content_scripts) {
+    for (const { id } of await chrome.tabs.query({ url: matches })) {
+      chrome.scripting.executeScript({ target: { tabId: id }, files: js }).catch(() => {}); // pages that allow none
+    }
+  }
+});

@@ -1,0 +1,144 @@
+"""A Chromium with the built extension, and the official client at one of its ports."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import shutil
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import Client
+from playwright.async_api import BrowserContext, CDPSession, Error, Page, Worker, async_playwright
+
+from mcpframe.frame.compat.sdk import SdkMessages
+from mcpframe.frame.core import payload
+from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
+from tests.browser.outers import PATIENCE
+
+_CLIENT_PAGE = '<!doctype html><meta charset="utf-8"><title>A client</title>'
+_OPEN = """([name, heard, ended]) => {
+  const port = chrome.runtime.connect({ name });
+  port.onMessage.addListener((message) => globalThis[heard](JSON.stringify(message)));
+  port.onDisconnect.addListener(() => globalThis[ended]());
+  return (globalThis[`${heard}Port`] = port) && true;
+}"""
+
+
+@dataclass
+class Extended:
+    """A Chromium with the extension.
+
+    Attributes:
+        context: Its tabs.
+        id: The extension's id.
+        devtools: A session with the browser.
+        client_page: A page of the extension's own, for clients.
+    """
+
+    context: BrowserContext
+    id: str
+    devtools: CDPSession
+    client_page: Page
+
+    _ports: int = 0
+
+    @property
+    def worker(self) -> Worker:
+        """The service worker."""
+        [worker] = [each for each in self.context.service_workers if each.url.startswith(self.origin)]
+        return worker
+
+    @property
+    def origin(self) -> str:
+        """The extension's origin."""
+        return f"chrome-extension://{self.id}"
+
+    async def targets(self, kind: str) -> list[str]:
+        """Return the ids of the extension's targets of one kind: `service_worker`, `background_page`."""
+        found = (await self.devtools.send("Target.getTargets"))["targetInfos"]
+        return [each["targetId"] for each in found if each["type"] == kind and each["url"].startswith(self.origin)]
+
+    async def end(self, kind: str) -> str:
+        """End the service worker or the offscreen document."""
+        [target] = await self.targets(kind)
+        await self.devtools.send("Target.closeTarget", {"targetId": target})
+        return target
+
+    @asynccontextmanager
+    async def transport(self, name: str = "mcp") -> AsyncIterator[tuple[Any, Any]]:
+        """Connect a client to a port; its streams end with the port."""
+        messages = SdkMessages()
+        incoming, read = anyio.create_memory_object_stream[Any](math.inf)
+        write, outgoing = anyio.create_memory_object_stream[Any](math.inf)
+        self._ports += 1
+        heard, ended = f"heard{self._ports}", f"ended{self._ports}"
+        page = self.client_page
+
+        async def post() -> None:
+            async for item in outgoing:
+                with contextlib.suppress(Error):  # the port has ended
+                    await page.evaluate(f"text => {heard}Port.postMessage(JSON.parse(text))", messages.text(item))
+
+        def take(text: str) -> None:
+            incoming.send_nowait(messages.read(payload.parse(text, **_LIMITS)))
+
+        await page.expose_function(heard, take)
+        await page.expose_function(ended, incoming.close)
+        await page.evaluate(_OPEN, [name, heard, ended])
+        posting = asyncio.create_task(post())
+        try:
+            yield read, write
+        finally:
+            posting.cancel()
+            with contextlib.suppress(Error):
+                await page.evaluate(f"{heard}Port.disconnect()")
+            for stream in (incoming, read, write, outgoing):
+                stream.close()
+
+    def client(self, mode: str = "auto") -> Client:
+        """Return a client of the hub, at a port of the extension's own."""
+        return Client(self.transport(), mode=mode, cache=None)
+
+
+_LIMITS = {"max_bytes": 1 << 26, "max_nesting": 64}
+
+
+@asynccontextmanager
+async def chromium_with(extension: Path, folder: Path) -> AsyncIterator[Extended]:
+    """Run a Chromium with the extension.
+
+    Args:
+        extension: The built extension; it is copied, and given a page for clients.
+        folder: A folder for the copy and the profile.
+    """
+    loaded = folder / "extension"
+    shutil.copytree(extension, loaded)
+    (loaded / "client.html").write_text(_CLIENT_PAGE, "utf-8")
+    options = launch_options(ensure_chromium())
+    options["args"] = [*options["args"], f"--disable-extensions-except={loaded}", f"--load-extension={loaded}"]
+    async with async_playwright() as playwright:
+        context = await playwright.chromium.launch_persistent_context(
+            str(folder / "profile"), headless=True, ignore_default_args=["--disable-extensions"], **options
+        )
+        with anyio.fail_after(PATIENCE):
+            while not context.service_workers:
+                await context.wait_for_event("serviceworker")
+        assert context.browser
+        id_ = context.service_workers[0].url.split("/")[2]
+        page = context.pages[0]
+        await page.goto(f"chrome-extension://{id_}/client.html")
+        yield Extended(context, id_, await context.browser.new_browser_cdp_session(), page)
+        await context.close()
+
+
+async def happens(condition: Callable[[], Any]) -> None:
+    """Wait until an async function returns something true."""
+    with anyio.fail_after(PATIENCE):
+        while not await condition():  # noqa: ASYNC110
+            await anyio.sleep(0.05)  # the browser does not report it

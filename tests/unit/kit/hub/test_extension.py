@@ -1,0 +1,26 @@
+"""What the build of the extension accepts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mcpframe.frame.core.errors import OriginError
+from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.hub.extension import build_extension, match_patterns
+
+
+def test_an_origin_is_a_match_pattern() -> None:
+    assert match_patterns("https://shop.example") == ["https://shop.example/*"]
+    assert match_patterns("http://localhost:8080") == ["http://localhost:8080/*"]
+    assert match_patterns("*") == ["http://*/*", "https://*/*"]
+
+
+def test_a_folder_of_others_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(BuildError):
+        build_extension(tmp_path)
+    with pytest.raises(OriginError):
+        build_extension(tmp_path / "new", sites=["shop.example"])
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
