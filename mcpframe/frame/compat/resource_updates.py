@@ -1,4 +1,4 @@
-"""Notifies clients that a resource has changed, in both protocol eras, also outside of a request.
+"""Notifies clients that a resource or the list of tools has changed, in both protocol eras, also outside of a request.
 
 The SDK publishes such changes on a server's bus, which `subscriptions/listen` streams to clients of 2026-07-28. Clients
 up to 2025-11-25 send `resources/subscribe` instead (MCP specification, server/resources), which the SDK leaves to the
@@ -8,13 +8,14 @@ application: here each such connection subscribes to the same bus.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any
 
 import mcp_types as types
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
-from mcp.server.subscriptions import ResourceUpdated, ServerEvent, SubscriptionBus
+from mcp.server.subscriptions import ResourceUpdated, ServerEvent, SubscriptionBus, ToolsListChanged
 
 _KEY = "mcpframe.subscriptions"
 
@@ -57,6 +58,18 @@ async def announce_update(bus: SubscriptionBus, uri: str) -> None:
         uri: The resource's URI.
     """
     await bus.publish(ResourceUpdated(uri=uri))
+
+
+async def announce_tools(bus: SubscriptionBus, connections: Iterable[Connection]) -> None:
+    """Publish that the list of tools has changed.
+
+    Args:
+        bus: Where, for clients that have subscribed.
+        connections: Those of clients of the handshake era.
+    """
+    await bus.publish(ToolsListChanged())
+    for connection in connections:
+        await connection.send_tool_list_changed()
 
 
 class _Listener:

@@ -1,13 +1,14 @@
-"""Changed resources are announced to clients of both protocol eras, outside of any request too."""
+"""Changed resources and tools are announced to clients of both protocol eras, outside of any request too."""
 
 import warnings
+from typing import Any
 
 import anyio
 import pytest
 from mcp import Client
-from mcp.client.subscriptions import ResourceUpdated
+from mcp.client.subscriptions import ResourceUpdated, ToolsListChanged
 from mcp.shared.exceptions import MCPDeprecationWarning
-from mcp_types import ResourceUpdatedNotification
+from mcp_types import ResourceUpdatedNotification, ToolListChangedNotification
 
 from mcpframe.frame.server import FrameServer, equip
 
@@ -82,3 +83,55 @@ async def test_to_a_client_that_listens(server: FrameServer) -> None:
         await server.resource_updated(SKY)
         with anyio.fail_after(5):
             assert await anext(aiter(events)) == ResourceUpdated(uri=SKY)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_tools_that_come_and_go_and_those_that_hubs_may_cache(server: FrameServer, mode: str) -> None:
+    heard: list[object] = []
+    changed = anyio.Event()
+
+    async def hear(message: object) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            heard.append(message)
+            changed.set()
+
+    await server.tools_changed()  # nobody is there yet
+    async with Client(server, mode=mode, message_handler=hear, cache=None) as client:
+        server.add_tool(lambda: "blue", name="colour", description="The colour.", annotations={"readOnlyHint": True})
+        server.add_tool(lambda: "x", name="other", description="Another one.")
+        server.cache("colour")
+        with anyio.fail_after(5):
+            if mode == "legacy":
+                await server.tools_changed()
+                await changed.wait()
+            else:
+                async with client.listen(tools_list_changed=True) as events:
+                    await server.tools_changed()
+                    assert await anext(aiter(events)) == ToolsListChanged()
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["colour", "other"]
+    assert len(heard) == 1
+    await server.tools_changed()  # nobody is there any more
+    assert len(heard) == 1
+
+
+async def test_a_cached_tool_has_the_annotation_on_the_wire(server: FrameServer) -> None:
+    listed: list[Any] = []
+
+    async def record(ctx: Any, call_next: Any) -> Any:
+        result = await call_next(ctx)
+        if ctx.method == "tools/list":
+            listed.extend(result["tools"])
+        return result
+
+    server._lowlevel_server.middleware.insert(0, record)
+    server.add_tool(lambda: "x", name="one", description="One.", annotations={"readOnlyHint": True})
+    server.add_tool(lambda: "x", name="two", description="Two.")
+    server.add_tool(lambda: "x", name="three", description="Three.")
+    server.cache("one", "three", "one that comes later")
+    async with Client(server, mode="legacy") as client:
+        await client.list_tools()
+    assert [tool.get("annotations") for tool in listed] == [
+        {"readOnlyHint": True, "cache": True},
+        None,
+        {"cache": True},
+    ]
