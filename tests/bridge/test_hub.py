@@ -7,11 +7,9 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -21,46 +19,14 @@ from playwright.async_api import BrowserContext, Error, Page, async_playwright
 
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from tests.bridge.hub_pages import Site, hub_site
-from tests.bridge.programs import PATIENCE, ROOT, environment, processes_with
-
-COMMAND = [sys.executable, "-m", "mcpframe", "hub"]
+from tests.bridge.hub_programs import BOARD, COMMAND, SHOP, happens, has, http_hub, in_tab, no_browser_left, text
+from tests.bridge.programs import INITIALIZE, PATIENCE, ROOT, environment, processes_with
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with hub_site(tmp_path_factory.mktemp("site")) as served:
         yield served
-
-
-async def happens(condition: Any) -> None:
-    """Wait until an async function returns something true."""
-    with anyio.fail_after(PATIENCE):
-        while not await condition():  # noqa: ASYNC110
-            await anyio.sleep(0.05)  # other programs do not report it
-
-
-async def names(client: Client) -> set[str]:
-    return {tool.name for tool in (await client.list_tools()).tools}
-
-
-async def has(client: Client, *wanted: str) -> None:
-    """Wait until a client is offered these tools, and no others."""
-
-    async def offered() -> bool:
-        return await names(client) == set(wanted)
-
-    try:
-        await happens(offered)
-    except TimeoutError:
-        raise AssertionError(f"{await names(client)} are offered, not {wanted}") from None
-
-
-def text(result: Any) -> str:
-    return str(result.content[0].text)
-
-
-SHOP = [f"website_tool_shop_localhost_tab1_{name}" for name in ("add", "fail", "wait", "grow", "cart")]
-BOARD = [f"website_tool_board_localhost_tab1_{name}" for name in ("note", "hang", "more", "fail")]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -100,43 +66,50 @@ async def test_a_browser_of_its_own_over_stdio(site: Site, tmp_path: Path, mode:
         await has(client, cached)
         with anyio.fail_after(PATIENCE):
             assert text(await client.call_tool(cached, {})) == "an empty cart"
-        await has(client, *(name.replace("tab1", "tab2") for name in SHOP))
+        await has(client, *in_tab(2, SHOP))
     lines = log.read_text()
     assert "milk" not in lines
     assert "evil" not in lines
-    await happens(lambda: _no_processes(tmp_path))
+    await no_browser_left(tmp_path / "profile")
 
 
 async def _is_in(log: Path, words: str) -> bool:
     return words in await anyio.Path(log).read_text()
 
 
-async def _no_processes(profile: Path) -> bool:
-    return not processes_with(str(profile / "profile"))
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-async def test_a_hub_that_ends_takes_its_browser_along(site: Site, tmp_path: Path, number: int) -> None:
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, "the client", "its output"])
+async def test_a_hub_that_ends_in_mid_call_takes_its_browser_along(site: Site, tmp_path: Path, end: object) -> None:
+    profile, log = tmp_path / "profile", tmp_path / "calls.log"
+    log.touch()
     process = await asyncio.create_subprocess_exec(
         *COMMAND,
-        *(site.shop(), "--headless", "--profile", str(tmp_path / "profile")),
+        *(site.shop(), "--headless", "--profile", str(profile), "--log", str(log)),
         cwd=ROOT,
         env=environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-
-    async def is_there() -> bool:
-        return bool(processes_with(str(tmp_path / "profile")))
-
-    await happens(is_there)
-    process.send_signal(number)
+    assert process.stdin
+    assert process.stdout
+    await happens(lambda: _is_in(log, "registers"))
+    calls = {"initialize": INITIALIZE, "tools/call": {"name": SHOP[2], "arguments": {}}}
+    for id_, (method, params) in enumerate(calls.items()):
+        line = json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params})
+        process.stdin.write(line.encode() + b"\n")
+    await happens(lambda: _is_in(log, "'wait' is executed"))
+    if isinstance(end, signal.Signals):
+        process.send_signal(end)
+    elif end == "the client":
+        process.stdin.close()
+    else:
+        process.stdout._transport.close()  # type: ignore[attr-defined]
+        process.stdin.write(b"{}\n")  # is answered with an error, which nobody reads
     with anyio.fail_after(PATIENCE):
         _, errors = await process.communicate()
     assert b"Traceback" not in errors
-    assert process.returncode == (0 if number == signal.SIGTERM else -number)
-    await happens(lambda: _no_processes(tmp_path))
+    assert process.returncode == (-end if end == signal.SIGKILL else 0)
+    await no_browser_left(profile)
 
 
 @asynccontextmanager
@@ -151,30 +124,6 @@ async def user_browser(folder: Path) -> AsyncIterator[tuple[BrowserContext, str]
         await context.close()
 
 
-@asynccontextmanager
-async def attached(address: str, *options: str) -> AsyncIterator[str]:
-    """Run a hub over HTTP that is attached to a browser; yield its address."""
-    process = await asyncio.create_subprocess_exec(
-        *COMMAND,
-        *("--attach", address, "--http", "--port", "0", *options),
-        cwd=ROOT,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdout
-    with anyio.fail_after(PATIENCE):
-        line = await process.stdout.readline()
-    try:
-        yield line.decode().strip()
-    finally:
-        process.terminate()
-        with anyio.fail_after(PATIENCE):
-            _, errors = await process.communicate()
-    assert b"Traceback" not in errors, errors.decode()
-    assert process.returncode == 0
-
-
 async def opened(context: BrowserContext, url: str) -> Page:
     page = await context.new_page()
     await page.goto(url)
@@ -185,15 +134,16 @@ async def opened(context: BrowserContext, url: str) -> Page:
 async def test_tabs_of_a_browser_that_runs_already(site: Site, tmp_path: Path) -> None:
     async with user_browser(tmp_path) as (context, devtools):
         before = await opened(context, site.shop())
+        sites = [f"--site={site.origin(name)}" for name in ("shop", "board")]
         async with (
-            attached(devtools, "--site", site.origin("shop"), "--site", site.origin("board")) as address,
-            Client(address, mode="legacy", cache=None) as one,
-            Client(address, cache=None) as other,
+            http_hub("--attach", devtools, *sites) as hub,
+            Client(hub.address, mode="legacy", cache=None) as one,
+            Client(hub.address, cache=None) as other,
         ):
             await has(one, *SHOP)  # also a page that was there before
             second = await opened(context, site.shop())
             evil = await opened(context, site.shop("evil"))
-            tab2 = [name.replace("tab1", "tab2") for name in SHOP]
+            tab2 = in_tab(2, SHOP)
             await has(one, *SHOP, *tab2)
             await has(other, *SHOP, *tab2)
             assert text(await other.call_tool(tab2[0], {"a": 1, "b": 1})) == "2"
@@ -237,7 +187,7 @@ async def test_tabs_of_a_browser_that_runs_already(site: Site, tmp_path: Path) -
             await has(one, *SHOP)
             # A page that crashes in mid-call.
             third = await opened(context, site.shop())
-            tab3 = [name.replace("tab1", "tab3") for name in SHOP]
+            tab3 = in_tab(3, SHOP)
             await has(one, *SHOP, *tab3)
             calling = asyncio.ensure_future(one.call_tool(tab3[2], {}))
             assert text(await other.call_tool(tab3[0], {"a": 3, "b": 3})) == "6"
@@ -255,7 +205,7 @@ async def test_tabs_of_a_browser_that_runs_already(site: Site, tmp_path: Path) -
 async def test_the_user_is_asked(site: Site, tmp_path: Path) -> None:
     async with user_browser(tmp_path) as (context, devtools):
         await opened(context, site.shop())
-        async with attached(devtools, "--ask") as address, Client(address, cache=None) as client:
+        async with http_hub("--attach", devtools, "--ask") as hub, Client(hub.address, cache=None) as client:
             await has(client, *SHOP)
             for choice, allowed in (("Deny", False), ("Allow once", True), ("Always allow this site", True)):
                 async with context.expect_page() as opening:
