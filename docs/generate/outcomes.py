@@ -33,7 +33,9 @@ def _cases(dialect: str) -> tuple[Case, ...]:
 def in_words(output: dict[str, Any], dialect: str = "sep") -> str:
     """Return an output of a case of a dialect for the tables of the documentation."""
     if "posts" in output:
-        return f"sends `{named(output['posts'], dialect)}` to {'`*`' if output['to'] == '*' else 'the peer'}"
+        # The SEP's messages have a type of their own each, which its tables of rules are about.
+        message = output["posts"]["type"] if dialect == "sep" else named(output["posts"], dialect)
+        return f"sends `{message}` to {'`*`' if output['to'] == '*' else 'the peer'}"
     if "answers" in output:
         return f"an error answer, {output['code']}"
     if "fails" in output:

@@ -13,6 +13,7 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, Page
 
 from mcpframe.kit.web.serve import serve_folder
+from tests.browser.by_hand import framed
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles, new_profile, watched
 from tests.browser.test_contract_messages import UNSPELLABLE
@@ -184,9 +185,7 @@ async def test_a_host_of_opaque_origin_is_not_heard(context: BrowserContext, ori
 
 
 async def test_a_sibling_of_the_allowed_origin_is_not_heard(host: Host, origins: Origins) -> None:
-    await host.page.evaluate("url => embed(url)", f"{origins.host}/page.html?sibling")
-    sibling = host.page.main_frame.child_frames[-1]
-    await sibling.wait_for_function("() => typeof say === 'function'")
+    sibling = await framed(host.page, f"{origins.host}/page.html?sibling")
     forged = {**REPLY, "sessionId": "the sibling's"}
     await sibling.evaluate(
         "texts => texts.forEach((text) => say(text, parent.frames[0]))",
@@ -197,9 +196,7 @@ async def test_a_sibling_of_the_allowed_origin_is_not_heard(host: Host, origins:
 
 
 async def test_a_flood_from_a_sibling_costs_the_session_nothing(host: Host, origins: Origins) -> None:
-    await host.page.evaluate("url => embed(url)", f"{origins.stranger}/page.html?sibling")
-    sibling = host.page.main_frame.child_frames[-1]
-    await sibling.wait_for_function("() => typeof say === 'function'")
+    sibling = await framed(host.page, f"{origins.stranger}/page.html?sibling")
     await sibling.evaluate(
         "text => { for (let i = 0; i < 5000; i++) say(text, parent.frames[0]); }",
         json.dumps({**mcp(INITIALIZE), "filling": "x" * 1000}),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.async_api import BrowserContext, Frame, Page
 
+from tests.browser.by_hand import framed
 from tests.browser.conftest import Origins
 from tests.browser.outers import Outer
 from tests.contract.playing import HANDSHAKE, heard, say
@@ -40,15 +41,6 @@ async def bombard(attacker: Frame | Page, target: str, page: Page) -> None:
     await page.wait_for_function("url => heard.some(({ data }) => data.marker === url)", arg=attacker.url)
 
 
-async def embedded(parent: Page | Frame, url: str) -> Frame:
-    """Frame a further page and give it, loaded."""
-    await parent.evaluate("url => embed(url)", url)
-    frame = parent.child_frames[-1] if isinstance(parent, Frame) else parent.main_frame.child_frames[-1]
-    await frame.wait_for_url(url)
-    await frame.wait_for_function("() => typeof say === 'function'")
-    return frame
-
-
 async def is_unharmed(outer: Outer, *attackers: Frame | Page) -> None:
     """The session answers, nothing was reported, and no attacker heard anything."""
     assert (await outer.call(99, still="here"))["result"] == {"still": "here"}
@@ -60,14 +52,14 @@ async def is_unharmed(outer: Outer, *attackers: Frame | Page) -> None:
 @pytest.mark.parametrize("origin", ["bundle", "host", "stranger"])
 async def test_a_sibling_frame_is_not_heard(host_page: Page, outer: Outer, origins: Origins, origin: str) -> None:
     await outer.open(f"{origins.bundle}/page.html?inner")
-    sibling = await embedded(host_page, f"{getattr(origins, origin)}/page.html?sibling")
+    sibling = await framed(host_page, f"{getattr(origins, origin)}/page.html?sibling")
     await bombard(sibling, "parent", host_page)
     await is_unharmed(outer, sibling)
 
 
 @pytest.mark.parametrize("origin", ["bundle", "stranger"])
 async def test_a_sibling_cannot_shake_hands_first(host_page: Page, outer: Outer, origins: Origins, origin: str) -> None:
-    sibling = await embedded(host_page, f"{getattr(origins, origin)}/page.html?sibling")
+    sibling = await framed(host_page, f"{getattr(origins, origin)}/page.html?sibling")
     frame = await outer.ready(f"{origins.bundle}/page.html")
     await bombard(sibling, "parent", host_page)
     assert await frame.evaluate("heard") == []
@@ -86,7 +78,7 @@ async def test_a_frame_inside_the_framed_page_is_not_heard(
     host_page: Page, outer: Outer, origins: Origins, origin: str
 ) -> None:
     await outer.open(f"{origins.bundle}/page.html?inner")
-    child = await embedded(await outer.inner(), f"{getattr(origins, origin)}/page.html?child")
+    child = await framed(await outer.inner(), f"{getattr(origins, origin)}/page.html?child")
     await bombard(child, "top", host_page)
     await is_unharmed(outer, child)
 
@@ -128,7 +120,7 @@ async def test_a_page_of_another_origin_in_the_frame_is_not_heard(
 
 async def test_a_flood_of_strangers_costs_the_session_nothing(host_page: Page, outer: Outer, origins: Origins) -> None:
     await outer.open(f"{origins.bundle}/page.html?inner")
-    sibling = await embedded(host_page, f"{origins.stranger}/page.html?sibling")
+    sibling = await framed(host_page, f"{origins.stranger}/page.html?sibling")
     await sibling.evaluate(
         "text => { for (let i = 0; i < 5000; i++) say(text); }", json.dumps({**FORGED[3], "filling": "x" * 1000})
     )

@@ -23,6 +23,7 @@ from mcpframe.frame.setup_phase import SetupErrorCode
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
+from tests.browser.by_hand import framed
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles
 from tests.browser.test_contract_bundle import (
@@ -117,9 +118,7 @@ async def test_a_flood_from_a_stranger_costs_nothing_but_a_call(
 ) -> None:
     if answer == "before":
         await host.say(REPLY)
-    await host.page.evaluate("url => embed(url)", f"{origins.stranger}/page.html?sibling")
-    sibling = host.page.main_frame.child_frames[-1]
-    await sibling.wait_for_function("() => typeof say === 'function'")
+    sibling = await framed(host.page, f"{origins.stranger}/page.html?sibling")
     await flood(sibling, "parent.frames[0]")
     release()
     await troubles.said("messages came before this page was ready")
@@ -136,9 +135,7 @@ async def test_a_flood_from_a_stranger_costs_nothing_but_a_call(
 async def test_a_sibling_of_the_allowed_origin_is_not_heard_early(
     host: Host, release: Release, origins: Origins
 ) -> None:
-    await host.page.evaluate("url => embed(url)", f"{origins.host}/page.html?sibling")
-    sibling = host.page.main_frame.child_frames[-1]
-    await sibling.wait_for_function("() => typeof say === 'function'")
+    sibling = await framed(host.page, f"{origins.host}/page.html?sibling")
     await sibling.evaluate("text => say(text, parent.frames[0])", json.dumps({**REPLY, "sessionId": "the sibling's"}))
     await host.page.evaluate("document.querySelectorAll('iframe')[1].remove()")  # the event has no source then
     release()

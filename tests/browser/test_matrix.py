@@ -26,6 +26,7 @@ from mcpframe.frame.core.roles import Options
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
+from tests.browser.by_hand import framed
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles, new_context
 from tests.browser.test_contract_bundle import ACCEPTED, INITIALIZE, REPLY, bare, framing, mcp
@@ -312,9 +313,7 @@ async def test_the_parent_of_the_parent_is_not_heard_by_a_bundle(
 ) -> None:
     page = await context.new_page()
     await page.goto(f"{getattr(origins, origin)}/page.html?top")
-    await page.evaluate("url => embed(url)", f"{origins.host}/page.html?middle")
-    (middle,) = page.main_frame.child_frames
-    await middle.wait_for_function("() => typeof embed === 'function'")
+    middle = await framed(page, f"{origins.host}/page.html?middle")
     await middle.evaluate("url => embed(url)", bare.url)
     await middle.wait_for_function("() => heard.length", timeout=BOOT_PATIENCE * 1000)
     texts = [json.dumps(message) for message in ({**REPLY, "sessionId": "the top's"}, mcp(INITIALIZE))]

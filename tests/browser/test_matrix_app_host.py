@@ -29,6 +29,7 @@ from playwright.async_api import BrowserContext, Page
 from mcpframe.frame.core.errors import AppError, HandshakeTimeout, PeerGone
 from mcpframe.frame.core.roles import Options
 from tests.browser.app_hosting import URI, Asked, Shown, showing, weather
+from tests.browser.by_hand import framed
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.test_matrix import UNSPEAKABLE
 from tests.contract.damaged import Record
@@ -476,9 +477,7 @@ async def test_strangers_are_not_heard(page: Page, origins: Origins, record_prop
     async with showing(page, origins.sandbox, HAND, ready=False) as shown:
         await inside(shown)
         for url in (f"{origins.stranger}/page.html", f"{origins.sandbox.removesuffix('/sandbox.html')}/page.html"):
-            await page.evaluate("url => embed(url)", url)
-            sibling = page.main_frame.child_frames[-1]
-            await sibling.wait_for_function("() => typeof say === 'function'")
+            sibling = await framed(page, url)
             await sibling.evaluate("texts => texts.forEach((text) => say(text))", texts)
             await sibling.evaluate("texts => texts.forEach((text) => say(text, parent.frames[0]))", texts)
         # The view speaks to the host's page past its proxy.

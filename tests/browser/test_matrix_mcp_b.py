@@ -26,10 +26,12 @@ from playwright.async_api import Browser, BrowserContext, Frame, Page
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
+from tests.browser.by_hand import framed, loaded, newest_frame
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles, watched
 from tests.browser.test_matrix import UNCLONEABLE
 from tests.contract.damaged import Record
+from tests.contract.playing import POLL
 from tests.support.mcpb import MESSAGES, to_client, to_server
 
 Json = dict[str, Any]
@@ -48,14 +50,6 @@ ODD_MEMBERS = [
     "new Map()",
 ]
 TURN = "new Promise((done) => { addEventListener('message', done, { once: true }); postMessage(1, '*'); })"
-
-
-async def framed(page: Page | Frame, url: str) -> Frame:
-    """Frame a page by hand, and wait for it."""
-    await page.evaluate("url => embed(url)", url)
-    frame = (page.main_frame if isinstance(page, Page) else page).child_frames[-1]
-    await frame.wait_for_function("() => typeof say === 'function'")
-    return frame
 
 
 def posting(messages: list[str], target: str) -> str:
@@ -85,8 +79,7 @@ async def test_a_page_that_relays_hears_nobody_else(
     assert await page.evaluate("[document.title, frames.length]") == ["A page", 0]
     embed = "async (url) => { self.end = (await import('./page-server.js')).embedPageServer(url); }"
     await page.evaluate(embed, f"{origins.bundle}/page.html")
-    server = page.main_frame.child_frames[0]
-    await server.wait_for_function("() => typeof say === 'function'")
+    server = await loaded(newest_frame(page), f"{origins.bundle}/page.html")
     strangers = [await framed(page, f"{origin}/page.html") for origin in (origins.host, origins.stranger)]
     strangers.append(await framed(server, f"{origins.host}/page.html"))
     envelopes = [
@@ -118,7 +111,7 @@ async def test_a_page_that_relays_hears_nobody_else(
     )
     await lie()
     await page.evaluate("text => say(text, window)", json.dumps(call))
-    await server.wait_for_function("() => heard.some(({ data }) => data.type === 'mcp')")
+    await server.wait_for_function("() => heard.some(({ data }) => data.type === 'mcp')", polling=POLL)
     assert await heard_by(server) == [to_server(call["payload"])]
     troubles.expect("Failed to execute 'postMessage'")
     await server.goto(f"{origins.stranger}/page.html")
@@ -227,7 +220,8 @@ async def test_a_page_server_in_bad_company(
         await page.evaluate(
             "(src) => document.body.append(Object.assign(document.createElement('iframe'), { src }))", url
         )
-        stranger = page.main_frame.child_frames[-1]
+        stranger = newest_frame(page)
+        await stranger.wait_for_url(url)
         await stranger.wait_for_function("() => document.readyState === 'complete' && self.origin !== undefined")
         await stranger.evaluate(posting(lies * 1000, "parent"))
     before = await page.evaluate("heard.length")
@@ -302,9 +296,7 @@ async def test_clients_of_servers_that_lie_and_leave(
     )
     task = asyncio.ensure_future(using)
     await page.wait_for_function("() => frames.length > 0")
-    server = page.main_frame.child_frames[-1]
-    await server.wait_for_url(f"{origins.host}/page.html")
-    await server.wait_for_function("() => typeof say === 'function'")
+    server = await loaded(newest_frame(page), f"{origins.host}/page.html")
     troubles.expect("Failed to execute 'postMessage'")
     elsewhere = f"{origins.stranger}/page.html"
     leave = f"""() => {{

@@ -15,6 +15,7 @@ from typing import Any
 
 from playwright.async_api import BrowserContext, Frame, Page, expect
 
+from tests.browser.by_hand import framed
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles
 from tests.browser.test_embedded_ui import embedded
@@ -47,14 +48,6 @@ PAYLOADS = {
 }
 
 
-async def stranger_in(page: Page | Frame, url: str) -> Frame:
-    """Frame a page by hand beside the bundle."""
-    await page.evaluate("url => embed(url)", url)
-    frame = (page.main_frame if isinstance(page, Page) else page).child_frames[-1]
-    await frame.wait_for_function("() => typeof say === 'function'")
-    return frame
-
-
 async def test_a_bundle_in_bad_company(
     context: BrowserContext, troubles: Troubles, origins: Origins, embedded: Bundle, record_property: Record
 ) -> None:
@@ -64,9 +57,9 @@ async def test_a_bundle_in_bad_company(
     await page.evaluate("url => embed(url)", f"{embedded.url}?waitForRenderData=true")
     frame = page.main_frame.child_frames[0]
     strangers: list[Page | Frame] = [
-        await stranger_in(page, f"{origin}/page.html") for origin in (origins.host, origins.neighbour, origins.stranger)
+        await framed(page, f"{origin}/page.html") for origin in (origins.host, origins.neighbour, origins.stranger)
     ]
-    strangers.append(await stranger_in(strangers[-1], f"{origins.host}/page.html"))
+    strangers.append(await framed(strangers[-1], f"{origins.host}/page.html"))
     async with page.expect_popup() as opening:
         await page.evaluate("url => void open(url)", f"{origins.host}/page.html")
     popup = await opening.value

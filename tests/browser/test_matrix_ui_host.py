@@ -24,6 +24,7 @@ from playwright.async_api import BrowserContext, Frame, Page
 from mcpframe import UiHost, ui_resource
 from mcpframe.frame.ui_host_actions import ShownUi, UiAction
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
+from tests.browser.by_hand import framed
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.test_matrix import UNCLONEABLE, UNSPEAKABLE
 from tests.contract.damaged import Record
@@ -235,9 +236,7 @@ async def test_others_in_the_page_are_not_heard(page: Page, origins: Origins, re
     texts = [json.dumps(message) for message in MESSAGES.values()]
     async with Host(page, by_hand(origins)).showing() as host, Host(page, by_hand(origins)).showing() as other:
         for url in (f"{origins.stranger}/page.html", f"{origins.host}/page.html"):
-            await page.evaluate("url => embed(url)", url)
-            sibling = page.main_frame.child_frames[-1]
-            await sibling.wait_for_function("() => typeof say === 'function'")
+            sibling = await framed(page, url)
             await sibling.evaluate("texts => texts.forEach((text) => say(text))", texts)
         nested = f"<script>for (const text of {json.dumps(texts)}) top.postMessage(JSON.parse(text), '*');</script>"
         done = "(html) => new Promise((onload) => add('iframe', { srcdoc: html, sandbox: 'allow-scripts', onload }))"
