@@ -14,7 +14,7 @@ from typing import Any
 
 import anyio
 from mcp import Client
-from playwright.async_api import BrowserContext, CDPSession, Error, Page, Worker, async_playwright
+from playwright.async_api import BrowserContext, CDPSession, Error, Page, async_playwright
 
 from mcpframe.frame.compat.sdk import SdkMessages
 from mcpframe.frame.core import payload
@@ -49,26 +49,37 @@ class Extended:
     _ports: int = 0
 
     @property
-    def worker(self) -> Worker:
-        """The service worker."""
-        [worker] = [each for each in self.context.service_workers if each.url.startswith(self.origin)]
-        return worker
-
-    @property
     def origin(self) -> str:
         """The extension's origin."""
         return f"chrome-extension://{self.id}"
 
-    async def targets(self, kind: str) -> list[str]:
-        """Return the ids of the extension's targets of one kind: `service_worker`, `background_page`."""
+    async def _target(self, kind: str) -> str | None:
         found = (await self.devtools.send("Target.getTargets"))["targetInfos"]
-        return [each["targetId"] for each in found if each["type"] == kind and each["url"].startswith(self.origin)]
+        ids = [each["targetId"] for each in found if each["type"] == kind and each["url"].startswith(self.origin)]
+        return ids[0] if ids else None
 
-    async def end(self, kind: str) -> str:
-        """End the service worker or the offscreen document."""
-        [target] = await self.targets(kind)
+    async def stop_worker(self) -> None:
+        """Stop the service worker, as the browser does when it has nothing to do."""
+        session = await self.context.new_cdp_session(self.client_page)
+        await session.send("ServiceWorker.enable")
+        await session.send("ServiceWorker.stopAllWorkers")
+        await session.detach()
+
+        async def is_gone() -> bool:
+            return await self._target("service_worker") is None
+
+        await happens(is_gone)
+
+    async def end_hub(self) -> None:
+        """End the hub's document, as a browser does that is short of memory."""
+        target = await self._target("background_page")
+        assert target
         await self.devtools.send("Target.closeTarget", {"targetId": target})
-        return target
+
+        async def is_gone() -> bool:
+            return await self._target("background_page") != target
+
+        await happens(is_gone)
 
     @asynccontextmanager
     async def transport(self, name: str = "mcp") -> AsyncIterator[tuple[Any, Any]]:
@@ -90,6 +101,8 @@ class Extended:
 
         await page.expose_function(heard, take)
         await page.expose_function(ended, incoming.close)
+        answer = await page.evaluate("chrome.runtime.sendMessage({ to: 'worker', call: 'ensureHub' })")
+        assert "error" not in answer, answer
         await page.evaluate(_OPEN, [name, heard, ended])
         posting = asyncio.create_task(post())
         try:

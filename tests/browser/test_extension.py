@@ -1,21 +1,38 @@
-"""The extension in a real Chromium, with pages of npm's packages, and the official client at a port."""
+"""The extension in a real Chromium: pages of npm's packages and a bundle, and the official client at a port.
+
+Whatever ends in mid-call, every caller gets an answer or an error, and the hub recovers by itself.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
+from mcp import Client, MCPError
+from playwright.async_api import Page
 
+from mcpframe.kit.bundle import build
 from mcpframe.kit.hub.extension import build_extension, match_patterns
+from mcpframe.kit.web.serve import serve_folder
 from tests.bridge.hub_pages import Site, hub_site
+from tests.browser.conftest import SERVERS
 from tests.browser.extension import Extended, chromium_with, happens
 from tests.browser.outers import PATIENCE
 
-SHOP = [f"website_tool_shop_localhost_tab1_{name}" for name in ("add", "fail", "wait", "grow", "cart")]
+
+def shop(tab: int) -> list[str]:
+    return [f"website_tool_shop_localhost_tab{tab}_{name}" for name in ("add", "fail", "wait", "grow", "cart")]
+
+
+TOOLS = ("add", "fail", "wait", "meet", "grow", "shrink", "ask", "hang", "ended")
+CACHED = "website_tool_shop_localhost_cart"
+BUNDLE = "website_tool_bundle_localhost_tab1_"
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +41,19 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield served
 
 
-@pytest.fixture(scope="session")
-def extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_extension(tmp_path_factory.mktemp("extension") / "built")
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a bundle, for a tab of its own."""
+    folder = tmp_path_factory.mktemp("pageserver")
+    built = build(SERVERS / "pageserver", folder, allowed_origins=["https://host.example"])
+    with serve_folder(folder) as served:
+        yield f"http://bundle.localhost:{served.port}/{built.url_path}"
+
+
+@pytest.fixture(scope="module")
+def extension(tmp_path_factory: pytest.TempPathFactory, pages: Site, bundle: str) -> Path:
+    sites = [pages.origin("shop"), pages.origin("proxied"), bundle.rsplit("/", 2)[0]]
+    return build_extension(tmp_path_factory.mktemp("extension") / "built", sites=sites)
 
 
 @pytest.fixture
@@ -35,19 +62,138 @@ async def extended(extension: Path, tmp_path: Path) -> AsyncIterator[Extended]:
         yield running
 
 
-async def test_tools_of_pages_are_called(extended: Extended, pages: Site) -> None:
-    page = await extended.context.new_page()
-    await page.goto(pages.shop())
-    async with extended.client() as client:
+async def has(client: Client, *wanted: str) -> None:
+    """Wait until a client is offered these tools, and no others."""
 
-        async def offered() -> bool:
-            names = {tool.name for tool in (await client.list_tools()).tools}
-            return names == set(SHOP)
+    async def offered() -> bool:
+        return {tool.name for tool in (await client.list_tools()).tools} == set(wanted)
 
+    try:
         await happens(offered)
+    except TimeoutError:
+        found = sorted(tool.name for tool in (await client.list_tools()).tools)
+        raise AssertionError(f"{found} are offered, not {wanted}") from None
+
+
+async def call(client: Client, name: str, **arguments: Any) -> str:
+    with anyio.fail_after(PATIENCE):
+        return str((await client.call_tool(name, arguments)).content[0].text)
+
+
+async def fails(calling: Any) -> str | None:
+    """Return the reason why a call fails; None for a result that says so."""
+    with anyio.fail_after(PATIENCE):
+        outcome: Any = (await asyncio.gather(calling, return_exceptions=True))[0]
+    if isinstance(outcome, MCPError):
+        return str((outcome.error.data or {}).get("reason"))
+    assert outcome.is_error
+    return None
+
+
+async def opened(extended: Extended, url: str) -> Page:
+    page = await extended.context.new_page()
+    await page.goto(url)
+    return page
+
+
+async def test_pages_come_and_go(extended: Extended, pages: Site, bundle: str) -> None:
+    first = await opened(extended, pages.shop())
+    evil = await opened(extended, pages.shop("evil"))
+    async with extended.client() as client, extended.client("legacy") as other:
+        await has(client, *shop(1))
+        assert await call(client, shop(1)[0], a=2, b=3) == "5"
+        assert (await client.call_tool(shop(1)[1], {})).is_error
+
+        tab = await opened(extended, bundle)
+        second = await opened(extended, pages.shop())
+        tools = [
+            f"{BUNDLE}{name}" for name in ("add", "fail", "wait", "meet", "grow", "shrink", "ask", "hang", "ended")
+        ]
+        await has(other, *shop(1), *shop(2), *tools)
+        assert await call(other, tools[0], a=2, b=3) == "5"
+        progress: list[Any] = []
+
+        async def note(done: float, total: float | None, message: str | None) -> None:
+            progress.append((done, total, message))
+
+        waiting = asyncio.ensure_future(other.call_tool(tools[7], {"tag": "x" * 5_000_000}, progress_callback=note))
+        await happens(lambda: asyncio.sleep(0, progress))
+        assert progress == [(1, 2, "x" * 5_000_000)]
+        await call(client, tools[3])  # in another session, while that one runs
         with anyio.fail_after(PATIENCE):
-            result = await client.call_tool(SHOP[0], {"a": 2, "b": 3})
-        assert result.content[0].text == "5"
+            assert not (await waiting).is_error
+        await call(client, tools[4])
+        await has(client, *shop(1), *shop(2), *tools, f"{BUNDLE}more")
+
+        # A reload in mid-call, and a tab that is closed.
+        calling = asyncio.ensure_future(client.call_tool(shop(1)[2], {}))
+        assert await call(other, shop(1)[0], a=1, b=1) == "2"
+        await first.reload()
+        assert await fails(calling) in ("TabClosed", None)
+        assert await call(client, shop(1)[0], a=2, b=2) == "4"
+        calling = asyncio.ensure_future(client.call_tool(shop(2)[2], {}))
+        assert await call(other, shop(2)[0], a=1, b=2) == "3"
+        await second.close()
+        assert await fails(calling) == "TabClosed"
+        # To another site and back, which may come from the browser's cache for that.
+        await tab.goto(pages.shop())
+        await has(client, *shop(1), *shop(3))
+        await tab.goto(pages.shop("evil"))
+        await has(client, *shop(1))
+        await tab.go_back()
+        await has(client, *shop(1), *shop(3))
+        assert await call(client, shop(3)[0], a=3, b=3) == "6"
+        await tab.close()
+
+        # A tool that its page lets be cached opens a tab.
+        await first.close()
+        await has(client, CACHED)
+        async with extended.context.expect_page() as opening:
+            assert await call(client, CACHED) == "an empty cart"
+        page = await opening.value
+        assert page.url == pages.shop()
+        await has(client, *shop(4))
+        assert not await evil.evaluate("mcpb.posted.filter(each => each.direction === 'client-to-server').length")
+
+
+async def test_whatever_ends_comes_back(extended: Extended, pages: Site) -> None:
+    page = await opened(extended, pages.shop())
+    async with extended.client() as client:
+        await has(client, *shop(1))
+        # The service worker is stopped in mid-call, as the browser does whenever it likes.
+        calling = asyncio.ensure_future(client.call_tool(shop(1)[2], {}))
+        assert await call(client, shop(1)[0], a=1, b=1) == "2"
+        await extended.stop_worker()
+        assert await call(client, shop(1)[0], a=2, b=3) == "5"
+        await page.close()
+        assert await fails(calling) == "TabClosed"
+        await has(client, CACHED)
+        await extended.stop_worker()
+        async with extended.context.expect_page() as opening:  # which only the worker can do
+            assert await call(client, CACHED) == "an empty cart"
+        page = await opening.value
+        await has(client, *shop(2))
+
+        # The hub's own document is ended in mid-call.
+        calling = asyncio.ensure_future(client.call_tool(shop(2)[2], {}))
+        assert await call(client, shop(2)[0], a=1, b=1) == "2"
+        await extended.end_hub()
+        await fails(calling)
+    async with extended.client() as client:
+        await has(client, *shop(1))
+        assert await call(client, shop(1)[0], a=2, b=3) == "5"
+        # Both at once.
+        await extended.stop_worker()
+        await extended.end_hub()
+    async with extended.client() as client:
+        await has(client, *shop(1))
+        await page.close()
+        await has(client, CACHED)
+    # What is cached outlives the hub.
+    await extended.end_hub()
+    async with extended.client() as client:
+        await has(client, CACHED)
+        assert await call(client, CACHED) == "an empty cart"
 
 
 def test_what_chrome_demands_of_an_extension(tmp_path: Path) -> None:
