@@ -26,6 +26,7 @@ from tests.benchmarks.dev import measure_dev
 from tests.benchmarks.dialects import measure_dialects
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.framed import measure_framed_tests
+from tests.benchmarks.hub import measure_hub
 from tests.benchmarks.machine import Setting, this_setting
 from tests.benchmarks.memory import measure_memory
 from tests.benchmarks.others import measure_others
@@ -35,7 +36,7 @@ from tests.benchmarks.start import measure_opens, measure_start
 from tests.benchmarks.view_peers import measure_view_peers
 from tests.benchmarks.views import measure_views
 
-PARTS = ("start", "views", "dialects", "others", "opens", "build", "calls", "memory", "bridge", "dev", "tests")
+PARTS = ("start", "views", "dialects", "others", "opens", "build", "calls", "memory", "bridge", "hub", "dev", "tests")
 ASKED_FOR = ("profile",)
 """Parts that are measured only where they are named."""
 
@@ -137,6 +138,9 @@ def measure(options: argparse.Namespace) -> tuple[list[Figure], Setting]:
         if "bridge" in parts:
             with step("Bridging"):
                 figures += measure_bridge(browser, sites, calls, starts)
+        if "hub" in parts:
+            with step("Calling through the hub"):
+                figures += measure_hub(browser, sites, starts, calls, progress=step, tabs=20 if options.quick else 200)
         if "dev" in parts:
             with step("Changing a server"):
                 figures += measure_dev(browser, starts)

@@ -3,94 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from mcpframe.kit.base.data import checkout_dir, templates_dir
-from tests.benchmarks.browser import BenchmarkBrowser, BenchmarkError, host_page
+from mcpframe.kit.base.data import templates_dir
+from tests.benchmarks.browser import BenchmarkBrowser, host_page
 from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.samples import take_turns
 from tests.benchmarks.sites import SERVERS, Sites
+from tests.benchmarks.stdio import StdioServer, stdio_server
 
 BRIDGE, PAGE = "bridge", "in the page"
 SHORT = 100
 BATCH = 100
 
-_INITIALIZE = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "benchmark", "version": "1"},
-}
-
-
-class StdioBridge:
-    """A bridge, spoken to without a client of its own, so that nothing but the bridge is measured.
-
-    Args:
-        server: What is bridged.
-        profile: The folder of its profile.
-    """
-
-    def __init__(self, server: Path, profile: Path) -> None:
-        command = [sys.executable, "-m", "mcpframe", "bridge", str(server), "--profile", str(profile)]
-        environment = {**os.environ, "PYTHONPATH": str(checkout_dir())}
-        self._process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        self._last_id = 0
-
-    def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Make a request, and give its result.
-
-        Raises:
-            BenchmarkError: There is none.
-        """
-        assert self._process.stdin
-        assert self._process.stdout
-        self._last_id += 1
-        message = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}
-        self._process.stdin.write(json.dumps(message).encode() + b"\n")
-        self._process.stdin.flush()
-        answer = json.loads(self._process.stdout.readline() or b"{}")
-        if answer.get("id") != self._last_id or "result" not in answer:
-            raise BenchmarkError(f"The bridge answered {method} with {answer}.")
-        result: dict[str, Any] = answer["result"]
-        return result
-
-    def calls(self, count: int, length: int) -> list[float]:
-        """Call the echo so many times, one after another; give how long each took, in milliseconds."""
-        samples = []
-        for number in range(count):
-            text = f"{number}".rjust(length, "x")
-            start = time.perf_counter()
-            result = self.request("tools/call", {"name": "echo", "arguments": {"text": text}})
-            samples.append((time.perf_counter() - start) * 1000)
-            if result["content"] != [{"type": "text", "text": text}]:
-                raise BenchmarkError("The bridge's answer is a wrong one.")
-        return samples
-
-    def close(self) -> None:
-        """End it."""
-        self._process.communicate()
-
 
 @contextlib.contextmanager
-def stdio_bridge(server: Path, profile: Path | None = None) -> Iterator[StdioBridge]:
+def stdio_bridge(server: Path, profile: Path | None = None) -> Iterator[StdioServer]:
     """Run a bridge for as long as the block lasts; without a profile it has a fresh one."""
-    with tempfile.TemporaryDirectory(prefix="mcpframe-bench-", ignore_cleanup_errors=True) as folder:
-        bridge = StdioBridge(server, profile or Path(folder))
-        try:
-            yield bridge
-        finally:
-            bridge.close()
+    with (
+        tempfile.TemporaryDirectory(prefix="mcpframe-bench-", ignore_cleanup_errors=True) as folder,
+        stdio_server("bridge", str(server), "--profile", str(profile or folder)) as bridge,
+    ):
+        yield bridge
 
 
 def measure_bridge(browser: BenchmarkBrowser, sites: Sites, rounds: int, starts: int) -> list[Figure]:
@@ -113,7 +51,7 @@ def _start(starts: int) -> list[Figure]:
         def first_answer(kind: str) -> float:
             start = time.perf_counter()
             with stdio_bridge(server, profiles[kind]) as bridge:
-                bridge.request("initialize", _INITIALIZE)
+                bridge.initialize()
                 return (time.perf_counter() - start) * 1000
 
         samples = take_turns(list(profiles), starts, first_answer)
@@ -127,11 +65,11 @@ def _calls(browser: BenchmarkBrowser, sites: Sites, rounds: int) -> list[Figure]
         stdio_bridge(SERVERS / "echo") as bridge,
     ):
         host.bench("open", PAGE, sites.echo.url)
-        bridge.request("initialize", _INITIALIZE)
+        bridge.initialize()
 
         def batch(peer: str) -> list[float]:
             if peer == BRIDGE:
-                return bridge.calls(BATCH, SHORT)
+                return bridge.calls("echo", BATCH, SHORT)
             measured: list[float] = host.bench("calls", PAGE, BATCH, SHORT, 1)["samples"]
             return measured
 

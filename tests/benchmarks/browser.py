@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,16 +35,20 @@ class BenchmarkBrowser:
     chromium: Path
 
     @contextlib.contextmanager
-    def profile(self, *, features: str = "") -> Iterator[BrowserContext]:
+    def profile(
+        self, *, features: str = "", flags: Sequence[str] = (), folder: Path | None = None
+    ) -> Iterator[BrowserContext]:
         """Start the browser with a profile of its own, empty and on disk, as a person's is.
 
         Args:
             features: Features of the browser to switch on.
+            flags: More options of its command line.
+            folder: Where the profile is; None for a folder that is removed afterwards.
         """
         options = launch_options(self.chromium)
-        options["args"] += [f"--enable-features={features}"] if features else []
-        with tempfile.TemporaryDirectory(prefix="mcpframe-profile-", ignore_cleanup_errors=True) as folder:
-            context = self.playwright.chromium.launch_persistent_context(folder, **options)
+        options["args"] += [*flags, *([f"--enable-features={features}"] if features else [])]
+        with tempfile.TemporaryDirectory(prefix="mcpframe-profile-", ignore_cleanup_errors=True) as own:
+            context = self.playwright.chromium.launch_persistent_context(str(folder or own), **options)
             context.set_default_timeout(PATIENCE)
             try:
                 yield context

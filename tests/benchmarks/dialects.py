@@ -61,7 +61,7 @@ _PAGE = """<!doctype html>
 
 
 @dataclass(frozen=True)
-class _Pages:
+class DialectPages:
     """Where the pages are served.
 
     Attributes:
@@ -98,7 +98,7 @@ def measure_dialects(
     Raises:
         BenchmarkError: A page gives no answer, or a wrong one.
     """
-    with _pages(sites.modules, progress) as pages:
+    with dialect_pages(sites.modules, progress) as pages:
         return [
             _start("mcp_b", sites.pi.url, _CALL, browser, sites, pages, starts),
             _start("mcp_ui", sites.acting.url, ("echo", {"text": "a"}), browser, sites, pages, starts),
@@ -109,7 +109,8 @@ def measure_dialects(
 
 
 @contextlib.contextmanager
-def _pages(modules: Path, progress: Progress) -> Iterator[_Pages]:
+def dialect_pages(modules: Path, progress: Progress) -> Iterator[DialectPages]:
+    """Bundle the peers, and serve them for as long as the block lasts."""
     with tempfile.TemporaryDirectory(prefix="mcpframe-bench-") as scratch, progress("Bundling the peers of dialects"):
         folder = Path(scratch)
         for dialect, peer in _PEERS.items():
@@ -122,7 +123,7 @@ def _pages(modules: Path, progress: Progress) -> Iterator[_Pages]:
                     (folder / f"{name}.html").write_text(_PAGE.format(name))
         with serve_folder(folder) as served:
             port = served.port
-            yield _Pages(f"http://hosts.localhost:{port}", f"http://peers.localhost:{port}", folder)
+            yield DialectPages(f"http://hosts.localhost:{port}", f"http://peers.localhost:{port}", folder)
 
 
 def _start(
@@ -131,7 +132,7 @@ def _start(
     call: tuple[str, Mapping[str, Any]],
     browser: BenchmarkBrowser,
     sites: Sites,
-    pages: _Pages,
+    pages: DialectPages,
     rounds: int,
 ) -> Figure:
     """The first answer of a bundle, or its first action, against its first answer under the SEP."""
@@ -152,7 +153,7 @@ def _start(
     return Figure(f"page start → {what}, in {dialect}", "ms", ours, sep, SEP, _START, dict(times))
 
 
-def _framed_calls(dialect: str, browser: BenchmarkBrowser, sites: Sites, pages: _Pages, rounds: int) -> Figure:
+def _framed_calls(dialect: str, browser: BenchmarkBrowser, sites: Sites, pages: DialectPages, rounds: int) -> Figure:
     ours = sites.acting.url if dialect == "mcp_ui" else sites.echo.url
     with browser.profile() as context, host_page(context, pages.host(dialect)) as host:
         host.bench("open", OURS, ours)
@@ -162,25 +163,31 @@ def _framed_calls(dialect: str, browser: BenchmarkBrowser, sites: Sites, pages: 
         )
 
 
-def _tab_calls(dialect: str, browser: BenchmarkBrowser, sites: Sites, pages: _Pages, rounds: int) -> Figure:
+def _tab_calls(dialect: str, browser: BenchmarkBrowser, sites: Sites, pages: DialectPages, rounds: int) -> Figure:
     """Calls in pages of their own, by a script in the same window: the server's page is in front while it is asked."""
     ours, peer = _both(dialect)
     with (
         browser.profile(features="WebMCP" if dialect == "webmcp" else "") as context,
-        _tab(dialect, context, sites.echo.url, pages, ours) as mine,
-        _tab(dialect, context, pages.peer(dialect), pages, peer) as other,
+        open_tab(dialect, context, sites.echo.url, pages, ours) as mine,
+        open_tab(dialect, context, pages.peer(dialect), pages, peer) as other,
     ):
         return _calls(f"round trip in a tab, {dialect}, 100 bytes", peer, {ours: mine, peer: other}, rounds)
 
 
 @contextlib.contextmanager
-def _tab(dialect: str, context: BrowserContext, url: str, pages: _Pages, peer: str) -> Iterator[HostPage]:
-    script = (pages.scripts / f"{dialect}_host.js").read_text("utf-8")
+def open_tab(dialect: str, context: BrowserContext, url: str, pages: DialectPages, peer: str) -> Iterator[HostPage]:
+    """Open a page server in a tab of its own, with a client in the same window that `bench.calls` calls `peer`."""
     with host_page(context, url) as tab:
-        # In a task of its own: what is evaluated is exempt from the page's policy until it returns, which zod notices.
-        tab.page.evaluate(f"() => new Promise((done) => setTimeout(() => {{ {script}; done(); }}))")
+        add_client(dialect, tab, pages)
         tab.bench("openTab", peer)
         yield tab
+
+
+def add_client(dialect: str, tab: HostPage, pages: DialectPages) -> None:
+    """Have `bench` be in the window of a page server."""
+    script = (pages.scripts / f"{dialect}_host.js").read_text("utf-8")
+    # In a task of its own: what is evaluated is exempt from the page's policy until it returns, which zod notices.
+    tab.page.evaluate(f"() => new Promise((done) => setTimeout(() => {{ {script}; done(); }}))")
 
 
 def _both(dialect: str) -> tuple[str, str]:

@@ -34,5 +34,12 @@ globalThis.bench = {
   async openTab(peer) {
     clients.set(peer, await connect(new TabClientTransport({ targetOrigin: location.origin })));
   },
+  /** Connects to it, lists its tools, and returns how long that took. */
+  async register(peer) {
+    const began = performance.now();
+    await bench.openTab(peer);
+    await clients.get(peer).listTools();
+    return performance.now() - began;
+  },
   calls: (peer, ...given) => callEcho(clients.get(peer), ...given),
 };

@@ -3,11 +3,16 @@ import { IframeChildTransport, TabServerTransport } from "@mcp-b/transports";
 import { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 
+const asked = new URLSearchParams(location.search);
 const server = new McpServer({ name: "echo", version: "0.1.0" });
 const inputSchema = z.object({ text: z.string() });
-server.registerTool("echo", { description: "Return the text back.", inputSchema }, ({ text }) => ({
-  content: [{ type: "text", text }],
-}));
+for (let number = 0; number < Number(asked.get("tools") ?? 1); number += 1) {
+  const name = `${asked.get("prefix") ?? ""}echo${number || ""}`;
+  server.registerTool(name, { description: "Return the text back.", inputSchema }, ({ text }) => ({
+    content: [{ type: "text", text }],
+  }));
+}
 const Transport = parent === window ? TabServerTransport : IframeChildTransport;
-const allowed = parent === window ? location.origin : new URLSearchParams(location.search).get("host");
+const allowed = parent === window ? location.origin : asked.get("host");
+globalThis.began = performance.timeOrigin + performance.now();
 await server.connect(new Transport({ allowedOrigins: [allowed] }));
