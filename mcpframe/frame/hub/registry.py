@@ -45,6 +45,14 @@ class _DomainTools:
 
     label: str = ""
     tools: dict[ToolKey, tuple[PageTool, dict[str, Any]]] = field(default_factory=dict)
+    texts: dict[str | None, str] = field(default_factory=dict)
+
+    def described(self, tool: PageTool) -> str:
+        """Return the description of a tool, which tools of several tabs may share."""
+        own = tool.get("description")
+        if (text := self.texts.get(own)) is None:
+            text = self.texts[own] = described(self.label, own)
+        return text
 
 
 class ToolRegistry:
@@ -167,14 +175,15 @@ class ToolRegistry:
         for name, tool in self._storage.tools(domain).items():
             if name not in present:
                 now.tools[ToolKey(domain, name)] = (tool, {})
+        same_label = before.label == now.label
         for key, (tool, _) in now.tools.items():
             old = before.tools.get(key)
-            if old is not None and before.label == now.label and old[0] == tool:
-                now.tools[key] = old
+            if old is not None and (old[0] is tool or old[0] == tool):
+                # Where another tab has come or gone, this is all that is done for each tool of its domain.
+                now.tools[key] = old if same_label else (tool, {**old[1], "description": now.described(tool)})
                 continue
-            text = described(now.label, tool.get("description"))
             name = self._names.name(key, numbers.get(key))
-            now.tools[key] = (tool, {**tool, "name": name, "description": text})
+            now.tools[key] = (tool, {**tool, "name": name, "description": now.described(tool)})
             self._names.name(ToolKey(domain, key.tool))  # accepted without a tab, too
         self._retire(domain, before, now)
         if now.tools:
