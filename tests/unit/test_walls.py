@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "mcpframe"
 FRAME = sorted((PACKAGE / "frame").rglob("*.py"))
 BROWSER = {"js", "pyodide", "pyodide_js"}
-SDK_USERS = {"session.py", "server.py", "other_server.py", "compat", "hub/server.py"}
+SDK_USERS = {"session.py", "server.py", "other_server.py", "compat", "hub/server.py", "hub/clients.py"}
 """Files of the frame and folders in it."""
 CORE = sorted((PACKAGE / "frame" / "core").glob("*.py"))
 KIT_ONLY = {"playwright", "typer", "rich", "starlette", "uvicorn", "jinja2", "uv", "watchfiles", "wsproto"}

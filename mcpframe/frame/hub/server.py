@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 import mcp_types as types
@@ -24,7 +24,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Ser
 from pydantic import ValidationError
 
 from mcpframe.frame.hub.errors import HubError
-from mcpframe.frame.hub.hub import Hub
+from mcpframe.frame.hub.interfaces import OnProgress
 from mcpframe.frame.hub.messages import ToolProgress
 
 log = logging.getLogger(__name__)
@@ -41,6 +41,28 @@ _INSTRUCTIONS = (
 )
 
 
+class ServedHub(Protocol):
+    """The hub as the server needs it: `hub.Hub`."""
+
+    @property
+    def definitions(self) -> list[dict[str, Any]]:
+        """The tools as clients see them."""
+        ...
+
+    @property
+    def browser(self) -> dict[str, bool]:
+        """The `browser` capability."""
+        ...
+
+    async def call(self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None) -> Any:
+        """Call a tool."""
+        ...
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Have changes of the tools be notified; the returned function ends that."""
+        ...
+
+
 class HubServer:
     """The hub as a server of the SDK.
 
@@ -53,7 +75,7 @@ class HubServer:
         server: The lowlevel server; serve it within `running`, as often as there are clients.
     """
 
-    def __init__(self, hub: Hub, *, name: str = "mcpframe-hub", version: str = "") -> None:
+    def __init__(self, hub: ServedHub, *, name: str = "mcpframe-hub", version: str = "") -> None:
         self._hub = hub
         self._bus = InMemorySubscriptionBus()
         self._changed = asyncio.Event()

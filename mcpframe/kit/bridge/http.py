@@ -28,8 +28,7 @@ from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.kit.bridge.http_requests import StatelessRequests
 from mcpframe.kit.bridge.http_sessions import Sessions
 from mcpframe.kit.bridge.lines import LIMITS
-from mcpframe.kit.bridge.link import Link, OpenPage
-from mcpframe.kit.bridge.tab import BridgeTab
+from mcpframe.kit.bridge.link import Link, LinkedPage, OpenPage
 from mcpframe.kit.web.serve import bind, http_settings
 
 PATH = "/mcp"
@@ -74,10 +73,12 @@ def security(port: int, allowed_origins: Sequence[str]) -> TransportSecuritySett
     return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[*own, *allowed_origins])
 
 
-def make_app(spare: Spare, port: int, allowed_origins: Sequence[str]) -> tuple[Starlette, Sessions, StatelessRequests]:
+def make_app(
+    spare: Spare, port: int, allowed_origins: Sequence[str], most_sessions: int | None = None
+) -> tuple[Starlette, Sessions, StatelessRequests]:
     """Create the application, and its two parts, which have to be closed at the end."""
     settings = security(port, allowed_origins)
-    sessions = Sessions(spare.take, settings)
+    sessions = Sessions(spare.take, settings, most_sessions)
     requests = StatelessRequests(spare.take, settings)
 
     async def by_era(scope: Scope, receive: Receive, send: Send) -> None:
@@ -128,17 +129,18 @@ async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[s
             await serve_until_cancelled(app, listener, "mcpframe bridge")
 
 
-async def serve_until_cancelled(app: ASGIApp, listener: socket.socket, program: str) -> None:
+async def serve_until_cancelled(app: ASGIApp, listener: socket.socket, program: str | None) -> None:
     """Serve an application on a socket until cancelled, and print its address.
 
     Args:
         app: The application.
         listener: The socket, which listens on this machine.
-        program: What the user has started.
+        program: What the user has started; None where nothing is printed.
     """
     server = _Server(http_settings(app))
-    print(f"http://{HOST}:{listener.getsockname()[1]}{PATH}", flush=True)
-    print(f"{program}: Ctrl-C ends it.", file=sys.stderr, flush=True)
+    if program is not None:
+        print(f"http://{HOST}:{listener.getsockname()[1]}{PATH}", flush=True)
+        print(f"{program}: Ctrl-C ends it.", file=sys.stderr, flush=True)
     serving = asyncio.create_task(server.serve([listener]))
     try:
         await asyncio.shield(serving)
@@ -165,7 +167,7 @@ def with_cors(allowed_origins: Sequence[str]) -> list[Middleware]:
 def complete(open_page: OpenPage) -> OpenPage:
     """Open pages and load all their files: clients over HTTP allow even the first request less time than over stdio."""
 
-    async def open_complete(link: Link) -> BridgeTab:
+    async def open_complete(link: Link) -> LinkedPage:
         page = await open_page(link)
         try:
             await page.complete()

@@ -53,8 +53,9 @@ _GOODBYE_SECONDS = 2.0
 class Sessions:
     """An ASGI application for the requests of this era."""
 
-    def __init__(self, take: Callable[[], Link], settings: TransportSecuritySettings) -> None:
-        """Get links from this function, and apply these settings."""
+    def __init__(self, take: Callable[[], Link], settings: TransportSecuritySettings, most: int | None = None) -> None:
+        """Get links from this function, apply these settings, and keep so many sessions."""
+        self._most = most
         self._take = take
         self._settings = settings
         self._security = TransportSecurityMiddleware(settings)
@@ -65,6 +66,11 @@ class Sessions:
     def count(self) -> int:
         """How many sessions there are."""
         return len(self._sessions)
+
+    @property
+    def most(self) -> int:
+        """How many sessions are kept."""
+        return MOST_SESSIONS if self._most is None else self._most
 
     @contextlib.asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -102,13 +108,13 @@ class Sessions:
             # The transport would answer the same, but only after a session was created.
             await self._without_session(scope, receive, send)
         elif not self._make_room():
-            await _error(503, INTERNAL_ERROR, f"{MOST_SESSIONS} sessions are open: end one first")(scope, receive, send)
+            await _error(503, INTERNAL_ERROR, f"{self.most} sessions are open: end one first")(scope, receive, send)
         else:
             await self._begin(scope, receive, send, message)
 
     def _make_room(self) -> bool:
         """Make room for one more session; one with an open request is never ended for it."""
-        if len(self._sessions) < MOST_SESSIONS:
+        if len(self._sessions) < self.most:
             return True
         silent = [session for session in self._sessions.values() if not session.busy]
         if not silent:

@@ -19,11 +19,31 @@ from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.kit.base.errors import PageFailed
 from mcpframe.kit.bridge.server_messages import cancelled_id, checked
-from mcpframe.kit.bridge.tab import BridgeTab, ServerMessage
+from mcpframe.kit.bridge.tab import ServerMessage
 
 logger = logging.getLogger(__name__)
 
-OpenPage = Callable[["Link"], Awaitable[BridgeTab]]
+
+class LinkedPage(Protocol):
+    """A page with a server, or what stands for one: `BridgeTab` is one."""
+
+    def send(self, text: str) -> None:
+        """Send the server a message."""
+
+    def await_answer(self, still: Callable[[], bool]) -> None:
+        """Watch over the page while requests wait for an answer."""
+
+    def answer_cancelled(self) -> None:
+        """Note that no request waits any more."""
+
+    async def complete(self) -> None:
+        """Load all its files."""
+
+    async def close(self) -> None:
+        """Close it."""
+
+
+OpenPage = Callable[["Link"], Awaitable[LinkedPage]]
 """Opens a page with the server, which calls the link back about events. Raises KitError."""
 
 
@@ -40,11 +60,15 @@ class Edge(Protocol):
 class Link:
     """A connection between one client and one framed server."""
 
-    def __init__(self, open_page: OpenPage, edge: Edge | None = None) -> None:
-        """Create a link; its page is opened by `open` or the first `send`. The edge may be set later, before `send`."""
+    def __init__(self, open_page: OpenPage, edge: Edge | None = None, again: str = "It is opened again.") -> None:
+        """Create a link; its page is opened by `open` or the first `send`. The edge may be set later, before `send`.
+
+        `again` is said where a page that has ended is opened again.
+        """
+        self._again = again
         self.edge = edge
         self._open_page = open_page
-        self._page: BridgeTab | None = None
+        self._page: LinkedPage | None = None
         self._opening: asyncio.Task[None] | None = None
         self._closing = False
         self._queue: list[str] = []
@@ -131,16 +155,26 @@ class Link:
         if self.edge is not None and not self._closing:
             self.edge.note(text)
 
-    def on_gone(self, reason: str) -> None:
-        """Answer the open requests with an error, and open the page again."""
+    def on_gone(self, reason: str, again: Mapping[jsonrpc.RequestId, str] | None = None) -> None:
+        """Answer the open requests with an error, and open the page again.
+
+        Args:
+            reason: what has happened.
+            again: open requests that have certainly had no effect, by id, as JSON text: the next page gets them.
+        """
         if self._closing:
             return
         page, self._page = self._page, None
-        self.on_note(f"{reason} It is opened again.")
+        self.on_note(f"{reason} {self._again}".rstrip())
         for repeated in self._repeated.values():
             if not repeated.done():
                 repeated.set_exception(PageFailed(reason))
+        kept = {id_: text for id_, text in (again or {}).items() if id_ in self._asked}
+        for id_ in kept:
+            del self._asked[id_]
         self._fail_everybody(reason)
+        self._asked |= dict.fromkeys(kept)
+        self._queue += kept.values()
         self._start_opening(page)
 
     # The machinery
@@ -154,13 +188,13 @@ class Link:
         if self._page is not None and not self._asked:
             self._page.answer_cancelled()
 
-    def _start_opening(self, before: BridgeTab | None = None) -> asyncio.Task[None]:
+    def _start_opening(self, before: LinkedPage | None = None) -> asyncio.Task[None]:
         if self._opening is None:
             self._opening = asyncio.get_running_loop().create_task(self._open(before))
             self._opening.add_done_callback(self._opened)
         return self._opening
 
-    async def _open(self, before: BridgeTab | None) -> None:
+    async def _open(self, before: LinkedPage | None) -> None:
         if before is not None:
             await before.close()
         try:
@@ -184,7 +218,7 @@ class Link:
         if not task.cancelled() and (error := task.exception()):
             self.on_note(str(error))
 
-    async def _repeat(self, page: BridgeTab) -> None:
+    async def _repeat(self, page: LinkedPage) -> None:
         for message in self._beginning.messages():
             if "id" not in message:
                 page.send(payload.encode(message))

@@ -69,14 +69,17 @@ class Output:
 
     def write(self, text: str) -> None:
         """Write a line, in order. A client that leaves too much unread counts as gone."""
-        line = text.encode("utf-8", "surrogatepass") + b"\n"
+        self.write_bytes(text.encode("utf-8", "surrogatepass") + b"\n")
+
+    def write_bytes(self, data: bytes) -> None:
+        """Write bytes, as `write`."""
         if self.broken.done():
             return
-        if not self._unread.add(len(line)):
+        if not self._unread.add(len(data)):
             logger.error("The client does not read the messages sent to it: this program ends.")
             self._break()
             return
-        self._lines.put(line)
+        self._lines.put(data)
 
     async def flush(self) -> None:
         """Write what is still queued, and end. Does not wait for a client that has stopped reading."""

@@ -17,18 +17,22 @@ from mcpframe.kit.bridge.tab import ServerMessage
 logger = logging.getLogger(__name__)
 
 
-async def serve_stdio(open_page: OpenPage) -> None:
+async def serve_stdio(
+    open_page: OpenPage, *, program: str = "mcpframe bridge", again: str = "It is opened again."
+) -> None:
     """Bridge the standard streams until standard input ends, or standard output is closed.
 
     Args:
         open_page: opens the one page.
+        program: what the user has started.
+        again: what is said where a page that has ended is opened again.
 
     Raises:
         BridgeError: the page could not be opened at the start. Requests until then have been answered with an error.
     """
     async with standard_output() as output:
-        edge = _Edge(output)
-        link = Link(open_page, edge)
+        edge = _Edge(output, program)
+        link = Link(open_page, edge, again)
         reading = asyncio.create_task(_read_into(link, edge))
         opening = asyncio.create_task(link.open())
         try:
@@ -53,8 +57,9 @@ async def serve_stdio(open_page: OpenPage) -> None:
 class _Edge:
     """Writes the server's messages to standard output."""
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: Output, program: str) -> None:
         self._output = output
+        self._program = program
         self._delivered = asyncio.Event()
 
     def deliver(self, server_message: ServerMessage) -> None:
@@ -69,7 +74,7 @@ class _Edge:
 
     def note(self, text: str) -> None:
         """Show the user a message; clients show or log what a server writes to standard error."""
-        print(f"mcpframe bridge: {visible(text)}", file=sys.stderr, flush=True)
+        print(f"{self._program}: {visible(text)}", file=sys.stderr, flush=True)
 
     async def answered(self, link: Link) -> None:
         """Wait briefly until all requests are answered."""

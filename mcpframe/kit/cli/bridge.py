@@ -10,6 +10,7 @@ import typer
 
 from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.cli import hub as hubs
+from mcpframe.kit.cli import native as natives
 from mcpframe.kit.cli import options as opts
 
 if TYPE_CHECKING:
@@ -103,6 +104,10 @@ def install(
     ask: hubs.Ask = False,
     attach: hubs.Attach = None,
     headless: hubs.Headless = None,
+    native: natives.InstallNative = False,
+    http: natives.InstallHttp = False,
+    port: natives.InstallPort = natives.PORT,
+    extension_id: natives.ExtensionId = None,
 ) -> None:
     """Add a framed server, or the hub, to the configuration of MCP clients, after showing what changes.
 
@@ -113,14 +118,25 @@ def install(
         mcpframe install . --client vscode --name my-server --yes
 
         mcpframe install --hub --site https://shop.example --client cursor
+
+        mcpframe install --hub --native --client claude-desktop
     """
     from mcpframe.kit.bridge.bridgeable import check_for_install
-    from mcpframe.kit.bridge.client_configs import Places
+    from mcpframe.kit.bridge.client_configs import CLIENTS, Places
     from mcpframe.kit.bridge.install import plan
     from mcpframe.kit.bridge.tab import HOST_ORIGIN
 
     places = Places.here(project)
-    if hub:
+    if native:
+        if not hub or where or session or site or ask or attach or headless is not None:
+            raise typer.BadParameter(
+                "it goes with --hub, and without options of other browsers.", param_hint="--native"
+            )
+        natives.install(places, extension_id, profile, port if http else None, yes)
+        if client is None and not any(each.place(places).is_file() for each in CLIENTS):
+            return
+        command, usual = natives.client_command(), "mcpframe-hub"
+    elif hub:
         if session is not None:
             raise typer.BadParameter("the hub has no sessions.", param_hint="--session")
         hubs.check_choice(site or [], ask, attach, profile, headless)
@@ -145,6 +161,8 @@ def uninstall(
     client: Clients = None,
     project: InProject = Path(),
     yes: Yes = False,
+    native: natives.UninstallNative = False,
+    profile: Profile = None,
 ) -> None:
     """Remove a server that `mcpframe install` has added from the configuration of MCP clients.
 
@@ -159,6 +177,8 @@ def uninstall(
     from mcpframe.kit.bridge.install import installed, plan_removal
 
     places = Places.here(project)
+    if native and natives.uninstall(places, profile) and not any(name in installed(each, places) for each in CLIENTS):
+        return
     planned = [plan_removal(each, places, name) for each in _chosen(client, places)]
     changes = [change for change in planned if change]
     if not changes:

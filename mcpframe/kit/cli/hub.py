@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from mcpframe.kit.cli import native as natives
 from mcpframe.kit.cli import options as opts
 
 _SHORTEST_NAME, _USUAL_NAME = 40, 128
@@ -139,6 +140,8 @@ def hub(
             help="Write a browser extension that is a hub itself into a folder, for the sites of --site, and end.",
         ),
     ] = None,
+    native: natives.Native = False,
+    connect: natives.Connect = False,
 ) -> None:
     """Offer the tools of the pages in a browser, of MCP-B and of WebMCP, to any MCP client, over stdio or HTTP.
 
@@ -156,6 +159,10 @@ def hub(
 
         folder = build_extension(extension, sites=site or [], longest_name=longest_name, progress=step)
         out.print(f"{escape(str(folder))}: open chrome://extensions, switch on developer mode, and load it unpacked.")
+        return
+    if native or connect:
+        natives.check(native, connect, bool(pages or site or ask or attach or profile or log or headless is not None))
+        natives.run(native, port if http else None, allow_origin or [])
         return
     from mcpframe.kit.base.errors import BridgeError
     from mcpframe.kit.browser.chromium import has_display
