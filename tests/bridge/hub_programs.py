@@ -16,6 +16,7 @@ from typing import Any
 
 import anyio
 from mcp import Client
+from playwright.async_api import BrowserContext, async_playwright
 
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import find_node, install_locked
@@ -114,6 +115,18 @@ async def http_hub(*options: str) -> AsyncIterator[HubProgram]:
         status = await hub.ends(signal.SIGTERM)
     assert "Traceback" not in hub.errors, hub.errors
     assert is_ended or status == 0
+
+
+@asynccontextmanager
+async def user_browser(folder: Path) -> AsyncIterator[tuple[BrowserContext, str]]:
+    """Run a Chromium of a user; yield its tabs, and the address of its DevTools."""
+    launched = launch_options(ensure_chromium())
+    launched["args"] = [*launched["args"], "--remote-debugging-port=0", "--enable-features=WebMCP"]
+    async with async_playwright() as playwright:
+        context = await playwright.chromium.launch_persistent_context(str(folder), headless=True, **launched)
+        port = (folder / "DevToolsActivePort").read_text().splitlines()[0]
+        yield context, f"http://127.0.0.1:{port}"
+        await context.close()
 
 
 class UserBrowser:

@@ -7,19 +7,29 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import pytest
 from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from playwright.async_api import BrowserContext, Error, Page, async_playwright
+from playwright.async_api import BrowserContext, Error, Page
 
-from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from tests.bridge.hub_pages import Site, hub_site
-from tests.bridge.hub_programs import BOARD, COMMAND, SHOP, happens, has, http_hub, in_tab, no_browser_left, text
+from tests.bridge.hub_programs import (
+    BOARD,
+    COMMAND,
+    SHOP,
+    happens,
+    has,
+    http_hub,
+    in_tab,
+    no_browser_left,
+    text,
+    user_browser,
+)
 from tests.bridge.programs import INITIALIZE, PATIENCE, ROOT, environment, processes_with
 
 
@@ -110,18 +120,6 @@ async def test_a_hub_that_ends_in_mid_call_takes_its_browser_along(site: Site, t
     assert b"Traceback" not in errors
     assert process.returncode == (-end if end == signal.SIGKILL else 0)
     await no_browser_left(profile)
-
-
-@asynccontextmanager
-async def user_browser(folder: Path) -> AsyncIterator[tuple[BrowserContext, str]]:
-    """Run a Chromium of a user; yield its tabs, and the address of its DevTools."""
-    launched = launch_options(ensure_chromium())
-    launched["args"] = [*launched["args"], "--remote-debugging-port=0", "--enable-features=WebMCP"]
-    async with async_playwright() as playwright:
-        context = await playwright.chromium.launch_persistent_context(str(folder), headless=True, **launched)
-        port = (folder / "DevToolsActivePort").read_text().splitlines()[0]
-        yield context, f"http://127.0.0.1:{port}"
-        await context.close()
 
 
 async def opened(context: BrowserContext, url: str) -> Page:

@@ -45,7 +45,8 @@ class HubOptions:
     Attributes:
         longest_name: The longest name of a tool; 64 where clients demand it.
         request_seconds: How long a tab may take for a call, or between two messages about its progress.
-        connect_seconds: How long a tab that was opened, or is loaded again, may take to register its tools.
+        connect_seconds: How long a tab that is connected may take to register the tool that is called.
+        start_seconds: How long a tab that was opened, or is loaded again, may take to register its first tools.
         load_seconds: How long a tab may take to load.
         load_retries: How often loading is tried again.
         retry_seconds: How long to wait before that.
@@ -57,6 +58,7 @@ class HubOptions:
     longest_name: int = LONGEST_NAME
     request_seconds: float = 10.0
     connect_seconds: float = 2.0
+    start_seconds: float = 2.0
     load_seconds: float = 30.0
     load_retries: int = 3
     retry_seconds: float = 1.0
@@ -226,7 +228,7 @@ class Hub:
         if key.tab is not None:
             entry = self._with_tool(key.tab, key)
             if entry is None and await self._is_open(key.tab, key.domain):
-                entry = await self._until(lambda: self._with_tool(key.tab, key), self._options.connect_seconds)
+                entry = await self._reloaded(key.tab, key)
             if entry is not None:
                 return entry
             if key.tool not in self._storage.tools(key.domain):
@@ -234,6 +236,16 @@ class Hub:
         active = await self._active()
         # From here to the sending of the call nothing else runs: the tab is there.
         return best_tab(self._registry.with_tool(key.domain, key.tool), active) or await self._opened(key)
+
+    async def _reloaded(self, tab: int, key: ToolKey) -> TabEntry | None:
+        """Return a tab that is loaded again and has a tool; None where it is not there in time."""
+        if await self._until(lambda: self._connected(tab, key.domain), self._options.start_seconds) is None:
+            return None
+        return await self._until(lambda: self._with_tool(tab, key), self._options.connect_seconds)
+
+    def _connected(self, tab: int, domain: str) -> TabEntry | None:
+        entry = self._registry.tab(tab)
+        return entry if entry is not None and entry.domain == domain and entry.tools else None
 
     def _with_tool(self, tab: int | None, key: ToolKey) -> TabEntry | None:
         entry = self._registry.tab(tab) if tab is not None else None
@@ -261,13 +273,8 @@ class Hub:
         outcome: tuple[int, float] | TabFailed = TabNotFound("The hub has ended.")
         try:
             tab = await self._load(domain)
-            outcome = (tab, self._clock.now() + self._options.connect_seconds)
-
-            def connected() -> TabEntry | None:
-                entry = self._registry.tab(tab)
-                return entry if entry is not None and entry.domain == domain and entry.tools else None
-
-            await self._until(connected, self._options.connect_seconds)
+            entry = await self._until(lambda: self._connected(tab, domain), self._options.start_seconds)
+            outcome = (tab, self._clock.now() + (self._options.connect_seconds if entry is not None else 0.0))
         except TabFailed as error:
             outcome = error
         finally:

@@ -32,6 +32,9 @@ from mcpframe.kit.hub.tabs import BrowserTabs
 
 log = logging.getLogger(__name__)
 
+_START_SECONDS = 20.0
+"""Pages in Python take seconds to start where a machine is slow."""
+
 
 @dataclass(frozen=True)
 class HubSettings:
@@ -135,7 +138,9 @@ async def _main(
     transport = PortTransport(clock)
     tabs = BrowserTabs(browser, transport, clock, allows)
     consents = Consent(BrowserAsks(tabs)) if settings.ask else None
-    options = HubOptions(longest_name=settings.longest_name, allows=allows, consents=consents)
+    options = HubOptions(
+        longest_name=settings.longest_name, start_seconds=_START_SECONDS, allows=allows, consents=consents
+    )
     hub = Hub(transport, tabs, store, clock, options)
     tabs.on_active = hub.activated
     server = HubServer(hub, version=version("mcpframe"))

@@ -17,6 +17,7 @@ from mcpframe.frame.hub.errors import (
     TabNotFound,
     UnknownTool,
 )
+from mcpframe.frame.hub.hub import HubOptions
 from mcpframe.frame.hub.messages import CallCancelled, ToolProgress
 from mcpframe.frame.hub.registry import TabEntry
 from mcpframe.frame.hub.routing import address_for, best_tab
@@ -254,6 +255,20 @@ async def test_a_tab_that_is_being_loaded_again_is_waited_for() -> None:
         calling = world.calling(DOMAIN + "tab1_add")
         await world.clock.pass_(2)
         await failure(calling, TabNotFound)
+
+
+async def test_pages_that_take_long_to_start_may_be_given_more_time_than_a_tool_that_is_not_there() -> None:
+    async with hub_world(HubOptions(start_seconds=20)) as world:
+        world.page(1, SHOP, tool("add"), tool("buy")).ends()
+        adding, buying = (world.calling(f"{DOMAIN}tab1_{name}") for name in ("add", "buy"))
+        await world.clock.pass_(19)
+        port = world.page(1, SHOP, tool("add"))
+        await settled()
+        port.answers(text_result("back"))
+        assert await adding == text_result("back")
+        assert not buying.done()
+        await world.clock.pass_(2)
+        await failure(buying, TabNotFound)
 
 
 async def test_a_call_whose_tab_ends_is_not_repeated() -> None:

@@ -1,0 +1,139 @@
+"""The templates for hubs, each in two tabs of a user's browser, with a Python client over stdio and others over HTTP.
+
+Two hubs are attached to the browser, one for each client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from playwright.async_api import Page, expect
+
+from mcpframe.kit.base.data import templates_dir
+from mcpframe.kit.bundle import build
+from mcpframe.kit.web.serve import serve_folder
+from tests.bridge.hub_programs import COMMAND, has, http_hub, in_tab, text, typescript_clients, user_browser
+from tests.bridge.programs import PATIENCE, ROOT, environment
+
+SHOP = [f"website_tool_shop_localhost_tab1_{name}" for name in ("find_products", "add_to_cart", "view_cart")]
+CART = [f"website_tool_shop_localhost_tab1_{name}" for name in ("set_quantity", "check_out")]
+BOARD = [f"website_tool_board_localhost_tab1_{name}" for name in ("list_notes", "add_note")]
+NOTES = [f"website_tool_board_localhost_tab1_{name}" for name in ("edit_note", "move_note", "remove_note")]
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port at which the built templates are served."""
+    folder = tmp_path_factory.mktemp("site")
+    for name, snapshot in (("shop", True), ("notes-board", False)):  # a page that starts fast, and one that does not
+        assert build(templates_dir() / name, folder, snapshot=snapshot).warnings == ()
+    with serve_folder(folder) as served:
+        yield served.port
+
+
+async def test_two_tabs_of_a_shop_and_two_of_a_board(port: int, tmp_path: Path) -> None:
+    shop, board = f"http://shop.localhost:{port}", f"http://board.localhost:{port}"
+    sites = ["--site", shop, "--site", board]
+    async with user_browser(tmp_path) as (context, devtools), http_hub("--attach", devtools, *sites) as hub:
+        server = StdioServerParameters(
+            command=COMMAND[0], args=[*COMMAND[1:], "--attach", devtools, *sites], env=environment(), cwd=ROOT
+        )
+        async with (
+            Client(stdio_client(server), cache=None) as python,
+            typescript_clients(hub.address, "modern", "sdk1") as typescript,
+        ):
+            open_tools: list[str] = []
+
+            async def are_offered(*tools: str) -> None:
+                await has(python, *tools)
+                await typescript.have(*tools)
+
+            async def opened(url: str, *tools: str) -> Page:
+                page = await context.new_page()
+                await page.goto(url)
+                open_tools.extend(tools)
+                await are_offered(*open_tools)
+                return page
+
+            async def call(tool: str, **arguments: Any) -> Any:
+                with anyio.fail_after(PATIENCE):
+                    result = await python.call_tool(tool, arguments)
+                assert not result.is_error, result.content
+                return result
+
+            first = await opened(f"{shop}/shop/", *SHOP)
+            second = await opened(f"{shop}/shop/", *in_tab(2, SHOP))
+            board_1 = await opened(f"{board}/notes-board/", *BOARD)
+            board_2 = await opened(f"{board}/notes-board/", *in_tab(2, BOARD))
+
+            # Into the cart of the right tab, and only there.
+            _, add, view = in_tab(2, SHOP)
+            change, check_out = in_tab(2, CART)
+            added = await call(add, product="assam", quantity=2)
+            assert added.structured_content["total"] == 1380
+            await are_offered(*open_tools, change, check_out)
+            await expect(second.get_by_role("list", name="Cart")).to_contain_text("Assam")
+            await expect(second.get_by_role("status")).to_contain_text("Added 2 Assam")
+            await expect(first.get_by_text("Nothing in it yet")).to_be_visible()
+            assert (await call(SHOP[2])).structured_content == {"lines": [], "total": 0}
+            changed = await typescript.call("modern", change, product="assam", quantity=1)
+            assert changed["result"]["structuredContent"]["total"] == 690
+
+            # What the person does changes the tools as well.
+            await first.get_by_role("button", name="Add Sencha").click()
+            await are_offered(*open_tools, *CART, change, check_out)
+            await first.get_by_role("button", name="One less Sencha").click()
+            await are_offered(*open_tools, change, check_out)
+
+            # A reload in mid-call: nothing was bought, and the cart is still there.
+            calling = asyncio.ensure_future(python.call_tool(check_out, {}))
+            await expect(second.get_by_role("dialog")).to_contain_text("Assam")
+            await second.reload()
+            with anyio.fail_after(PATIENCE):
+                [left] = await asyncio.gather(calling, return_exceptions=True)
+            if isinstance(left, MCPError):
+                assert left.error.data["reason"] == "TabClosed"
+            else:
+                assert left.is_error  # the page's own answer, as it was left
+            assert (await call(view)).structured_content["total"] == 690
+            await are_offered(*open_tools, change, check_out)
+            _, buying = typescript.calling("sdk1", check_out)
+            await second.get_by_role("dialog").get_by_role("button", name="Buy").click()
+            with anyio.fail_after(PATIENCE):
+                assert (await buying)["result"]["content"][0]["text"] == "Ordered for € 6.90."
+            await are_offered(*open_tools)
+
+            # All tabs of the board have the same notes.
+            await call(BOARD[1], text="Buy milk")
+            await are_offered(*open_tools, *NOTES, *in_tab(2, NOTES))
+            move = in_tab(2, NOTES)[1]
+            assert "error" not in await typescript.call("modern", move, note=1, column="Done")
+            for page in (board_1, board_2):
+                await expect(page.get_by_role("list", name="Done")).to_contain_text("Buy milk")
+
+            # A tab that is closed, the last one of its site, and one that a cached tool brings back.
+            calling = asyncio.ensure_future(python.call_tool(CART[1], {}))
+            with anyio.fail_after(PATIENCE), suppress(MCPError):
+                assert (await calling).is_error  # the cart is empty
+            await board_1.close()
+            await are_offered(*SHOP, *in_tab(2, SHOP), *in_tab(2, [*BOARD, *NOTES]))
+            await board_2.close()
+            await first.close()
+            cached = "website_tool_board_localhost_list_notes"
+            await are_offered(*in_tab(2, SHOP), cached)
+            async with context.expect_page() as opening:
+                _, listing = typescript.calling("modern", cached)
+            with anyio.fail_after(PATIENCE):
+                answer = await listing
+            assert "Buy milk" in str(answer["result"]["structuredContent"]), answer
+            await expect((await opening.value).get_by_role("list", name="Done")).to_contain_text("Buy milk")
+            await are_offered(*in_tab(2, SHOP), *in_tab(3, [*BOARD, *NOTES]))
+            assert "Buy milk" in text(await call(in_tab(3, BOARD)[0]))
