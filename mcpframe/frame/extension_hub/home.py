@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.core.origins import ANY, parse_allowed_origins
+from mcpframe.frame.core.origins import ANY, AllowedOrigins, parse_allowed_origins
 from mcpframe.frame.extension_hub.clients import PortClient
 from mcpframe.frame.extension_hub.runtime import ExtensionApi, ExtensionPort, Ports, Worker
 from mcpframe.frame.extension_hub.store import ExtensionStore
-from mcpframe.frame.extension_hub.tab_document import ExtensionPage
+from mcpframe.frame.extension_hub.tab_ports import TabPorts
 from mcpframe.frame.extension_hub.tabs import ExtensionTabs
 from mcpframe.frame.hub.hub import Hub, HubOptions
+from mcpframe.frame.hub.interfaces import Clock
 from mcpframe.frame.hub.loop_clock import LoopClock
 from mcpframe.frame.hub.names import LONGEST_NAME, origin_of
 from mcpframe.frame.hub.server import HubServer
@@ -57,12 +59,7 @@ async def serve(runtime: ExtensionApi) -> None:
         runtime: The extension.
     """
     settings = ExtensionSettings(**json.loads(await runtime.file(SETTINGS)))
-    worker = Worker(runtime)
-    home = ExtensionHub(runtime, worker, settings)
-    await home.load_sites()
-    async with home.hub.running(), home.server.running():
-        home.ports.listen()
-        home.hub.activated(await home.tabs.active())
+    async with ExtensionHub(runtime, settings, LoopClock()).running():
         await asyncio.Event().wait()
 
 
@@ -71,8 +68,8 @@ class ExtensionHub:
 
     Args:
         runtime: The extension.
-        worker: Its service worker.
         settings: What the build has set.
+        clock: The time.
 
     Attributes:
         hub: The core.
@@ -81,39 +78,49 @@ class ExtensionHub:
         ports: The extension's ports; others may serve more of them.
     """
 
-    def __init__(self, runtime: ExtensionApi, worker: Worker, settings: ExtensionSettings) -> None:
-        self._clock = LoopClock()
-        self._transport = PortTransport(self._clock)
-        self._worker = worker
+    def __init__(self, runtime: ExtensionApi, settings: ExtensionSettings, clock: Clock) -> None:
+        self._clock = clock
+        self._transport = PortTransport(clock)
+        worker = Worker(runtime, clock)
         self._store = ExtensionStore(worker)
         self._settings = settings
         self._allowed = parse_allowed_origins(settings.sites)
-        self._pages: dict[int, ExtensionPage] = {}
-        self._proxies: dict[int, ExtensionPort] = {}
+        self._tab_ports = TabPorts(self._transport, clock, self._allows)
         self._tasks: set[asyncio.Task[Any]] = set()
-        self.tabs = ExtensionTabs(worker, lambda tab: tab in self._pages or tab in self._proxies)
+        self.tabs = ExtensionTabs(worker, self._tab_ports.is_there)
         options = HubOptions(longest_name=settings.longest_name, allows=self._allows)
-        self.hub = Hub(self._transport, self.tabs, self._store, self._clock, options)
+        self.hub = Hub(self._transport, self.tabs, self._store, clock, options)
         self.server = HubServer(self.hub, version=settings.version)
         self.ports = Ports(runtime, self._on_event)
-        self.ports.serve(RELAY_PORT, self._take_page)
-        self.ports.serve(PROXY_PORT, self._take_proxy)
+        self.ports.serve(RELAY_PORT, self._tab_ports.take_page)
+        self.ports.serve(PROXY_PORT, self._tab_ports.take_proxy)
         self.ports.serve(CLIENT_PORT, self._take_client)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve pages and clients for as long as the block lasts."""
+        await self.load_sites()
+        async with self.hub.running(), self.server.running():
+            self.ports.listen()
+            self._run(self._activated())
+            yield
 
     def _allows(self, url: str) -> bool:
         return origin_of(url) in self._allowed
 
     async def load_sites(self) -> None:
-        """Read the user's own list of origins, which counts in the place of the build's."""
+        """Read the user's own list of origins, which counts in the place of the build's.
+
+        Raises:
+            TabLoadError: It cannot be read.
+        """
+        text = await self._store.get(SITES_KEY)
         try:
-            text = await self._store.get(SITES_KEY)
             self._allowed = parse_allowed_origins(json.loads(text) if text else self._settings.sites)
         except (OriginError, ValueError, TypeError) as error:
-            log.warning("The list of sites that is stored cannot be used: %s", error)
-            self._allowed = parse_allowed_origins(self._settings.sites)
-        for page in list(self._pages.values()):
-            if not self._allows(page.url):
-                self._leave(page)
+            log.warning("The list of sites that is stored cannot be used, and no page is relayed: %s", error)
+            self._allowed = AllowedOrigins(frozenset())
+        self._tab_ports.check()
 
     # Events of the service worker
 
@@ -140,66 +147,8 @@ class ExtensionHub:
 
     # Ports
 
-    def _take_page(self, port: ExtensionPort) -> None:
-        sender = port.sender
-        if sender.tab is None or sender.frame != 0:
-            port.close()
-            return
-        tab, origin = sender.tab, origin_of(sender.url)
-        page = ExtensionPage(port, origin, self._transport, self._clock)
-        if sender.origin != origin or not self._allows(sender.url):
-            self._leave(page)  # also a sandboxed document, whose origin is opaque
-            return
-        self._pages[tab] = page
-
-        def closed() -> None:
-            page.end()
-            if self._pages.get(tab) is page:
-                del self._pages[tab]
-
-        port.on_close = closed
-        if tab not in self._proxies:
-            page.start()
-
-    def _leave(self, page: ExtensionPage) -> None:
-        if self._pages.get(page.tab) is page:
-            del self._pages[page.tab]
-        page.leave()
-
-    def _take_proxy(self, port: ExtensionPort) -> None:
-        """Take a port of a content script of MCP-B, which relays its page itself."""
-        sender = port.sender
-        if sender.tab is None or sender.frame != 0 or not self._allows(sender.url):
-            port.close()
-            return
-        proxy = _Proxy(port, sender.tab, sender.url)
-        if (page := self._pages.get(sender.tab)) is not None:
-            page.end()
-        self._proxies[proxy.tab] = port
-        self._transport.connected(proxy)
-
-        def closed() -> None:
-            self._transport.closed(proxy)
-            if self._proxies.get(proxy.tab) is port:
-                del self._proxies[proxy.tab]
-                if (page := self._pages.get(proxy.tab)) is not None:
-                    page.start()
-
-        port.on_message = lambda text: self._transport.received(proxy, text)
-        port.on_close = closed
-
     def _take_client(self, port: ExtensionPort) -> None:
         if port.sender.tab is not None and not port.sender.url.startswith("chrome-extension://"):
             port.close()  # a content script is as much as its page
             return
         PortClient(port, self.server).start()
-
-
-class _Proxy:
-    """A port of MCP-B, as the hub's transport has it."""
-
-    def __init__(self, port: ExtensionPort, tab: int, url: str) -> None:
-        self.tab = tab
-        self.url = url
-        self.post = port.post
-        self.close = port.close

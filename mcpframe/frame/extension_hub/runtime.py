@@ -11,6 +11,7 @@ from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.hub import messages
 from mcpframe.frame.hub.errors import TabLoadError
+from mcpframe.frame.hub.interfaces import Clock
 
 WORKER_SECONDS = 10.0
 """How long the service worker may take, which may have to be started for it."""
@@ -61,10 +62,12 @@ class Worker:
 
     Args:
         runtime: The extension.
+        clock: The time.
     """
 
-    def __init__(self, runtime: ExtensionApi) -> None:
+    def __init__(self, runtime: ExtensionApi, clock: Clock) -> None:
         self._runtime = runtime
+        self._clock = clock
 
     async def ask(self, call: str, **more: Any) -> Any:
         """Return what one of the worker's calls returns.
@@ -72,10 +75,18 @@ class Worker:
         Raises:
             TabLoadError: It fails, or the worker does not answer in time.
         """
+        asking = asyncio.ensure_future(self._runtime.ask(payload.encode({"call": call, **more})))
+        stop_timer = self._clock.call_later(WORKER_SECONDS, asking.cancel)
         try:
-            async with asyncio.timeout(WORKER_SECONDS):
-                answer = messages.parse(await self._runtime.ask(payload.encode({"call": call, **more})))
-        except (OSError, TimeoutError, MessageError) as error:
+            await asyncio.wait({asking})
+        finally:
+            stop_timer()
+            asking.cancel()
+        if asking.cancelled():
+            raise TabLoadError(f"The extension's service worker did not answer within {WORKER_SECONDS:g} s.")
+        try:
+            answer = messages.parse(asking.result())
+        except (OSError, MessageError) as error:
             raise TabLoadError(f"The extension's service worker does not answer: {error}") from error
         if not isinstance(answer, dict) or "error" in answer:
             reason = answer.get("error") if isinstance(answer, dict) else "no answer"

@@ -34,14 +34,14 @@ class ExtensionPage:
 
     Args:
         port: The content script's.
+        tab: The tab.
         origin: The page's origin, as the browser has it.
         transport: The hub's.
         clock: The time.
     """
 
-    def __init__(self, port: ExtensionPort, origin: str, transport: PortTransport, clock: Clock) -> None:
-        assert port.sender.tab is not None
-        self.tab: int = port.sender.tab
+    def __init__(self, port: ExtensionPort, tab: int, origin: str, transport: PortTransport, clock: Clock) -> None:
+        self.tab = tab
         self.url = port.sender.url
         self._port = port
         self._origin = origin
@@ -68,7 +68,7 @@ class ExtensionPage:
     def leave(self) -> None:
         """Have the content script leave the page, and not come back."""
         self._call("leave")
-        self.end()
+        self.close()
 
     # `TabPort`
 

@@ -1,0 +1,217 @@
+"""The hub in an extension: who is served at which port, and what the service worker does for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from mcpframe.frame.extension_hub.home import SITES_KEY, ExtensionHub, ExtensionSettings
+from mcpframe.frame.extension_hub.runtime import WORKER_SECONDS
+from mcpframe.frame.hub.errors import TabClosed, TabLoadError
+from tests.support.fake_extension import ID, FakeExtension, FarEnd
+from tests.support.fake_hub import FakeClock, settled, text_result, tool
+
+pytestmark = pytest.mark.anyio
+SHOP = "https://shop.example/cart"
+PROXY = "mcp-content-script-proxy"
+ADD = "website_tool_shop_example_tab1_add"
+CART = "website_tool_shop_example_cart"
+LEAVE = {"half": "page", "call": "leave", "arguments": []}
+
+
+class World:
+    def __init__(self, extension: FakeExtension, **settings: Any) -> None:
+        self.extension = extension
+        self.clock = FakeClock()
+        self.home = ExtensionHub(extension, ExtensionSettings(**settings), self.clock)
+
+    @property
+    def names(self) -> set[str]:
+        return {each["name"] for each in self.home.hub.definitions}
+
+    def proxied(self, tab: int, *tools: dict[str, Any], url: str = SHOP) -> FarEnd:
+        """Connect a content script of MCP-B that registers tools."""
+        end = self.extension.connect_page(tab, url, PROXY)
+        end.post({"type": "register-tools", "tools": list(tools), "tabUrl": url})
+        return end
+
+
+@asynccontextmanager
+async def world(extension: FakeExtension | None = None, **settings: Any) -> AsyncIterator[World]:
+    made = World(extension or FakeExtension(), **settings)
+    async with made.home.running():
+        await settled()
+        yield made
+    assert not made.clock.pending
+
+
+async def answered(end: FarEnd, text: str) -> None:
+    """Answer the last call that a content script of MCP-B has got."""
+    await settled()
+    message = end.heard[-1]
+    assert message["type"] == "execute-tool"
+    end.post(
+        {
+            "type": "tool-result",
+            "requestId": message["requestId"],
+            "data": {"success": True, "payload": text_result(text)},
+        }
+    )
+    await settled()
+
+
+async def test_a_content_script_of_mcp_b_is_served() -> None:
+    async with world() as here:
+        end = here.proxied(7, tool("add"))
+        assert here.names == {ADD}
+        calling = asyncio.ensure_future(here.home.hub.call(ADD, {"a": 1}))
+        await answered(end, "2")
+        assert (end.heard[-1]["toolName"], end.heard[-1]["args"]) == ("add", {"a": 1})
+        assert await calling == text_result("2")
+        end.post({"type": "tools-updated", "tools": [tool("more")]})
+        end.post({"type": "keep-alive", "timestamp": 1})
+        await here.clock.pass_(1)
+        assert here.names == {ADD.replace("add", "more")}
+        calling = asyncio.ensure_future(here.home.hub.call(ADD.replace("add", "more"), {}))
+        await settled()
+        end.close()
+        with pytest.raises(TabClosed):
+            await calling
+        assert not here.names
+
+
+@pytest.mark.parametrize(
+    "sender",
+    [
+        {"frame": 3},
+        {"origin": "null"},
+        {"url": "https://evil.example/"},
+        {"url": "data:text/html,x", "origin": "null"},
+        {"tab": None},
+    ],
+    ids=["frame", "sandboxed", "other origin", "no origin", "no tab"],
+)
+@pytest.mark.parametrize("name", [PROXY, "mcpframe-relay"])
+async def test_pages_that_are_not_allowed_are_left(name: str, sender: dict[str, Any]) -> None:
+    async with world(sites=["https://shop.example"]) as here:
+        end = here.extension.connect(
+            name, **{"id": ID, "tab": 7, "frame": 0, "url": SHOP, "origin": "https://shop.example", **sender}
+        )
+        end.post({"type": "register-tools", "tools": [tool("add")]})
+        await here.clock.pass_(1)
+        assert not here.names
+        assert end.is_closed
+
+
+@pytest.mark.parametrize(
+    ("name", "external"), [("else", False), ("mcpframe-relay", True), (PROXY, True)], ids=["name", "relay", "proxy"]
+)
+async def test_ports_for_nobody_are_closed(name: str, external: bool) -> None:
+    async with world() as here:
+        assert here.extension.connect(name, external=external, id=ID, tab=7, frame=0, url=SHOP).is_closed
+
+
+async def test_a_content_script_is_no_client() -> None:
+    async with world() as here:
+        assert here.extension.connect_page(7, SHOP, "mcp").is_closed
+        client = here.extension.connect("mcp", id=ID, url=f"chrome-extension://{ID}/popup.html")
+        client.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+        client.post({"jsonrpc": "2.0", "id": 2, "method": 3})
+        client.post({"type": "keep-alive", "timestamp": 1})
+        await settled()
+        assert {each["id"] for each in client.heard} == {1, 2}
+        client.close()
+        await settled()
+
+
+async def test_the_list_of_the_user_counts() -> None:
+    extension = FakeExtension()
+    extension.store[SITES_KEY] = json.dumps(["https://shop.example"])
+    async with world(extension) as here:
+        kept = here.proxied(1, tool("add"))
+        other = here.proxied(2, tool("add"), url="https://other.example/")
+        assert here.names == {ADD}
+        assert other.is_closed
+        for stored in (["https://other.example"], "no list", ["no origin"]):
+            extension.store[SITES_KEY] = json.dumps(stored)
+            extension.event("stored", keys=[SITES_KEY])
+            await settled()
+            assert kept.is_closed
+            assert not here.names
+            assert extension.connect_page(1, SHOP, PROXY).is_closed
+        here.proxied(2, tool("add"), url="https://other.example/")
+
+
+@pytest.mark.parametrize("happens", ["complete", "removed", "error page", "nothing"])
+@pytest.mark.parametrize("early", [True, False], ids=["early", "later"])
+async def test_a_cached_tool_opens_a_tab(happens: str, early: bool) -> None:
+    async with world() as here:
+        extension = here.extension
+        here.proxied(1, tool("cart", cache=True)).close()
+        assert here.names == {CART}
+        ends: list[FarEnd] = []
+
+        def load(tab: int) -> None:
+            if happens == "complete":
+                ends.append(here.proxied(tab, tool("cart", cache=True), url=extension.tabs[tab]))
+            if happens == "removed":
+                extension.event("removed", tab=tab)
+            elif happens != "nothing":
+                extension.event("updated", tab=tab, status="loading")
+                extension.event("updated", tab=tab, status="complete")
+
+        def later(tab: int) -> None:
+            here.clock.call_later(3, lambda: load(tab))
+
+        extension.on_open = load if early else later
+        calling = asyncio.ensure_future(here.home.hub.call(CART, {}))
+        await here.clock.pass_(5)
+        if happens == "complete":
+            [end] = ends
+            await answered(end, "empty")
+            assert await calling == text_result("empty")
+            return
+        await here.clock.pass_(1000)
+        with pytest.raises(TabLoadError):
+            await calling
+        assert extension.asked.count("open") == 4  # with three more tries
+
+
+async def test_a_worker_that_does_not_answer_is_an_error() -> None:
+    async with world() as here:
+        here.proxied(1, tool("cart", cache=True)).close()
+        await settled()
+        here.extension.stops = True
+        calling = asyncio.ensure_future(here.home.hub.call(CART, {}))
+        await here.clock.pass_(10 * WORKER_SECONDS)
+        with pytest.raises(TabLoadError):
+            await calling
+        asking = asyncio.ensure_future(here.home.tabs.active())
+        await here.clock.pass_(WORKER_SECONDS)
+        with pytest.raises(TabLoadError):
+            await asking
+        here.extension.stops = False
+
+
+async def test_what_is_cached_is_stored_and_the_active_tab_is_followed() -> None:
+    extension = FakeExtension()
+    async with world(extension) as here:
+        end = here.proxied(1, tool("cart", cache=True))
+        here.proxied(2, tool("cart", cache=True))
+        extension.active = 2
+        extension.event("active")
+        await settled()
+        [description] = {each["description"] for each in here.home.hub.definitions}
+        assert "Tab 2 Active" in description
+        assert await here.home.tabs.list() == [1, 2]
+        assert await here.home.tabs.url(1) == SHOP
+        assert await here.home.tabs.url(3) is None
+        assert not end.is_closed
+    assert end.is_closed
+    async with world(extension) as here:
+        assert here.names == {CART}
