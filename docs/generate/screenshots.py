@@ -1,4 +1,4 @@
-"""Takes the README's pictures, light and dark: the inspector, and a view. `python3 build.py screenshots`."""
+"""Takes the README's pictures, light and dark: the inspector, a view, and the hub. `python3 build.py screenshots`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Literal
 
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
+from docs.generate.hub_picture import take_hub_picture
 from mcpframe.kit.base.data import checkout_dir, templates_dir
 from mcpframe.kit.base.progress import step
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.browser.host_tab import OFF
+from mcpframe.kit.bundle import build
 from mcpframe.kit.dev.inspector import serve_inspector
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.pairs import build_conversation
@@ -58,6 +60,18 @@ def main() -> None:
                     _set_up(page, IMAGES / f"inspector-setup-{scheme}.png")
                     page.goto(f"{origins['host']}/conversation/")
                     _show_view(page, IMAGES / f"view-{scheme}.png")
+    take_hub_pictures()
+
+
+def take_hub_pictures() -> None:
+    """Take those of the hub."""
+    with scratch("shop") as folder:
+        shop = build(templates_dir() / "shop", folder, progress=step)
+        with serve_folder(folder) as served:
+            for scheme in SCHEMES:
+                with step(f"Pictures of the hub, {scheme}"):
+                    address = f"http://shop.localhost:{served.port}/{shop.url_path}"
+                    take_hub_picture(address, scheme, IMAGES / f"hub-{scheme}.png")
 
 
 def _call(page: Page, image: Path) -> None:
