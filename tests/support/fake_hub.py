@@ -58,17 +58,25 @@ class FakeClock:
         """Have time pass: each timer is called at its time, and what it causes happens then."""
         await settled()
         end = self.seconds + seconds
+        while self.next_timer(end):
+            await settled()
+        await settled()
+
+    def next_timer(self, end: float) -> bool:
+        """Have time pass until the next timer, and call it; else until `end`. Returns whether there was one."""
         while self._timers and self._timers[0][0] <= end:
             due, number, callback = heapq.heappop(self._timers)
-            if number in self._stopped:
-                continue
-            self.since_1970 += max(0.0, due - self.seconds)
-            self.seconds = max(self.seconds, due)
-            callback()
-            await settled()
-        self.since_1970 += end - self.seconds
-        self.seconds = end
-        await settled()
+            if number not in self._stopped:
+                self._pass_until(due)
+                callback()
+                return True
+        self._pass_until(end)
+        return False
+
+    def _pass_until(self, time: float) -> None:
+        passed = max(0.0, time - self.seconds)
+        self.since_1970 += passed
+        self.seconds += passed
 
 
 async def settled() -> None:

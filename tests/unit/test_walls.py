@@ -113,6 +113,10 @@ def test_the_hub_has_no_clock_and_no_way_out(path: Path) -> None:
     ours = ("mcpframe.frame.hub.", "mcpframe.frame.core.")
     if path.name == "relay_window.py":  # joins the relay to a window
         ours += ("mcpframe.frame.session.", "mcpframe.frame.lines.", "mcpframe.frame.dialects.mcp_b.")
+    elif path.name == "app.py":  # joins the hub to a page
+        ours += ("mcpframe.frame.browser.app_tab.", "mcpframe.frame.compat.sdk")
+    elif path.name == "offering.py":  # joins it to a server object
+        ours += ("mcpframe.frame.server_module.",)
     elif path.name == "relay_tools.py":  # joins it to the tools of a document
         ours += ("mcpframe.frame.lines.", "mcpframe.frame.web_mcp.client.")
     assert all(module.startswith(ours) for module in modules if module.startswith("mcpframe"))

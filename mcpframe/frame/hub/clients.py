@@ -6,6 +6,7 @@ port closes, its session ends, and so do its calls.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 from collections.abc import AsyncIterator, Mapping
@@ -13,7 +14,6 @@ from contextlib import asynccontextmanager
 from typing import Any, Protocol, Self
 
 import anyio
-import anyio.abc
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
@@ -54,7 +54,9 @@ class HubClients:
         self._server = server
         self._most = most
         self._clients: dict[ClientPort, _Client] = {}
-        self._tasks: anyio.abc.TaskGroup | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        """Not a task group: a browser's events come outside of any task, where none can be used."""
+        self._runs = False
 
     def __len__(self) -> int:
         return len(self._clients)
@@ -62,23 +64,27 @@ class HubClients:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Serve clients for as long as the block lasts; its end closes all ports."""
-        async with anyio.create_task_group() as self._tasks:
-            try:
-                yield
-            finally:
-                for port in list(self._clients):
-                    self.closed(port)
-                    _guarded_close(port)
-                self._tasks.cancel_scope.cancel()
+        self._runs = True
+        try:
+            yield
+        finally:
+            self._runs = False
+            for port in list(self._clients):
+                self.closed(port)
+                _guarded_close(port)
+            if self._tasks:
+                await asyncio.wait(set(self._tasks))
 
     def connected(self, port: ClientPort) -> bool:
         """Take a new port, and return whether there was room for it; else it is closed."""
-        if self._tasks is None or len(self._clients) >= self._most:
+        if not self._runs or len(self._clients) >= self._most:
             log.warning(_BUSY.format(len(self._clients)))
             _guarded_close(port)
             return False
         client = self._clients[port] = _Client(port)
-        self._tasks.start_soon(self._serve, client)
+        client.task = asyncio.get_running_loop().create_task(self._serve(client))
+        self._tasks.add(client.task)
+        client.task.add_done_callback(lambda task: self._ended(client, task))
         return True
 
     def received(self, port: ClientPort, text: str) -> None:
@@ -94,18 +100,19 @@ class HubClients:
     def closed(self, port: ClientPort) -> None:
         """Note that a port has ended: its session ends, and its calls are cancelled."""
         if client := self._clients.pop(port, None):
-            client.scope.cancel()
+            client.cancel()
 
     async def _serve(self, client: _Client) -> None:
         try:
-            with client.scope:
-                await self._server.server.run(client.read, client, self._server.options)
+            await self._server.server.run(client.read, client, self._server.options)
         except Exception:  # one client must not end the others
             log.exception("The session of a client has failed.")
-        finally:
-            client.end()
-            if self._clients.pop(client.port, None) is not None:
-                _guarded_close(client.port)
+
+    def _ended(self, client: _Client, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        client.end()
+        if self._clients.pop(client.port, None) is not None:
+            _guarded_close(client.port)
 
 
 class _Client:
@@ -113,7 +120,7 @@ class _Client:
 
     def __init__(self, port: ClientPort) -> None:
         self.port = port
-        self.scope = anyio.CancelScope()
+        self.task: asyncio.Task[None] | None = None
         self._incoming, self.read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
         self._pending = jsonrpc.Pending(_MOST_PENDING)
 
@@ -143,6 +150,11 @@ class _Client:
         self._pending.answered(members)
         self._post(item.message.model_dump_json(by_alias=True, exclude_unset=True))
 
+    def cancel(self) -> None:
+        """End the session."""
+        if self.task is not None:
+            self.task.cancel()
+
     def end(self) -> None:
         """End the server's stream."""
         self._incoming.close()
@@ -168,7 +180,7 @@ class _Client:
             self.port.post(text)
         except Exception as error:  # noqa: BLE001  a port may raise anything
             log.debug("A client has gone: %s", error)
-            self.scope.cancel()
+            self.cancel()
 
 
 def _guarded_close(port: ClientPort) -> None:

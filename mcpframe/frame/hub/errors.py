@@ -5,6 +5,8 @@ McpFrameError
     ├── UnknownTool          no tool has this name, or had it lately
     ├── InvalidArguments     the arguments cannot be passed to a page: too large, too deep, or not JSON
     ├── CallDenied           the user has not allowed the call
+    ├── HubNotFound          in a page: no open tab of the app has the hub
+    ├── HubChanged           in a page: the tab that had the hub ended during the call
     └── TabFailed            no tab executed the call
         ├── TabNotFound      no tab has the tool, and none could be opened
         │   └── TabLoadError a tab was opened, but its page cannot be loaded
@@ -87,6 +89,34 @@ class CallDenied(HubError):
             tool: The tool's name in its page.
         """
         super().__init__(message, {"reason": "CallDenied", "origin": origin, "tool": tool})
+
+
+class HubNotFound(HubError):
+    """No open tab of the app has the hub. `data` has `reason`, and `mayHaveRun`, which is false."""
+
+    code = TAB_NOT_FOUND
+
+    def __init__(self, message: str) -> None:
+        """Describe the failure.
+
+        Args:
+            message: A sentence.
+        """
+        super().__init__(message, {"reason": "HubNotFound", "mayHaveRun": False})
+
+
+class HubChanged(HubError):
+    """The tab that had the hub has ended, or does not respond. `data` has `reason`, and `mayHaveRun`, which is true."""
+
+    code = TAB_NOT_FOUND
+
+    def __init__(self, message: str) -> None:
+        """Describe the failure.
+
+        Args:
+            message: A sentence.
+        """
+        super().__init__(message, {"reason": "HubChanged", "mayHaveRun": True})
 
 
 class TabFailed(HubError):

@@ -53,6 +53,7 @@ class HubOptions:
         most_sends: How often a call is sent at most, if its tab ends and its tool may be called again.
         allows: Whether the tools of a page are taken, by its address.
         consents: Asked before a call is sent; None for no need to ask.
+        own_numbers: Whether the tabs' ids are their numbers in names, as in a page, whose tabs are of one domain.
     """
 
     longest_name: int = LONGEST_NAME
@@ -65,6 +66,7 @@ class HubOptions:
     most_sends: int = 3
     allows: Callable[[str], bool] = lambda url: True
     consents: Consents | None = None
+    own_numbers: bool = False
 
 
 class Hub:
@@ -91,7 +93,8 @@ class Hub:
         self._tabs = tabs
         self._clock = clock
         self._storage = DomainToolStorage(storage, clock)
-        self._registry = ToolRegistry(self._storage, ToolNames(longest=self._options.longest_name))
+        names = ToolNames(longest=self._options.longest_name)
+        self._registry = ToolRegistry(self._storage, names, own_numbers=self._options.own_numbers)
         self._pace = Pace(clock, self._registered)
         self._on_change: dict[object, Callable[[], None]] = {}
         self._waiting: list[Callable[[], None]] = []

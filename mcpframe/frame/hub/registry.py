@@ -61,12 +61,13 @@ class ToolRegistry:
     Args:
         storage: The cached tools.
         names: The table of names.
+        own_numbers: Whether the ids of tabs are their numbers.
     """
 
-    def __init__(self, storage: DomainToolStorage, names: ToolNames) -> None:
+    def __init__(self, storage: DomainToolStorage, names: ToolNames, *, own_numbers: bool = False) -> None:
         self._storage = storage
         self._names = names
-        self._numbers = TabNumbers()
+        self._numbers = None if own_numbers else TabNumbers()
         self._tabs: dict[int, TabEntry] = {}
         self._by_domain: dict[str, dict[int, TabEntry]] = {}
         self._seen: dict[str, _DomainTools] = {}
@@ -127,7 +128,8 @@ class ToolRegistry:
             before = None
         if before is not None and before.tools == tools:
             tools, now = before.tools, before.updated  # the same objects: nothing is made anew
-        entry = TabEntry(tab, domain, url, self._numbers.number(domain, tab), tools, browser, now)
+        number = self._numbers.number(domain, tab) if self._numbers else tab
+        entry = TabEntry(tab, domain, url, number, tools, browser, now)
         self._tabs[tab] = self._by_domain.setdefault(domain, {})[tab] = entry
         touched.update(self._storage.put(domain, url, tools))
         return self._refresh(touched)

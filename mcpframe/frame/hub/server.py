@@ -21,6 +21,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ServerEvent, ToolsListChanged
+from mcp.shared.memory import create_client_server_memory_streams
 from pydantic import ValidationError
 
 from mcpframe.frame.hub.errors import HubError
@@ -225,6 +226,22 @@ class _Announcer:
         elif self._again:
             self._again = False
             self.hear(ToolsListChanged())
+
+
+@asynccontextmanager
+async def client_streams(server: HubServer) -> AsyncIterator[Any]:
+    """Serve a client in this process for as long as the block lasts.
+
+    Args:
+        server: The server, which is running.
+
+    Yields:
+        The client's `(read, write)`.
+    """
+    async with create_client_server_memory_streams() as (client, (read, write)), anyio.create_task_group() as tasks:
+        tasks.start_soon(server.server.run, read, write, server.options)
+        yield client
+        tasks.cancel_scope.cancel()
 
 
 def _failure(text: str) -> types.CallToolResult:

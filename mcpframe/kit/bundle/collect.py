@@ -49,9 +49,14 @@ _FOR_EXTENSIONS = frozenset(
     {"browser/extension_runtime.py"}
     | {f"extension_hub/{path.name}" for path in (_PACKAGE / "frame" / "extension_hub").glob("*.py")}
 )
+_FOR_APPS = frozenset(
+    {"browser/app_tab.py", "hub/app.py"}
+    | {f"hub/page/{path.name}" for path in (_PACKAGE / "frame/hub/page").glob("*.py")}
+)
 _FOR_RELAYS = frozenset({"lines.py", "web_mcp/client.py", "web_mcp/tools.py"})
 """Files of others that the relays of the hub use."""
 _EXTENSION_NAME = b"frame.extension_hub"
+_APP_NAME = b"frame.hub.app"
 _HUB_NAMES = (b"frame.hub", b"import hub", _EXTENSION_NAME)
 _FOR_PROGRAMS = frozenset({"console.py", "program_input.py", "program_loops.py"})
 _FOR_PROGRAMS_OF_MCP_2 = frozenset({"compat/mcp2_program.py"})
@@ -80,6 +85,7 @@ def own_files(
     hosts: bool = False,
     hub: bool = False,
     extension: bool = False,
+    app: bool = False,
     http: bool = False,
     world: bool = False,
     persists: bool = False,
@@ -98,6 +104,7 @@ def own_files(
         hosts: Whether the author's code may be a host of pages: see `may_host`.
         hub: Whether the author's code names the hub: see `names_hub`.
         extension: Whether it is the hub of an extension: see `names_extension`.
+        app: Whether it is a tab of an app with a hub: see `names_app`.
         http: Whether an HTTP library is in the bundle.
         world: Whether the server was written for a process.
         persists: Whether it has files that are kept.
@@ -117,6 +124,7 @@ def own_files(
         _FOR_HOSTS: hosts,
         _FOR_HUBS: hub,
         _FOR_EXTENSIONS: extension,
+        _FOR_APPS: app,
         _FOR_HTTP: http,
         _FOR_PROCESSES: world,
         _FOR_KEPT_FILES: persists,
@@ -124,7 +132,7 @@ def own_files(
         _FOR_WAITING: program or http or world,
     }
     unused = frozenset().union(*(files for files, is_used in used.items() if not is_used))
-    unused -= _FOR_RELAYS if extension else frozenset()
+    unused -= _FOR_RELAYS if extension or app else frozenset()
     ours = [path for path in sorted(frame.rglob("*.py")) if path.relative_to(frame).as_posix() not in unused]
     paths = [_PACKAGE / "__init__.py", *ours, *(sorted((_PACKAGE / "views").glob("*.py")) if views else ())]
     files = {f"mcpframe/{path.relative_to(_PACKAGE).as_posix()}": path.read_bytes() for path in paths}
@@ -166,6 +174,11 @@ def names_hub(author: Mapping[str, bytes]) -> bool:
 def names_extension(author: Mapping[str, bytes]) -> bool:
     """Return whether code names `mcpframe.frame.extension_hub`; see `names_hub`."""
     return any(path.endswith(".py") and _EXTENSION_NAME in data for path, data in author.items())
+
+
+def names_app(author: Mapping[str, bytes]) -> bool:
+    """Return whether code names `mcpframe.frame.hub.app`; see `names_hub`."""
+    return any(path.endswith(".py") and _APP_NAME in data for path, data in author.items())
 
 
 def _may_name(author: Mapping[str, bytes], *names: bytes) -> bool:

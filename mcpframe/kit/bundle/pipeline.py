@@ -23,6 +23,7 @@ from mcpframe.kit.bundle.collect import (
     may_have_views,
     may_host,
     may_wrap,
+    names_app,
     names_extension,
     names_hub,
     own_files,
@@ -247,6 +248,7 @@ def _own_files(project: Project, lock: Lock, author: Mapping[str, bytes], *, htt
     kinds = {"program": project.is_program, "fastmcp": lock.has_fastmcp, "wraps": may_wrap(author), "http": http}
     kinds |= {"world": project.world, "persists": bool(project.config.persist), "views": may_have_views(author)}
     kinds |= {"hosts": may_host(author), "hub": names_hub(author), "extension": names_extension(author)}
+    kinds["app"] = names_app(author)
     kinds["webmcp"] = project.config.kind == "server" and offers(project.config.dialects, "webmcp")
     left_out = modules_of((*project.config.leave_out, *lock.left_out))
     return own_files(number, sdk=lock.sdk, left_out=left_out, **kinds)

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.bundle.collect import author_files, may_have_views, may_host, may_wrap, names_hub, own_files
+from mcpframe.kit.bundle.collect import (
+    author_files,
+    may_have_views,
+    may_host,
+    may_wrap,
+    names_app,
+    names_hub,
+    own_files,
+)
 from mcpframe.kit.bundle.left_out import modules_of
 from mcpframe.kit.project.project import find_project
 
@@ -106,6 +114,24 @@ def test_the_hub_is_carried_where_the_author_names_it() -> None:
     only = set(own_files("1.2.3", hub=True)) - set(own_files("1.2.3"))
     assert all(path.startswith("mcpframe/frame/hub/") for path in only)
     assert "mcpframe/frame/hub/messages.py" in only
+
+
+def test_what_a_tab_of_an_app_needs_is_carried_where_the_author_names_it() -> None:
+    assert not names_app({"main.py": b"from mcpframe.frame.hub.hub import Hub"})
+    assert names_app({"main.py": b"from mcpframe.frame.hub.app import AppHub"})
+    code = (
+        "import sys; before = set(sys.modules)\n"
+        "from mcpframe.frame.hub import app\n"
+        "from mcpframe.frame.hub.page import leading, offering, remote\n"
+        "print(*(name for name in sys.modules if name.startswith('mcpframe') and name not in before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    carried = {path.removesuffix(".py").replace("/", ".") for path in own_files("1.2.3", hub=True, app=True)}
+    assert {module.removesuffix(".__init__") for module in carried} | {"mcpframe.frame.hub.page"} >= {
+        name for name in done.stdout.split() if f"{name}.__init__" not in carried
+    }
+    assert "mcpframe/frame/browser/app_tab.py" in own_files("1.2.3", hub=True, app=True)
+    assert not {path for path in own_files("1.2.3", hub=True) if "/page/" in path or "app_tab" in path}
 
 
 def test_the_modules_that_the_author_leaves_out_are_told_to_the_page() -> None:

@@ -1,0 +1,199 @@
+"""A tab of an app of several: broadcast channels, Web Locks, and what becomes of the page (`hub.page.place`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import js
+from pyodide.ffi import JsException, JsProxy, create_proxy, to_js
+
+from mcpframe.frame.core.errors import StateError
+from mcpframe.frame.hub.loop_clock import LoopClock
+
+_new_object = js.Object.fromEntries
+
+
+class BrowserChannel:
+    """A broadcast channel (`hub.page.place.TabChannel`).
+
+    Args:
+        name: Its name.
+        heard: Called with each text.
+    """
+
+    def __init__(self, name: str, heard: Callable[[str], None]) -> None:
+        own = js.origin
+
+        def on_message(event: Any) -> None:
+            if event.origin == own and isinstance(event.data, str):
+                heard(event.data)
+
+        self._channel = js.BroadcastChannel.new(name)
+        self._listener = create_proxy(on_message)
+        self._channel.addEventListener("message", self._listener)
+
+    def post(self, text: str) -> None:
+        """As `TabChannel.post`."""
+        if self._listener is not None:
+            self._channel.postMessage(text)
+
+    def close(self) -> None:
+        """As `TabChannel.close`."""
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            self._channel.removeEventListener("message", listener)
+            self._channel.close()
+            listener.destroy()
+
+
+class BrowserTab:
+    """This page's browser (`hub.page.place.TabPlace`).
+
+    Raises:
+        StateError: It has no Web Locks or no broadcast channels.
+    """
+
+    def __init__(self) -> None:
+        locks = getattr(js.navigator, "locks", None)
+        if not isinstance(locks, JsProxy) or not hasattr(js, "BroadcastChannel"):
+            raise StateError(
+                "An app's hub needs Web Locks and broadcast channels, which this page has not: serve it over https, or "
+                "from localhost."
+            )
+        self._locks = locks
+        self.clock = LoopClock()
+        self.store = _LocalTexts()
+
+    @property
+    def url(self) -> str:
+        """As `TabPlace.url`."""
+        return str(js.location.href)
+
+    @property
+    def window_name(self) -> str:
+        """As `TabPlace.window_name`."""
+        return str(js.self.name)
+
+    def channel(self, name: str, heard: Callable[[str], None]) -> BrowserChannel:
+        """As `TabPlace.channel`."""
+        return BrowserChannel(name, heard)
+
+    def lock(
+        self,
+        name: str,
+        held: Callable[[], None],
+        lost: Callable[[], None],
+        *,
+        shared: bool = False,
+        steal: bool = False,
+    ) -> Callable[[], None]:
+        """As `TabPlace.lock`."""
+        released = js.Promise.withResolvers()
+        giving_up = js.AbortController.new()
+        is_over = False
+
+        def granted(_: Any) -> Any:
+            if is_over:
+                return None
+            held()
+            return released.promise
+
+        def failed(_: Any) -> None:
+            if not is_over:
+                lost()
+
+        def ended() -> None:
+            callback.destroy()
+
+        callback = create_proxy(granted)
+        # A lock that is stolen cannot be waited for with a signal.
+        more = {"steal": True} if steal else {"signal": giving_up.signal}
+        options = to_js({"mode": "shared" if shared else "exclusive", **more}, dict_converter=_new_object)
+        self._locks.request(name, options, callback).then(None, failed).finally_(ended)
+
+        def release() -> None:
+            nonlocal is_over
+            is_over = True
+            giving_up.abort()
+            released.resolve()
+
+        return release
+
+    def remembered(self, key: str) -> str | None:
+        """As `TabPlace.remembered`."""
+        return _get("sessionStorage", key)
+
+    def remember(self, key: str, value: str) -> None:
+        """As `TabPlace.remember`."""
+        _set("sessionStorage", key, value)
+
+    def noted(self, key: str) -> str | None:
+        """As `TabPlace.noted`."""
+        return _get("localStorage", key)
+
+    def note(self, key: str, value: str) -> None:
+        """As `TabPlace.note`."""
+        _set("localStorage", key, value)
+
+    def is_seen(self) -> bool:
+        """As `TabPlace.is_seen`."""
+        return js.document.visibilityState == "visible" and bool(js.document.hasFocus())
+
+    def watch(self, seen: Callable[[], None], away: Callable[[], None], back: Callable[[], None]) -> Callable[[], None]:
+        """As `TabPlace.watch`."""
+
+        def on_event(event: Any) -> None:
+            # A page that is kept for the way back (`persisted`) runs no more, as one that is frozen.
+            if event.type in ("freeze", "pagehide"):
+                away()
+            elif event.type == "resume" or (event.type == "pageshow" and event.persisted):
+                back()
+            elif event.type != "pageshow":
+                seen()
+
+        proxy = create_proxy(on_event)
+        places = [(js.document, name) for name in ("freeze", "resume", "visibilitychange")]
+        places += [(js.window, name) for name in ("pagehide", "pageshow", "focus", "blur")]
+        for target, name in places:
+            target.addEventListener(name, proxy)
+
+        def stop() -> None:
+            for target, name in places:
+                target.removeEventListener(name, proxy)
+            proxy.destroy()
+
+        return stop
+
+    def open(self, url: str, name: str) -> bool:
+        """As `TabPlace.open`."""
+        return isinstance(js.open(url, name), JsProxy)
+
+
+class _LocalTexts:
+    """`hub.interfaces.KeyValues` in the storage that all tabs share."""
+
+    async def get(self, key: str) -> str | None:
+        return _get("localStorage", key)
+
+    async def set(self, key: str, value: str) -> None:
+        js.localStorage.setItem(key, value)
+
+    async def delete(self, key: str) -> None:
+        js.localStorage.removeItem(key)
+
+    async def keys(self) -> Sequence[str]:
+        return [str(key) for key in js.Object.keys(js.localStorage)]
+
+
+def _get(storage: str, key: str) -> str | None:
+    with suppress(JsException, AttributeError):  # a sandbox has no storage
+        found = getattr(js, storage).getItem(key)
+        return found if isinstance(found, str) else None
+    return None
+
+
+def _set(storage: str, key: str, value: str) -> None:
+    with suppress(JsException, AttributeError):
+        getattr(js, storage).setItem(key, value)
