@@ -361,6 +361,19 @@ def test_a_browser_that_crashes_is_tried_again_now_and_by_the_next_build(
     assert built(adder, tmp_path, changed).unchanged
 
 
+def test_who_may_embed_the_page_changes_nothing_in_it(
+    adder: Adder, stateful: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [taken] = (stateful / "adder").glob("snapshot.*.bin")
+    project = write_project(tmp_path / "project", server=SERVER, lock=adder.lock)
+    monkeypatch.setattr(snapshot_page.Chromium, "_opened", lambda _: pytest.fail("it opens a page"))
+    for number, host in enumerate(("https://canary.example", "http://localhost:8001")):
+        result = build(project, tmp_path / str(number), allowed_origins=[host])
+        [path] = result.folder.glob("snapshot.*.bin")
+        assert path.read_bytes() == taken.read_bytes()
+        assert f'"allowed_origins":["{host}"]' in (result.folder / "index.html").read_text()
+
+
 def test_the_browser_reaches_nothing_but_its_page(adder: Adder, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
@@ -394,7 +407,7 @@ if hasattr(js, "document"):
 def test_a_module_that_never_returns_in_the_browser_only(
     adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshot_page, "_PATIENCE", 20.0)
+    monkeypatch.setattr(snapshot_page, "PATIENCE", 20.0)
     told = built(adder, tmp_path, f"{SERVER}\n{ENDLESS_IN_A_PAGE}").manifest["start"]
     assert told.startswith("starts from a snapshot of the SDK")
     assert "the page for it fails (it does not answer in 20 seconds)" in told

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import threading
 import time
 from collections.abc import Mapping
@@ -19,16 +18,15 @@ from starlette.types import Receive, Scope, Send
 from mcpframe.kit.base.data import page_dir
 from mcpframe.kit.base.errors import ChromiumMissing
 from mcpframe.kit.browser.chromium import find_chromium, launch_options
-from mcpframe.kit.bundle.assets import integrity
 from mcpframe.kit.bundle.memory import DECODER
 from mcpframe.kit.bundle.scripts import SNAPSHOT_MAKER, snapshot_maker_script
+from mcpframe.kit.bundle.snapshot_boot import PATIENCE, boot_of, changed, file_entry, neutral, with_boot
 from mcpframe.kit.bundle.snapshot_outcome import MOST_BYTES, check_memory, checked
 from mcpframe.kit.web.serve import serve_app
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright
 
-_PATIENCE = 120.0  # seconds
 _SENT = ("start", "memory")
 _MOST_HEARD = 10_000
 _FAILED = "mcpframe: the page has failed"
@@ -40,7 +38,6 @@ addEventListener("DOMContentLoaded", () => {{
 }});
 """
 _AGENT = "a build of mcpframe"
-_BOOT = re.compile(rb'(<script type="application/json" id="mcpframe-boot">)(.*?)(</script>)', re.DOTALL)
 _BEFORE_PYTHON = ("pyodide", "asm", "wasm", "libraries", "env", "lock")
 _TYPES = {
     "html": "text/html; charset=utf-8",
@@ -175,14 +172,15 @@ class OpenedBundle:
     """A bundle whose page is opened in the browser.
 
     Attributes:
-        bundle: The files, by path.
+        bundle: The files, by path. The page names no real host, so the same snapshot fits whoever may embed it.
         name: The bundle's folder.
         chromium: The browser.
     """
 
     def __init__(self, bundle: Mapping[str, bytes], name: str, chromium: Chromium) -> None:
         """Open nothing yet."""
-        self.bundle = bundle
+        index = f"{name}/index.html"
+        self.bundle = {**bundle, index: with_boot(bundle[index], neutral)}
         self.name = name
         self.chromium = chromium
 
@@ -197,9 +195,8 @@ class OpenedBundle:
         Args:
             own: Whether the author's requirements are included.
         """
-        boot = _BOOT.search(self.bundle[f"{self.name}/index.html"])
-        assert boot is not None
-        files = json.loads(_changed(boot[2], {}, own=own, checks=False))["files"]
+        config = boot_of(self.bundle[f"{self.name}/index.html"])
+        files = changed(config, {}, own=own, checks=False)["files"]
         page_config = {part: files[part] for part in _BEFORE_PYTHON}
         scripts = [path for path in sorted(self.bundle) if path.startswith("_mcpframe/") and path.endswith(".js")]
         return [json.dumps(page_config).encode(), *(self.bundle[path] for path in scripts)]
@@ -239,7 +236,7 @@ class OpenedBundle:
             page = self.chromium.page()
             page.on("console", hear)
             page.goto(f"{origin}/{self.name}/index.html")
-            deadline = time.monotonic() + _PATIENCE
+            deadline = time.monotonic() + PATIENCE
             while not app.done.wait(0.02):
                 if self.chromium.is_stopped.is_set():
                     raise Stopped
@@ -247,7 +244,7 @@ class OpenedBundle:
                 if has_failed:
                     raise NoOutcome(heard[-1] if heard else "it says nothing")
                 if time.monotonic() > deadline:
-                    raise NoOutcome(f"it does not answer in {_PATIENCE:.0f} seconds")
+                    raise NoOutcome(f"it does not answer in {PATIENCE:.0f} seconds")
             page.remove_listener("console", hear)
             return app.said(), app.sent
         except (Error, NoOutcome) as error:
@@ -287,7 +284,7 @@ class _Page:
         self._outcome = b""
         self.sent: dict[str, bytes] = {}
         maker = snapshot_maker_script()
-        files: dict[str, Any] = {"snapshot_maker": _file_entry(SNAPSHOT_MAKER, maker)}
+        files: dict[str, Any] = {"snapshot_maker": file_entry(SNAPSHOT_MAKER, maker)}
         self._files = {f"/{path}": data for path, data in bundle.items()}
         self._files[f"/{name}/{SNAPSHOT_MAKER}"] = maker
         self._files[f"/{name}/job.json"] = json.dumps(job).encode()
@@ -297,14 +294,13 @@ class _Page:
             decoder = (page_dir() / DECODER).read_bytes()
             self._files[f"/{name}/{DECODER}"] = decoder
             files["snapshot"] = {
-                **_file_entry("snapshot.bin", data),
-                "decoder": _file_entry(DECODER, decoder),
+                **file_entry("snapshot.bin", data),
+                "decoder": file_entry(DECODER, decoder),
                 **header,
             }
         index = f"/{name}/index.html"
-        self._files[index] = _BOOT.sub(
-            lambda match: match[1] + _changed(match[2], files, own=own, checks=snapshot is not None) + match[3],
-            self._files[index],
+        self._files[index] = with_boot(
+            self._files[index], lambda boot: changed(boot, files, own=own, checks=snapshot is not None)
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -371,26 +367,3 @@ def _is_from_its_page(request: Request) -> bool:
     server = request.scope["server"]
     host = f"{server[0]}:{server[1]}"
     return request.headers.get("host") == host and request.headers.get("origin") == f"http://{host}"
-
-
-def _changed(boot: bytes, files: Mapping[str, Any], *, own: bool, checks: bool) -> bytes:
-    """Return the boot config with the build's script, and without the author's files if they are not included."""
-    config = json.loads(boot)
-    config["boot_timeout"] = 2 * _PATIENCE  # also a busy machine should get a snapshot
-    page_config = config["files"]
-    page_config.update(files)
-    if not own and not checks:
-        page_config["archives"] = [item for item in page_config["archives"] if not item["own"]]
-        page_config["libraries"] = [item for item in page_config["libraries"] if item["path"].startswith("/lib/")]
-        page_config["paths"] = []
-    if checks:
-        given = page_config["snapshot"]
-        shared = [item for item in page_config["libraries"] if item["path"].startswith("/lib/")]
-        given.update(libraries=len(page_config["libraries"] if own else shared), files="none" if own else "all")
-        given["paths"] = [] if own else page_config["paths"]
-    return json.dumps(config).replace("<", "\\u003c").encode()
-
-
-def _file_entry(url: str, data: bytes) -> dict[str, Any]:
-    """Return the entry of a file in the boot config."""
-    return {"url": url, "integrity": integrity(data), "bytes": len(data)}

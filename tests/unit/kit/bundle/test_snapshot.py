@@ -19,6 +19,7 @@ from mcpframe.kit.bundle import snapshot as snapshots
 from mcpframe.kit.bundle import snapshot_page
 from mcpframe.kit.bundle.assets import asset
 from mcpframe.kit.bundle.pyodide_job import program_text
+from mcpframe.kit.bundle.snapshot_boot import boot_of
 
 NOTHING = {"error": None, "asked": None, "tasks": 0, "written": [], "opened": [], "modules": []}
 
@@ -60,6 +61,7 @@ def test_without_a_browser_there_is_none_and_the_author_is_told(monkeypatch: pyt
 
 BOOT: dict[str, Any] = {
     "title": "x",
+    "allowed_origins": ["https://chat.example"],
     "files": {
         "pyodide": {"url": "../_mcpframe/pyodide-1/pyodide.mjs", "integrity": "sha256-p"},
         "asm": {"url": "../_mcpframe/pyodide-1/pyodide.asm.mjs", "integrity": "sha256-a"},
@@ -114,6 +116,17 @@ def test_memory_before_python_runs_is_looked_at_once() -> None:
     found = [snapshots._start(browser, own=True) for browser in browsers]
     assert [[job["step"] for job in browser.asked] for browser in browsers] == [["start"], [], []]
     assert found == [({"drawnOrTimed": [8]}, bytes(16) + b"some" + bytes(44))] * 3
+
+
+def test_the_page_names_no_host() -> None:
+    named = changed(lambda boot: boot.update(dialect_origins={"sep": ["https://a.example"], "mcp_ui": []}))
+    for boot, own in ((BOOT, None), (named, {"sep": ["https://host.example"], "mcp_ui": []})):
+        config = boot_of(Browser(boot).bundle["x/index.html"])
+        assert config.pop("allowed_origins") == ["https://host.example"]
+        assert config.pop("dialect_origins", None) == own
+        assert config == {"title": "x", "files": BOOT["files"]}
+    nobody = Browser(changed(lambda boot: boot.update(allowed_origins=[])))
+    assert boot_of(nobody.bundle["x/index.html"])["allowed_origins"] == []
 
 
 @pytest.mark.parametrize(
