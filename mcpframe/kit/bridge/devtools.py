@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -17,8 +18,15 @@ from mcpframe.kit.base.errors import BrowserGone
 EventHandler = Callable[[str, dict[str, Any]], None]
 """Called with an event's name and parameters."""
 
-_LONGEST = 1 << 28
+LONGEST = 1 << 27
 """The longest message that is read, in bytes: far more than a message of MCP may have."""
+
+HEAD = 64
+"""How much of a longer one is kept, for `in_place_of`."""
+
+_NOISE = ('{"method":"Runtime.consoleAPICalled"', '{"method":"Runtime.exceptionThrown"')
+"""How events begin that nobody here wants, and that a page can make as large and as frequent as it likes."""
+_NOISE_BYTES = tuple(each.encode() for each in _NOISE)
 
 _ANSWER_SECONDS = 60.0
 """How long the browser may take for a command. It normally answers at once; after this time it counts as hung."""
@@ -102,12 +110,15 @@ class DevTools:
     async def _read(self) -> None:
         try:
             while True:
-                message = json.loads(await self._wire.receive())
+                raw = await self._wire.receive()
+                if raw.startswith(_NOISE_BYTES) if isinstance(raw, bytes) else raw.startswith(_NOISE):
+                    continue
+                message = json.loads(raw)
                 if "id" in message:
                     self._answer(message)
                 elif handler := self._handlers.get(message.get("sessionId", "")):
                     asyncio.get_running_loop().call_soon(handler, message["method"], message["params"])
-        except (EOFError, asyncio.LimitOverrunError, OSError):
+        except (EOFError, OSError):
             pass  # the browser is gone
         finally:
             self._end()
@@ -140,6 +151,16 @@ def _look_at_failure(result: asyncio.Future[dict[str, Any]]) -> None:
         result.exception()
 
 
+def in_place_of(head: str) -> str:
+    """Return what takes the place of a message that is too long: what it answers has failed. An event is left out.
+
+    Args:
+        head: How it begins.
+    """
+    found = re.match(r'\{"id": *(\d+),', head)
+    return f'{{"id":{found[1]},"error":{{"message":"its answer is too long"}}}}' if found else ""
+
+
 class _Pipes:
     """A `DevToolsWire` of two pipes, in which each message ends with a zero byte."""
 
@@ -148,7 +169,19 @@ class _Pipes:
         self._writer = writer
 
     async def receive(self) -> bytes:
-        return (await self._reader.readuntil(b"\0"))[:-1]
+        head = b""
+        while True:
+            try:
+                message = (await self._reader.readuntil(b"\0"))[:-1]
+            except asyncio.LimitOverrunError as error:
+                skipped = await self._reader.readexactly(error.consumed)
+                head = head or skipped[:HEAD]
+                continue
+            if not head:
+                return message
+            if instead := in_place_of(head.decode("utf-8", "replace")):
+                return instead.encode()
+            head = b""
 
     def send(self, text: str) -> None:
         self._writer.write(text.encode() + b"\0")
@@ -160,7 +193,7 @@ class _Pipes:
 async def connect_pipes(reading: int, writing: int) -> DevTools:
     """Create the protocol's client over two file descriptors, which it then owns."""
     loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=_LONGEST)
+    reader = asyncio.StreamReader(limit=LONGEST)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), open(reading, "rb", 0))  # noqa: ASYNC230, SIM115
     writer, _ = await loop.connect_write_pipe(asyncio.Protocol, open(writing, "wb", 0))  # noqa: ASYNC230, SIM115
     return DevTools(_Pipes(reader, writer))

@@ -17,10 +17,10 @@ from wsproto.events import AcceptConnection, CloseConnection, Ping, RejectConnec
 from wsproto.utilities import ProtocolError
 
 from mcpframe.kit.base.errors import BrowserGone
+from mcpframe.kit.bridge.devtools import HEAD, LONGEST, in_place_of
 
 CONNECT_SECONDS = 15.0
 """How long the browser may take to accept the connection: a user may have to allow it there."""
-_LONGEST = 1 << 28
 _CHUNK = 1 << 16
 _MOST_OF_ANSWER = 1 << 20
 _HELP = "start it with --remote-debugging-port=9222 and a --user-data-dir of its own, and attach to that port"
@@ -72,10 +72,12 @@ class WebSocketWire:
             if isinstance(event, TextMessage):
                 self._parts.append(event.data)
                 self._size += len(event.data)
-                if self._size > _LONGEST:
-                    raise EOFError
+                if self._size > LONGEST:
+                    self._parts = ["".join(self._parts)[:HEAD]]
                 if event.message_finished:
-                    self._messages.append("".join(self._parts))
+                    whole = "".join(self._parts)
+                    if whole := whole if self._size <= LONGEST else in_place_of(whole):
+                        self._messages.append(whole)
                     self._parts, self._size = [], 0
             elif isinstance(event, Ping):
                 self._writer.write(self._protocol.send(event.response()))

@@ -111,6 +111,18 @@ async def test_commands_are_answered_over_it_and_its_end_is_the_browsers() -> No
         await devtools.close()
 
 
+async def test_a_message_that_is_too_long_is_not_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page chooses what it answers."""
+    monkeypatch.setattr(websocket, "LONGEST", 100_000)
+    async with listening(Browser()) as place:
+        devtools = DevTools(await connect(f"http://{place}"))
+        for _ in range(2):
+            with pytest.raises(BrowserGone, match="too long"):
+                await devtools.command("echo", text="x" * 1_000_000)
+            assert (await devtools.command("echo", a=1))["params"] == {"a": 1}
+        await devtools.close()
+
+
 async def test_what_is_no_websocket_any_more_is_the_end() -> None:
     async with listening(Browser()) as place:
         devtools = DevTools(await connect(f"ws://{place}/devtools/browser/abc"))
