@@ -20,7 +20,7 @@ from mcpframe.kit.bridge.http_requests import StatelessRequests
 from mcpframe.kit.bridge.http_sessions import Sessions
 from mcpframe.kit.bridge.link import Link, OpenPage
 from mcpframe.kit.bridge.tab import ServerMessage
-from mcpframe.kit.web.serve import bind, http_settings
+from mcpframe.kit.web.serve import bind
 
 JSON = dict[str, Any]
 
@@ -162,11 +162,18 @@ class HttpBridge:
         url: its address.
         sessions: its half for clients up to 2025-11-25.
         requests: its half for later ones.
+        serving: what serves it.
     """
 
     url: str
     sessions: Sessions
     requests: StatelessRequests
+    serving: asyncio.Task[None]
+
+    async def end(self) -> None:
+        """Have it end, as a signal does."""
+        self.serving.cancel()
+        await asyncio.wait([self.serving])
 
 
 @contextlib.asynccontextmanager
@@ -178,14 +185,14 @@ async def http_bridge(open_page: OpenPage, allowed_origins: Sequence[str] = ()) 
         port = listener.getsockname()[1]
         spare = Spare(open_page)
         app, sessions, requests = make_app(spare, port, allowed_origins)
-        server = http._Server(http_settings(app))
+        ending = http.answering_all(sessions, requests)
         await spare.open()
         async with sessions.run():
-            serving = asyncio.create_task(server.serve([listener]))
+            serving = asyncio.create_task(http.serve_until_cancelled(app, listener, None, ending))
+            bridge = HttpBridge(f"http://127.0.0.1:{port}{PATH}", sessions, requests, serving)
             try:
-                yield HttpBridge(f"http://127.0.0.1:{port}{PATH}", sessions, requests)
+                yield bridge
             finally:
-                server.should_exit = True
-                await asyncio.wait([serving])
+                await bridge.end()
         await requests.close()
         await spare.close()

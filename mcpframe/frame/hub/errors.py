@@ -7,6 +7,7 @@ McpFrameError
     ├── CallDenied           the user has not allowed the call
     ├── HubNotFound          in a page: no open tab of the app has the hub
     ├── HubChanged           in a page: the tab that had the hub ended during the call
+    ├── HubClosed            the hub has ended
     └── TabFailed            no tab executed the call
         ├── TabNotFound      no tab has the tool, and none could be opened
         │   └── TabLoadError a tab was opened, but its page cannot be loaded
@@ -117,6 +118,24 @@ class HubChanged(HubError):
             message: A sentence.
         """
         super().__init__(message, {"reason": "HubChanged", "mayHaveRun": True})
+
+
+class HubClosed(HubError):
+    """The hub has ended.
+
+    `data` has `reason`, and `mayHaveRun`, whether the page may have executed the call all the same.
+    """
+
+    code = jsonrpc.CONNECTION_CLOSED
+
+    def __init__(self, message: str, *, may_have_run: bool) -> None:
+        """Describe the failure.
+
+        Args:
+            message: A sentence.
+            may_have_run: Whether the page may have executed the call.
+        """
+        super().__init__(message, {"reason": "HubClosed", "mayHaveRun": may_have_run})
 
 
 class TabFailed(HubError):

@@ -24,7 +24,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Ser
 from mcp.shared.memory import create_client_server_memory_streams
 from pydantic import ValidationError
 
-from mcpframe.frame.hub.errors import HubError
+from mcpframe.frame.hub.errors import HubClosed, HubError
 from mcpframe.frame.hub.interfaces import OnProgress
 from mcpframe.frame.hub.messages import ToolProgress
 
@@ -79,6 +79,9 @@ class HubServer:
     def __init__(self, hub: ServedHub, *, name: str = "mcpframe-hub", version: str = "") -> None:
         self._hub = hub
         self._bus = InMemorySubscriptionBus()
+        self._listen = ListenHandler(self._bus)
+        self._calls: set[anyio.CancelScope] = set()
+        self._is_over = False
         self._changed = asyncio.Event()
         self._page_result: ContextVar[list[dict[str, Any]] | None] = ContextVar("mcpframe_page_result", default=None)
         self.server: Server[Any] = Server(
@@ -87,7 +90,7 @@ class HubServer:
             instructions=_INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
-            on_subscriptions_listen=ListenHandler(self._bus),
+            on_subscriptions_listen=self._listen,
         )
         self.server.middleware.insert(0, self._as_the_page_has_it)
 
@@ -108,6 +111,16 @@ class HubServer:
         finally:
             end()
 
+    def end(self) -> None:
+        """Fail the calls that wait, and all later ones, and end the subscriptions: the hub ends.
+
+        Clients that are not told wait until their own time-out.
+        """
+        self._is_over = True
+        for calling in list(self._calls):
+            calling.cancel()
+        self._listen.close()
+
     async def _publish(self) -> None:
         """Publish changes: several at once are one."""
         while True:
@@ -123,9 +136,8 @@ class HubServer:
     async def _call_tool(
         self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        wants_progress = (ctx.meta or {}).get("progress_token") is not None
         try:
-            raw = await (self._with_progress if wants_progress else self._without)(ctx, params)
+            raw = await self._called_until_the_end(ctx, params)
         except HubError as error:
             raise MCPError(error.code, str(error), error.data) from error
         try:
@@ -138,6 +150,20 @@ class HubServer:
         if (holder := self._page_result.get()) is not None:
             holder.append(raw)
         return result
+
+    async def _called_until_the_end(
+        self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    ) -> Any:
+        if self._is_over:
+            raise HubClosed("The hub has ended.", may_have_run=False)
+        wants_progress = (ctx.meta or {}).get("progress_token") is not None
+        with anyio.CancelScope() as calling:
+            self._calls.add(calling)
+            try:
+                return await (self._with_progress if wants_progress else self._without)(ctx, params)
+            finally:
+                self._calls.discard(calling)
+        raise HubClosed("The hub has ended while the call waited for its answer.", may_have_run=True)
 
     async def _without(self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams) -> Any:
         return await self._hub.call(params.name, params.arguments or {})

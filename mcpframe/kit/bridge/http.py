@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import uvicorn
 from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
@@ -29,6 +29,7 @@ from mcpframe.kit.bridge.http_requests import StatelessRequests
 from mcpframe.kit.bridge.http_sessions import Sessions
 from mcpframe.kit.bridge.lines import LIMITS
 from mcpframe.kit.bridge.link import Link, LinkedPage, OpenPage
+from mcpframe.kit.bridge.open_requests import OpenRequests
 from mcpframe.kit.web.serve import bind, http_settings
 
 PATH = "/mcp"
@@ -126,18 +127,36 @@ async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[s
             await spare.open()
             stack.push_async_callback(requests.close)
             await stack.enter_async_context(sessions.run())
-            await serve_until_cancelled(app, listener, "mcpframe bridge")
+            ending = answering_all(sessions, requests)
+            await serve_until_cancelled(app, listener, "mcpframe bridge", ending)
 
 
-async def serve_until_cancelled(app: ASGIApp, listener: socket.socket, program: str | None) -> None:
+def answering_all(sessions: Sessions, requests: StatelessRequests) -> Callable[[], None]:
+    """Return what `serve_until_cancelled` calls for the application of `make_app`."""
+
+    def ending() -> None:
+        sessions.end()
+        requests.end()
+
+    return ending
+
+
+async def serve_until_cancelled(
+    app: ASGIApp,
+    listener: socket.socket,
+    program: str | None,
+    ending: Callable[[], None] | None = None,
+) -> None:
     """Serve an application on a socket until cancelled, and print its address.
 
     Args:
         app: The application.
         listener: The socket, which listens on this machine.
         program: What the user has started; None where nothing is printed.
+        ending: Called at the end, to have the requests that are open be answered; they are then given a little time.
     """
-    server = _Server(http_settings(app))
+    requests = OpenRequests(app)
+    server = _Server(http_settings(requests))
     if program is not None:
         print(f"http://{HOST}:{listener.getsockname()[1]}{PATH}", flush=True)
         print(f"{program}: Ctrl-C ends it.", file=sys.stderr, flush=True)
@@ -145,8 +164,13 @@ async def serve_until_cancelled(app: ASGIApp, listener: socket.socket, program: 
     try:
         await asyncio.shield(serving)
     finally:
-        server.should_exit = True
-        await asyncio.wait([serving])
+        try:
+            if ending is not None:
+                ending()
+            await requests.end()
+        finally:
+            server.should_exit = True
+            await asyncio.wait([serving])
 
 
 def with_cors(allowed_origins: Sequence[str]) -> list[Middleware]:

@@ -79,6 +79,11 @@ class Sessions:
             yield
             self._tasks.cancel_scope.cancel()
 
+    def end(self) -> None:
+        """Have all sessions end: their open requests are answered with an error."""
+        for session in self._sessions.values():
+            session.scope.cancel()
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
         request = Request(scope, receive)

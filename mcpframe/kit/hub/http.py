@@ -39,4 +39,4 @@ async def serve_http(server: HubServer, port: int, allowed_origins: Sequence[str
         )
         app = Starlette(routes=[Route(PATH, Endpoint(sessions.asgi_app))], middleware=with_cors(origins))
         async with sessions.run():
-            await serve_until_cancelled(app, listener, "mcpframe hub")
+            await serve_until_cancelled(app, listener, "mcpframe hub", server.end)

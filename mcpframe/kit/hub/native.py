@@ -19,7 +19,7 @@ from mcpframe.frame.core.errors import McpFrameError, MessageError
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.hub.native import Frame
 from mcpframe.kit.base.errors import PortTaken
-from mcpframe.kit.bridge.http import HOST, PATH, Spare, make_app, serve_until_cancelled
+from mcpframe.kit.bridge.http import HOST, PATH, Spare, answering_all, make_app, serve_until_cancelled
 from mcpframe.kit.bridge.lines import Broken, Lines
 from mcpframe.kit.bridge.run import ended_by_signals
 from mcpframe.kit.bridge.standard_streams import standard_input, standard_output
@@ -144,7 +144,7 @@ class _Host:
                 stack.push_async_callback(requests.close)
                 await stack.enter_async_context(http.run())
                 self._say(serves=True, http=f"http://{HOST}:{port}{PATH}")
-                await serve_until_cancelled(app, listener, None)
+                await serve_until_cancelled(app, listener, None, answering_all(http, requests))
 
     def _say(self, *, serves: bool = False, http: str | None = None, trouble: str = "") -> None:
         state = {"version": version("mcpframe"), "serves": serves, "http": http, "trouble": trouble}

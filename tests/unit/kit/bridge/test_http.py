@@ -360,3 +360,24 @@ async def test_a_client_that_does_not_read_loses_its_request_only(
     await until(lambda: place.heard("notifications/cancelled"))
     answer = await stateless(bridge, http, 2, "tools/call", name="echo", arguments={"text": "still here"})
     assert events(answer)[-1]["result"]["content"][0]["text"] == "still here"
+
+
+async def test_a_bridge_that_ends_answers_the_open_requests(
+    place: Place, http: httpx2.AsyncClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with asyncio.timeout(PATIENCE * 3):
+        async with http_bridge(place.open_page) as bridge:  # type: ignore[arg-type]
+            client = await Legacy(bridge, http).begin()
+            of_legacy = asyncio.create_task(client.call(1, "wait", name="legacy"))
+            call: JSON = {"name": "wait", "arguments": {"name": "modern"}}
+            of_modern = asyncio.create_task(stateless(bridge, http, 2, "tools/call", **call))
+            streaming = http.stream("GET", bridge.url, headers={**client.head, "accept": "text/event-stream"})
+            async with streaming as stream:
+                await until(lambda: place.heard("tools/call", name="wait") == 2)
+                ending = asyncio.create_task(bridge.end())
+                assert await stream.aread() == b""
+            await ending
+        legacy, modern = await of_legacy, await of_modern
+        assert (legacy["id"], legacy["error"]["code"]) == (1, -32000)
+        assert (modern.json()["id"], modern.json()["error"]["code"]) == (2, -32000)
+    assert not [record for record in caplog.records if record.levelname in ("ERROR", "CRITICAL")]

@@ -11,9 +11,10 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 
 from mcpframe.frame.core.errors import OriginError
+from mcpframe.frame.hub.messages import CallCancelled
 from mcpframe.frame.hub.server import HubServer
 from mcpframe.kit.base.errors import PortTaken
 from mcpframe.kit.bridge.standard_streams import Output
@@ -150,6 +151,35 @@ async def test_clients_over_http(
             await asyncio.wait({serving})
         with pytest.raises(OriginError):
             await http.serve_http(server, 0, ["chat.example"])
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_hub_that_ends_answers_the_calls_of_its_clients_over_http(
+    mode: str, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    async with hub_world() as world:
+        port = world.page(1, SHOP, tool("add"))
+        server = HubServer(world.hub)
+        async with server.running():
+            serving = asyncio.create_task(http.serve_http(server, 0))
+            url = ""
+            with anyio.fail_after(20):
+                while not url:
+                    await asyncio.sleep(0.001)
+                    url = capsys.readouterr().out.strip()
+            async with Client(url, mode=mode, cache=None) as client:
+                calling = asyncio.create_task(client.call_tool(NAME, {}))
+                with anyio.fail_after(10):
+                    while not port.calls:  # noqa: ASYNC110
+                        await asyncio.sleep(0.001)
+                serving.cancel()
+                with anyio.fail_after(20), pytest.raises(MCPError) as caught:
+                    await calling
+                assert caught.value.error.code == -32000
+                assert caught.value.error.data == {"reason": "HubClosed", "mayHaveRun": True}
+                await asyncio.wait({serving})
+        assert isinstance(port.heard[-1], CallCancelled)
+    assert not [record for record in caplog.records if record.name.startswith("uvicorn")]
 
 
 async def status(port: int, header: str) -> int:
