@@ -1,5 +1,5 @@
 /**
- * The relay's half in a page: `static/hub/page.js`, whose reports go over a port to the hub's document, and back.
+ * The relay's half in a page: `static/hub/window.js`, whose reports go over a port to the hub's document, and back.
  *
  * The port ends with the document. It is opened again where the hub has ended, unless the hub has said to leave.
  */

@@ -1,58 +1,113 @@
 /**
- * The hub's half in a page: passes on messages between its page server and `mcpframe.kit.hub.tab_page`.
+ * The hub's half in a page: passes on messages of its window and of its frames to `mcpframe.frame.hub.relay_page`, and
+ * posts what that wants to be posted. What it reports, and its functions, are described there. It decides nothing.
  *
- * It runs in a world of its own, whose names and objects no script of the page sees, and in the page of a tab only, not
- * in frames. Until it is told to listen, it reports whether the page is looked at and nothing else.
+ * It runs in a world of its own, whose names and objects no script of the page sees, and in the page of a tab only. Until
+ * it listens it reports nothing: what frames have said by then is kept, as a server says only once that it is ready.
  */
-({ binding, channel, most, piece }) => {
-  if (window !== window.top || globalThis.mcpframeHub) return;
+({ report, most }) => {
+  const OWN = 0;
+  const MOST_KEPT = 200;
+  const numbers = new Map(); // of frames, by their window
+  const frames = new Map();
+  let last = OWN;
+  let kept = [];
+  let listening = false;
 
-  function report(kind, more = {}) {
-    const tell = globalThis[binding];
-    if (!tell) return; // the hub has gone
-    const text = JSON.stringify({ kind, ...more });
-    let start = 0;
-    for (; text.length - start > piece; start += piece) tell(`+${text.slice(start, start + piece)}`);
-    tell(`.${text.slice(start)}`);
+  const isServers = (data, channel) =>
+    data?.channel === channel && data.type === "mcp" && data.direction === "server-to-client";
+
+  function pass(kind, source, { origin, data, url }) {
+    const message = kind === "message" ? { origin, url, text: textOrReason(data, { maxMessageBytes: most }) } : {};
+    report({ kind, source, ...message });
   }
 
-  const onMessage = ({ source, origin, data }) => {
-    if (source !== window || data?.channel !== channel || data.type !== "mcp") return;
-    if (data.direction !== "server-to-client") return;
-    report("message", { origin, text: textOrReason(data, { maxMessageBytes: most }) });
-  };
+  function tell(kind, source, message = {}) {
+    if (listening) pass(kind, source, message);
+    else if (kept.length < MOST_KEPT) kept.push([kind, source, message]);
+  }
 
-  const see = () => {
-    const visible = document.visibilityState === "visible";
-    report("seen", { visible, focused: document.hasFocus(), prerendered: document.prerendering === true });
-  };
-  document.addEventListener("visibilitychange", see);
-  document.addEventListener("prerenderingchange", see);
-  for (const name of ["focus", "blur", "pageshow"]) window.addEventListener(name, see);
+  function onMessage(event) {
+    if (!event.isTrusted) return; // a script has made it, with whatever origin and source it liked
+    const { source, origin, data } = event;
+    if (source === window) {
+      if (listening && isServers(data, "mcp-default")) tell("message", OWN, { origin, data });
+      return;
+    }
+    if (!source || source.parent !== window) return;
+    const isSignal = isServers(data, "mcp-iframe") && typeof data.payload === "string";
+    const frame = frames.get(numbers.get(source)) ?? (isSignal ? add(source) : null);
+    if (!frame || !(isSignal || frame.watched)) return;
+    const message = { origin, data, url: isSignal ? addressOf(frame) : "" };
+    if (isSignal) Object.assign(frame, { signal: message, watched: true }); // until somebody is known to answer it
+    tell("message", frame.number, message);
+  }
 
-  let pieces = [];
-  globalThis.mcpframeHub = {
-    see,
+  function add(source) {
+    const elements = [...document.querySelectorAll("iframe, frame, object, embed")];
+    const element = elements.find((each) => each.contentWindow === source) ?? null;
+    const number = ++last;
+    const frame = { number, source, element, watched: true, onLoad: () => tell("loaded", number) };
+    element?.addEventListener("load", frame.onLoad);
+    numbers.set(source, number);
+    frames.set(number, frame);
+    if (frames.size === 1) removals.observe(document, { childList: true, subtree: true });
+    return frame;
+  }
 
+  function addressOf({ element }) {
+    return String(element?.src || element?.data || "").split("#")[0];
+  }
+
+  function lookForRemoved() {
+    for (const { number, source, element, onLoad } of frames.values()) {
+      if (!source.closed && source.parent === window) continue;
+      element?.removeEventListener("load", onLoad);
+      numbers.delete(source);
+      frames.delete(number);
+      tell("gone", number);
+    }
+    if (!frames.size) removals.disconnect();
+  }
+  const removals = new MutationObserver(lookForRemoved);
+
+  window.addEventListener("message", onMessage);
+
+  return {
     listen() {
       window.addEventListener("message", onMessage); // a second time changes nothing
+      listening = true;
+      for (const [kind, source, message] of kept.splice(0)) pass(kind, source, message);
+    },
+
+    /** Report nothing for a while: whoever listens next hears of the frames whose servers nobody else has answered. */
+    pause() {
+      listening = false;
+      const open = [...frames.values()].filter(({ watched }) => watched);
+      kept = open.map(({ number, signal }) => ["message", number, signal]);
     },
 
     stop() {
       window.removeEventListener("message", onMessage);
+      listening = false;
+      for (const { element, onLoad } of frames.values()) element?.removeEventListener("load", onLoad);
+      removals.disconnect();
+      numbers.clear();
+      frames.clear();
+      kept = [];
     },
 
-    /** Add a piece of a message that is too long for one call. */
-    piece(text) {
-      pieces.push(text);
+    /** Post a message, as JSON text, to a window with a document of this origin. */
+    post(source, text, origin) {
+      if (source !== OWN) lookForRemoved();
+      const target = source === OWN ? window : frames.get(source)?.source;
+      target?.postMessage(JSON.parse(text), origin);
     },
 
-    /** Post a message to the page: the pieces so far and this text. */
-    post(text, origin) {
-      const whole = pieces.join("") + text;
-      pieces = [];
-      window.postMessage(JSON.parse(whole), origin);
+    /** Have all messages of a frame be reported, or only whether its server is ready. */
+    watch(source, on) {
+      const frame = frames.get(source);
+      if (frame) frame.watched = on;
     },
   };
-  see();
 };

@@ -81,7 +81,7 @@ class FakePage:
         """Have the page server post something."""
         if self.listens:
             data = {"channel": "mcp-default", "type": "mcp", "direction": "server-to-client", "payload": payload}
-            self.report({"kind": "message", "origin": origin_of(self.url), "text": json.dumps(data)})
+            self.report({"kind": "message", "source": 0, "origin": origin_of(self.url), "text": json.dumps(data)})
 
     def serves(self, *tools: Json) -> None:
         self.tools = list(tools)
@@ -133,7 +133,7 @@ class FakePage:
         elif name == "see":
             self.see()
         elif name == "post":
-            self.heard(arguments[0])
+            self.heard(arguments[1])
         elif name == "next":
             if arguments[0] == self.changes:
                 self.waiting.append((arguments[0], result))

@@ -22,7 +22,12 @@ PARTS = {
     "sep": {"mcpframe.frame.setup_phase", "mcpframe.frame.author_setup"},
     "mcp_apps": {f"mcpframe.frame.{name}" for name in ("apps_host", "app_host", "app_host_view")},
     "mcp_ui": {f"mcpframe.frame.{name}" for name in ("embedding_host", "ui_host", "ui_host_actions")},
-    "mcp_b": {f"mcpframe.frame.{name}" for name in ("page_clients", "page_server", "hub.relay_window")},
+    "mcp_b": {
+        *(f"mcpframe.frame.{name}" for name in ("page_clients", "page_server")),
+        *(f"mcpframe.frame.hub.{name}" for name in ("relay_window", "relay_page", "relay_frame")),
+        *(f"mcpframe.frame.hub.page.{name}" for name in ("leading", "window_port")),
+        *(f"mcpframe.frame.extension_hub.{name}" for name in ("home", "tab_document", "tab_ports")),
+    },
 }
 """For each dialect the files above the dialects that are a part of it: a phase of its own, its host API."""
 

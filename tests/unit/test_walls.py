@@ -117,8 +117,12 @@ def test_the_hub_has_no_clock_and_no_way_out(path: Path) -> None:
         ours += ("mcpframe.frame.browser.app_tab.", "mcpframe.frame.compat.sdk")
     elif path.name == "offering.py":  # joins it to a server object
         ours += ("mcpframe.frame.server_module.",)
+    elif path.name in ("relay_page.py", "relay_frame.py"):  # join the relay to the windows of a page
+        ours += ("mcpframe.frame.dialects.",)
     elif path.name == "relay_tools.py":  # joins it to the tools of a document
         ours += ("mcpframe.frame.lines.", "mcpframe.frame.web_mcp.client.")
+    elif path.name == "document_tools.py":
+        ours += ("mcpframe.frame.web_mcp.tools.",)
     assert all(module.startswith(ours) for module in modules if module.startswith("mcpframe"))
 
 

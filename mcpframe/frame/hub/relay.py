@@ -55,6 +55,7 @@ class Relay:
         clock: The time.
         url: The page's address, for the hub; None to leave it out.
         form: The form of the messages to the hub.
+        introduction_seconds: How long the page may take to introduce itself.
 
     Attributes:
         on_close: Called once, when the session ends.
@@ -68,12 +69,14 @@ class Relay:
         *,
         url: str | None = None,
         form: Form = "json-rpc",
+        introduction_seconds: float = ANSWER_SECONDS,
     ) -> None:
         self._to_page = to_page
         self._to_hub = to_hub
         self._clock = clock
         self._url = url
         self._form = form
+        self._introduction_seconds = introduction_seconds
         self.on_close: Callable[[], None] = lambda: None
         self._prefix = f"hub-{uuid.uuid4().hex}-"  # all clients in a window hear every answer
         self._last_id = 0
@@ -95,7 +98,11 @@ class Relay:
         """Introduce this client to the page, whose server has to be ready; then its tools go to the hub."""
         info = {"name": "mcpframe-hub", "version": "1"}
         params = {"protocolVersion": PROTOCOL_VERSION, "capabilities": {}, "clientInfo": info}
-        self._ask("initialize", params, self._introduced)
+        self._ask("initialize", params, self._introduced, self._introduction_seconds)
+
+    def has_asked(self, id_: object) -> bool:
+        """Return whether the id of a response is one of this client's requests, and not of another client's."""
+        return isinstance(id_, str) and id_.startswith(self._prefix)
 
     def from_page(self, message: Any) -> None:
         """Take what the page has said. Nothing that it says raises anything here.
@@ -165,15 +172,15 @@ class Relay:
         head: dict[str, Any] = {"jsonrpc": "2.0"} if id_ is None else {"jsonrpc": "2.0", "id": id_}
         self._to_page({**head, "method": method, **({"params": params} if params else {})})
 
-    def _ask(self, method: str, params: dict[str, Any], answered: _Answered) -> None:
+    def _ask(self, method: str, params: dict[str, Any], answered: _Answered, seconds: float = ANSWER_SECONDS) -> None:
         id_ = self._next_id()
 
         def too_late() -> None:
             del self._waiting[id_]
-            log.warning("The page did not answer %s within %g s.", method, ANSWER_SECONDS)
+            log.warning("The page did not answer %s within %g s.", method, seconds)
             answered({"error": {"message": "no answer"}})
 
-        self._waiting[id_] = (answered, self._clock.call_later(ANSWER_SECONDS, too_late))
+        self._waiting[id_] = (answered, self._clock.call_later(seconds, too_late))
         self._post(method, params, id_)
 
     def _answered(self, id_: jsonrpc.RequestId | None, message: dict[str, Any]) -> None:

@@ -1,8 +1,7 @@
-"""Scripts that are evaluated in a page, and the texts of messages that they pass on."""
+"""Scripts that are evaluated in a page."""
 
 from __future__ import annotations
 
-from mcpframe.frame.core.events import Unreadable
 from mcpframe.kit.base.data import static_dir
 
 
@@ -15,17 +14,3 @@ def script_with_reading(name: str) -> str:
     reading, function = ((static_dir() / each).read_text("utf-8") for each in ("host/host-json.js", name))
     reading, function = reading.replace("export function", "function"), function.rstrip().rstrip(";")
     return f"(() => {{\n{reading}\nreturn (\n{function}\n);\n}})()"
-
-
-def read_text(read: str | list[str] | None) -> str:
-    """Return the text that `textOrReason` has read.
-
-    Raises:
-        ValueError: The message is nothing in JSON.
-        Unreadable: It cannot be read.
-    """
-    if isinstance(read, str):
-        return read
-    if read is None:
-        raise ValueError("The message is nothing in JSON.")
-    raise Unreadable(*read)

@@ -26,8 +26,9 @@ from playwright.async_api import Error, Frame, JSHandle, Page
 
 from mcpframe.frame.core.errors import PopupBlocked, StateError
 from mcpframe.frame.core.events import Departure, Inbound
+from mcpframe.frame.hub.half import read_text
 from mcpframe.frame.places import POPUP_SIZE, Framing
-from mcpframe.kit.browser.page_scripts import read_text, script_with_reading
+from mcpframe.kit.browser.page_scripts import script_with_reading
 
 logger = logging.getLogger(__name__)
 

@@ -104,7 +104,7 @@ def _own_files(sources: Path, sites: Sequence[str], longest_name: int) -> Iterat
     yield SETTINGS, _json(settings)
     glue = (sources / _GLUE).read_text("utf-8").rstrip().rstrip(";")
     options = {"binding": _BINDING, "channel": TAB_CHANNEL, "most": MAX_MESSAGE_BYTES, "piece": PIECE}
-    yield _GLUE, f"({glue})({script_with_reading('hub/page.js')}, {json.dumps(options)});\n".encode()
+    yield _GLUE, f"({glue})({script_with_reading('hub/window.js')}, {json.dumps(options)});\n".encode()
 
 
 def match_patterns(site: str) -> list[str]:

@@ -1,7 +1,7 @@
 """The page of a tab, over DevTools: its documents come and go, each with a world of the hub's own in it.
 
-`static/hub/page.js` runs in that world and reports through a binding, which nothing but that world has. What a page is,
-its origin and address, is what the browser says about it.
+`static/hub/devtools.js` runs in that world and reports through a binding, which nothing but that world has. What a page
+is, its origin and address, is what the browser says about it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,18 @@ import secrets
 from functools import partial
 from typing import Any, Protocol
 
-from mcpframe.frame.dialects.mcp_b.messages import TAB_CHANNEL
+from mcpframe.frame.hub.document_tools import DocumentTools
+from mcpframe.frame.hub.frames import FrameNumbers
 from mcpframe.frame.hub.interfaces import Clock
 from mcpframe.frame.hub.messages import MAX_MESSAGE_BYTES
 from mcpframe.frame.hub.names import origin_of
+from mcpframe.frame.hub.relay_page import PageRelay
 from mcpframe.frame.hub.transport import PortTransport
+from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.bridge.devtools import DevTools
 from mcpframe.kit.browser.page_scripts import script_with_reading
-from mcpframe.kit.hub.document import Document, DocumentWindow
-from mcpframe.kit.hub.document_tools import DocumentHalf, DocumentTools
+from mcpframe.kit.hub.script_half import ScriptHalf
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +91,8 @@ class HubPage:
         """The unique ids of the contexts of the hub's world and of the page's own."""
         self._main_id = 0
         self._prerendered = True
-        self._document: Document | None = None
+        self._relay: PageRelay | None = None
+        self._numbers = FrameNumbers()
         self._serving: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
         self._pieces: list[str] = []
@@ -101,8 +104,9 @@ class HubPage:
         post("Page.enable", self.session)
         post("Runtime.enable", self.session)
         post("Runtime.addBinding", self.session, name=_NAME, executionContextName=_NAME)
-        options = {"binding": _NAME, "channel": TAB_CHANNEL, "most": MAX_MESSAGE_BYTES, "piece": _PIECE}
-        script = f"{script_with_reading('hub/page.js')}({json.dumps(options)})"
+        options = {"binding": _NAME, "most": MAX_MESSAGE_BYTES, "piece": _PIECE}
+        devtools = (static_dir() / "hub" / "devtools.js").read_text("utf-8").rstrip().rstrip(";")
+        script = f"({devtools})({script_with_reading('hub/page.js')}, {json.dumps(options)})"
         post(
             "Page.addScriptToEvaluateOnNewDocument",
             self.session,
@@ -156,7 +160,7 @@ class HubPage:
     def end(self) -> None:
         """Note that the page is gone, or that the hub leaves it."""
         self.devtools.handle(self.session, None)
-        self._call(self._unique, "stop")
+        self.call(self._unique, "stop")
         self._leave()
         self.visible = self.focused = False
         if not self.ended.done():
@@ -164,8 +168,8 @@ class HubPage:
 
     # What a document needs
 
-    def _call(self, world: str, function: str, *arguments: object) -> None:
-        """Call a function of `static/hub/page.js` in one document; nothing where that has gone."""
+    def call(self, world: str, function: str, *arguments: object) -> None:
+        """Call a function of `static/hub/devtools.js` in one document; nothing where that has gone."""
         if not world or world != self._unique:
             return
         self.devtools.post(
@@ -176,18 +180,18 @@ class HubPage:
             arguments=[{"value": each} for each in arguments],
         )
 
-    def _post(self, world: str, text: str, origin: str) -> None:
+    def post(self, world: str, source: int, text: str, origin: str) -> None:
         """Post a message in one document."""
         start = 0
         while len(text) - start > _PIECE:
-            self._call(world, "piece", text[start : start + _PIECE])
+            self.call(world, "piece", text[start : start + _PIECE])
             start += _PIECE
-        self._call(world, "post", text[start:], origin)
+        self.call(world, "post", source, text[start:], origin)
 
-    def _close(self, document: Document) -> None:
+    def _close(self, world: str) -> None:
         """End a document's part in the hub: its port is closed."""
-        if self._document is document:
-            self._document = None
+        if self._unique == world:
+            self._relay = None
             if self._serving is not None:
                 self._serving.cancel()
 
@@ -241,9 +245,9 @@ class HubPage:
         self._world, self._unique = 0, ""
         self._prerendered = True
         self._pieces = []
-        document, self._document = self._document, None
-        if document is not None:
-            self._owner.transport.closed(document)
+        relay, self._relay = self._relay, None
+        if relay is not None:
+            relay.close()
         if self._serving is not None:
             self._serving.cancel()
             self.leaving, self._serving = self._serving, None
@@ -256,24 +260,28 @@ class HubPage:
             url, origin = frame["url"], frame["securityOrigin"]
             if origin_of(url) != origin or not self._owner.allows(url):
                 return  # also a sandboxed document, whose origin is opaque
-            self._call(world, "see")
+            self.call(world, "see")
             while self._prerendered or not self._main:
                 self._changed.clear()
                 await self._changed.wait()
-            half = await DocumentHalf.create(self.devtools, self.session, self._main)
+            half = await ScriptHalf.create(self.devtools, self.session, self._main)
         except BrowserGone as error:
             log.debug("A document of tab %d was gone before it was relayed: %s", self.tab, error)
             return
         owner = self._owner
-        window = DocumentWindow(
-            listen=partial(self._call, world, "listen"),
-            stop=partial(self._call, world, "stop"),
-            post=partial(self._post, world),
+        self._relay = PageRelay(
+            self.tab,
+            url,
+            origin,
+            _WorldHalf(self, world),
+            DocumentTools(half),
+            owner.transport,
+            owner.clock,
+            allows=owner.allows,
+            numbers=self._numbers,
+            on_close=partial(self._close, world),
         )
-        self._document = Document(
-            self.tab, url, origin, window, DocumentTools(half), owner.transport, owner.clock, self._close
-        )
-        await self._document.serve()
+        await self._relay.serve()
 
     def _on_piece(self, text: str) -> None:
         self._pieces.append(text[1:])
@@ -289,14 +297,28 @@ class HubPage:
             log.warning("A report of tab %d is ignored.", self.tab)
 
     def _on_report(self, report: dict[str, Any]) -> None:
-        if report["kind"] == "message":
-            if self._document is not None:
-                self._document.received(report["origin"], report["text"])
-        elif report["kind"] == "seen":
+        if report["kind"] != "seen":
+            if self._relay is not None:
+                self._relay.report(report)
+        else:
             self.visible, self.focused = report["visible"] is True, report["focused"] is True
             self._prerendered = report["prerendered"] is True
             self._changed.set()
             self._owner.seen(self.tab)
+
+
+class _WorldHalf:
+    """`static/hub/page.js` in one document: `frame.hub.half.PageHalf`. Nobody asks it for anything."""
+
+    def __init__(self, page: HubPage, world: str) -> None:
+        self._page = page
+        self._world = world
+
+    def tell(self, function: str, *arguments: Any) -> None:
+        if function == "post":
+            self._page.post(self._world, *arguments)
+        else:
+            self._page.call(self._world, function, *arguments)
 
 
 def _look_at(serving: asyncio.Task[None]) -> None:

@@ -11,12 +11,13 @@ from typing import Any
 import anyio
 import pytest
 
+from mcpframe.frame.hub import relay_page
 from mcpframe.frame.hub.errors import HubError, TabClosed, TabLoadError, TabNotFound
 from mcpframe.frame.hub.hub import Hub, HubOptions
 from mcpframe.frame.hub.names import origin_of
 from mcpframe.frame.hub.transport import PortTransport
 from mcpframe.kit.base.errors import BrowserGone
-from mcpframe.kit.hub import document, tabs
+from mcpframe.kit.hub import tabs
 from mcpframe.kit.hub.tabs import BrowserTabs
 from tests.support.fake_chromium import FakeChromium, FakePage
 from tests.support.fake_hub import FakeClock, FakeStore, settled, tool
@@ -57,8 +58,9 @@ class World:
 
     async def happens(self, condition: Callable[[], Any]) -> None:
         with anyio.fail_after(10):
-            while not condition():  # noqa: ASYNC110
+            while not condition():
                 await asyncio.sleep(0.001)
+                await self.clock.pass_(0.001)
 
     def calling(self, name: str, **arguments: Any) -> asyncio.Task[Any]:
         return asyncio.create_task(self.hub.call(name, arguments))
@@ -79,7 +81,7 @@ async def world(allowed: set[str] | None = None, *, headless: bool = True) -> As
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document, "_PAUSE", 0.002)
+    monkeypatch.setattr(relay_page, "_PAUSE", 0.002)
     monkeypatch.setattr(tabs, "_RETRY_SECONDS", 0.002)
 
 

@@ -1,4 +1,4 @@
-"""The tools of a document's `modelContext` (WebMCP), over DevTools: `web_mcp.client.ToolSource`.
+"""The tools of a document's `modelContext` (WebMCP): `web_mcp.client.ToolSource`.
 
 The page's half is `static/hub/document-tools.js`.
 """
@@ -14,78 +14,21 @@ import anyio
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.hub.half import HalfFailed, HalfGone, PageHalf
 from mcpframe.frame.web_mcp.tools import LIMITS, Rejected
-from mcpframe.kit.base.data import static_dir
-from mcpframe.kit.base.errors import BrowserGone
-from mcpframe.kit.bridge.devtools import DevTools
 
 _END_SECONDS = 2.0
 """How long the end of a document is waited for."""
-
-
-class DocumentHalf:
-    """The page's half: an object in the page's own world, which its scripts cannot reach.
-
-    Args:
-        devtools: The browser's.
-        session: The id of the session with the page.
-        object_id: The object's id.
-    """
-
-    def __init__(self, devtools: DevTools, session: str, object_id: str) -> None:
-        self._devtools = devtools
-        self._session = session
-        self._object_id = object_id
-
-    @classmethod
-    async def create(cls, devtools: DevTools, session: str, context: str) -> DocumentHalf:
-        """Create the object in a context of execution, by its unique id.
-
-        Raises:
-            BrowserGone: The document is gone, or its own scripts prevent that.
-        """
-        source = (static_dir() / "hub" / "document-tools.js").read_text("utf-8").rstrip().rstrip(";")
-        made = await devtools.post("Runtime.evaluate", session, expression=f"({source})()", uniqueContextId=context)
-        if "objectId" not in made["result"] or "exceptionDetails" in made:
-            raise BrowserGone("The page's own scripts prevent that its tools are read.")
-        return cls(devtools, session, made["result"]["objectId"])
-
-    async def ask(self, function: str, *arguments: object) -> Any:
-        """Call a function, and return what it returns.
-
-        Raises:
-            BrowserGone: The document is gone.
-            Rejected: The function fails.
-        """
-        answer = await self._call(function, arguments, wait=True)
-        if "exceptionDetails" in answer:
-            raise Rejected("Error", "The page's own scripts prevent that.")
-        return answer["result"].get("value")
-
-    def tell(self, function: str, *arguments: object) -> None:
-        """Call a function without waiting."""
-        self._call(function, arguments, wait=False)
-
-    def _call(self, function: str, arguments: Sequence[object], *, wait: bool) -> asyncio.Future[dict[str, Any]]:
-        return self._devtools.post(
-            "Runtime.callFunctionOn",
-            self._session,
-            functionDeclaration=f"function (...given) {{ return this.{function}(...given); }}",
-            objectId=self._object_id,
-            arguments=[{"value": each} for each in arguments],
-            awaitPromise=wait,
-            returnByValue=wait,
-        )
 
 
 class DocumentTools:
     """The tools.
 
     Args:
-        half: The page's half.
+        half: The script in the page.
     """
 
-    def __init__(self, half: DocumentHalf) -> None:
+    def __init__(self, half: PageHalf) -> None:
         self._ask = half.ask
         self._tell = half.tell
         self._ids = itertools.count(1)
@@ -108,7 +51,7 @@ class DocumentTools:
                 else:
                     self._there.clear()
                 self._changed()
-        except (BrowserGone, MessageError, Rejected):
+        except (HalfGone, HalfFailed, MessageError):
             return  # a document's end is seen by its page
 
     def stop(self) -> None:
@@ -119,7 +62,7 @@ class DocumentTools:
         """As `ToolSource.list`."""
         try:
             found = await self._outcome("list")
-        except BrowserGone as error:
+        except HalfGone as error:
             raise Rejected("Error", str(error)) from None
         if not isinstance(found, list):
             raise Rejected("TypeError", "getTools has not returned a list of tools")
@@ -133,7 +76,7 @@ class DocumentTools:
         except asyncio.CancelledError:
             self._tell("cancel", id_)
             raise
-        except BrowserGone as error:
+        except HalfGone as error:
             # The browser may say so before it reports the document's end, which is what has to end the call: this is
             # no answer of the tool.
             await anyio.sleep(_END_SECONDS)
@@ -153,7 +96,7 @@ class DocumentTools:
     async def _outcome(self, function: str, *arguments: object) -> Any:
         try:
             found = payload.parse(await self._ask(function, *arguments), **LIMITS)
-        except (MessageError, TypeError) as error:
+        except (HalfFailed, MessageError, TypeError) as error:
             raise Rejected("Error", str(error)) from None
         if not isinstance(found, dict) or "value" not in found:
             failed = found if isinstance(found, dict) else {}
