@@ -1,28 +1,41 @@
 /**
- * The relay's half in a page: `static/hub/window.js`, whose reports go over a port to the hub's document, and back.
+ * The relay's half in a page: `static/hub/page.js` and, by way of `document.js`, the tools of the document, behind a port
+ * to the hub's document. It forwards, and decides nothing.
  *
- * The port ends with the document. It is opened again where the hub has ended, unless the hub has said to leave.
+ * Both directions are JSON text in pieces: `+` begins one that is followed by others, `.` the last. The port ends with the
+ * document. It is opened again where the hub has ended, unless the hub has said to leave.
  */
 (install, options) => {
   if (window !== window.top || globalThis.mcpframeLeft) return;
   const [SHORTEST, LONGEST] = [250, 10_000];
-  const CALLS = ["see", "listen", "stop", "piece", "post"];
   let port = null;
+  let pieces = [];
+  let tools = null; // the port of `document.js`
   let pause = SHORTEST;
   let timer;
 
   const isOrphan = () => !globalThis.chrome?.runtime?.id; // the extension was updated or removed
 
-  globalThis[options.binding] = (text) => {
+  function report(message) {
+    const text = JSON.stringify(message);
     try {
-      port?.postMessage(text);
+      let start = 0;
+      for (; text.length - start > options.piece; start += options.piece) {
+        port?.postMessage(`+${text.slice(start, start + options.piece)}`);
+      }
+      port?.postMessage(`.${text.slice(start)}`);
     } catch {} // it has ended
-  };
+  }
 
-  function take({ call, given }) {
+  function take(text) {
     pause = SHORTEST;
+    pieces.push(text.slice(1));
+    if (text[0] !== ".") return;
+    const { half, call, arguments: given, id } = JSON.parse(pieces.splice(0).join(""));
     if (call === "leave") leave();
-    else if (CALLS.includes(call)) globalThis.mcpframeHub[call](...given);
+    else if (half === "page") page[call](...given);
+    else if (tools) tools.postMessage({ call, given, id });
+    else if (id !== undefined) report({ kind: "answer", id, error: "The page's own scripts prevent that." });
   }
 
   function later() {
@@ -34,13 +47,14 @@
   function leave() {
     globalThis.mcpframeLeft = true;
     close();
+    page.stop();
   }
 
   function close() {
     clearTimeout(timer);
     port?.disconnect();
     port = null;
-    globalThis.mcpframeHub.stop();
+    pieces = [];
   }
 
   async function connect() {
@@ -50,12 +64,11 @@
       if (error) throw new Error(error);
       if (port) return;
       const opened = (port = chrome.runtime.connect({ name: "mcpframe-relay" }));
-      opened.onMessage.addListener((message) => opened === port && take(message));
+      opened.onMessage.addListener((text) => opened === port && take(text));
       opened.onDisconnect.addListener(() => {
         void chrome.runtime.lastError; // else Chromium logs it
         if (opened !== port) return;
-        port = null;
-        globalThis.mcpframeHub.stop();
+        close();
         later();
       });
     } catch {
@@ -63,7 +76,17 @@
     }
   }
 
-  install(options);
+  addEventListener(
+    options.offer,
+    ({ ports }) => {
+      tools ??= ports[0];
+      tools.onmessage = ({ data }) => report({ kind: "answer", ...data });
+    },
+    { once: true },
+  );
+  dispatchEvent(new Event(options.wanted));
+
+  const page = install({ report, most: options.most });
   addEventListener("pagehide", close);
   addEventListener("pageshow", ({ persisted }) => persisted && connect());
   if (document.prerendering) document.addEventListener("prerenderingchange", connect, { once: true });

@@ -77,9 +77,9 @@ chrome.runtime.onStartup.addListener(ensureHub);
 /** Pages that were open before have no content script. */
 chrome.runtime.onInstalled.addListener(async () => {
   ensureHub();
-  for (const { matches, js } of chrome.runtime.getManifest().content_scripts) {
+  for (const { matches, js, world } of chrome.runtime.getManifest().content_scripts) {
     for (const { id } of await chrome.tabs.query({ url: matches })) {
-      chrome.scripting.executeScript({ target: { tabId: id }, files: js }).catch(() => {}); // pages that allow none
+      chrome.scripting.executeScript({ target: { tabId: id }, files: js, world }).catch(() => {}); // pages that allow none
     }
   }
 });

@@ -52,7 +52,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def extension(tmp_path_factory: pytest.TempPathFactory, pages: Site, bundle: str) -> Path:
-    sites = [pages.origin("shop"), pages.origin("proxied"), bundle.rsplit("/", 2)[0]]
+    sites = [pages.origin("shop"), pages.origin("board"), pages.origin("proxied"), bundle.rsplit("/", 2)[0]]
     return build_extension(tmp_path_factory.mktemp("extension") / "built", sites=sites)
 
 
@@ -144,6 +144,18 @@ async def test_pages_come_and_go(extended: Extended, pages: Site, bundle: str) -
         await has(client, *shop(1), *shop(3))
         assert await call(client, shop(3)[0], a=3, b=3) == "6"
         await tab.close()
+
+        # The tools of a document, in Chromium's own way or a polyfill's.
+        page = await opened(extended, pages.board())
+        board = [f"website_tool_board_localhost_tab1_{name}" for name in ("note", "hang", "more", "fail")]
+        await has(client, *shop(1), *board)
+        assert await call(client, board[0], text="tea") == "noted tea"
+        assert (await client.call_tool(board[3], {})).is_error
+        calling = asyncio.ensure_future(client.call_tool(board[1], {}))
+        await call(client, board[2])
+        await has(client, *shop(1), *board, board[0].replace("note", "late"))
+        await page.close()
+        assert await fails(calling) == "TabClosed"
 
         # A tool that its page lets be cached opens a tab.
         await first.close()

@@ -128,6 +128,8 @@ class ExtensionHub:
         self.tabs.on_event(event)
         if event.get("event") == "active":
             self._run(self._activated())
+        elif event.get("event") == "removed":
+            self._tab_ports.forget(event["tab"])
         elif event.get("event") == "stored" and SITES_KEY in event.get("keys", ()):
             self._run(self.load_sites())
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcpframe.frame.extension_hub.runtime import ExtensionPort
-from mcpframe.frame.extension_hub.tab_document import ExtensionPage
+from mcpframe.frame.extension_hub.tab_document import TabDocument
+from mcpframe.frame.hub.frames import FrameNumbers
 from mcpframe.frame.hub.interfaces import Clock
 from mcpframe.frame.hub.names import origin_of
 from mcpframe.frame.hub.transport import PortTransport
@@ -28,8 +29,9 @@ class TabPorts:
         self._transport = transport
         self._clock = clock
         self._allows = allows
-        self._pages: dict[int, ExtensionPage] = {}
+        self._pages: dict[int, TabDocument] = {}
         self._proxies: dict[int, ProxyPort] = {}
+        self._numbers: dict[int, FrameNumbers] = {}
 
     def is_there(self, tab: int) -> bool:
         """Return whether the page of a tab has connected."""
@@ -46,13 +48,18 @@ class TabPorts:
                 del self._proxies[tab]
                 proxy.close()
 
+    def forget(self, tab: int) -> None:
+        """Note that a tab was closed."""
+        self._numbers.pop(tab, None)
+
     def take_page(self, port: ExtensionPort) -> None:
         """Take a port of the extension's own content script."""
         tab, origin = port.sender.tab, origin_of(port.sender.url)
         if tab is None:
             port.close()
             return
-        page = ExtensionPage(port, tab, origin, self._transport, self._clock)
+        numbers = self._numbers.setdefault(tab, FrameNumbers())
+        page = TabDocument(port, tab, origin, self._transport, self._clock, allows=self._allows, numbers=numbers)
         if not self._is_served(port):
             page.leave()
             return

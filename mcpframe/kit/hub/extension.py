@@ -16,7 +16,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mcpframe.frame.core.origins import ANY, parse_allowed_origins
-from mcpframe.frame.dialects.mcp_b.messages import TAB_CHANNEL
 from mcpframe.frame.extension_hub.home import SETTINGS
 from mcpframe.frame.extension_hub.tab_document import PIECE
 from mcpframe.frame.hub.messages import MAX_MESSAGE_BYTES
@@ -34,11 +33,9 @@ MANIFEST = "manifest.json"
 _PAGE = "hub"
 _SHARED = "shared"
 """The name of the bundle's shared folder in the extension."""
-_GLUE = "content.js"
-_SOURCES = (MANIFEST, _GLUE)
-"""Files that are not copied as they are."""
+_HALVES = {"content.js": "hub/page.js", "document.js": "hub/document-tools.js"}
+"""Content scripts, and the scripts of the hub that they are for."""
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
-_BINDING = "mcpframeReport"
 
 
 def build_extension(
@@ -92,7 +89,7 @@ def build_extension(
 def _own_files(sources: Path, sites: Sequence[str], longest_name: int) -> Iterator[tuple[str, bytes]]:
     """Yield the files besides those of the hub's page."""
     for path in sorted(sources.iterdir()):
-        if path.is_file() and path.name not in _SOURCES:
+        if path.is_file() and path.name not in (MANIFEST, *_HALVES):
             yield path.name, path.read_bytes()
     manifest = json.loads((sources / MANIFEST).read_text("utf-8"))
     patterns = sorted({each for site in sites or [ANY] for each in match_patterns(site)})
@@ -102,9 +99,10 @@ def _own_files(sources: Path, sites: Sequence[str], longest_name: int) -> Iterat
     yield MANIFEST, _json(manifest)
     settings = {"sites": list(sites or [ANY]), "longest_name": longest_name, "version": version("mcpframe")}
     yield SETTINGS, _json(settings)
-    glue = (sources / _GLUE).read_text("utf-8").rstrip().rstrip(";")
-    options = {"binding": _BINDING, "channel": TAB_CHANNEL, "most": MAX_MESSAGE_BYTES, "piece": PIECE}
-    yield _GLUE, f"({glue})({script_with_reading('hub/window.js')}, {json.dumps(options)});\n".encode()
+    options = {"most": MAX_MESSAGE_BYTES, "piece": PIECE, "offer": "mcpframe-offer", "wanted": "mcpframe-wanted"}
+    for name, half in _HALVES.items():
+        script = (sources / name).read_text("utf-8").rstrip().rstrip(";")
+        yield name, f"({script})({script_with_reading(half)}, {json.dumps(options)});\n".encode()
 
 
 def match_patterns(site: str) -> list[str]:
