@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import math
 import shutil
 from collections.abc import AsyncIterator, Callable
@@ -21,6 +22,18 @@ from mcpframe.frame.core import payload
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from tests.browser.outers import PATIENCE
 
+_PROXY = """
+const port = chrome.runtime.connect({ name: "mcp-content-script-proxy" });
+const tool = (name) => ({ name, description: `D ${name}`, inputSchema: { type: "object", properties: {} } });
+port.onMessage.addListener(({ type, requestId, toolName, args }) => {
+  if (type !== "execute-tool") return;
+  const payload = { content: [{ type: "text", text: `${toolName} ${JSON.stringify(args)}` }] };
+  port.postMessage({ type: "tool-result", requestId, data: { success: true, payload } });
+  port.postMessage({ type: "tools-updated", tools: [tool("greet"), tool("part")] });
+});
+port.postMessage({ type: "register-tools", tools: [tool("greet")], tabUrl: location.href });
+"""
+"""A content script of MCP-B, as far as the hub sees one."""
 _CLIENT_PAGE = '<!doctype html><meta charset="utf-8"><title>A client</title>'
 _OPEN = """([name, heard, ended]) => {
   const port = chrome.runtime.connect({ name });
@@ -36,12 +49,14 @@ class Extended:
 
     Attributes:
         context: Its tabs.
+        folder: The extension's folder.
         id: The extension's id.
         devtools: A session with the browser.
         client_page: A page of the extension's own, for clients.
     """
 
     context: BrowserContext
+    folder: Path
     id: str
     devtools: CDPSession
     client_page: Page
@@ -80,6 +95,12 @@ class Extended:
             return await self._target("background_page") != target
 
         await happens(is_gone)
+
+    async def reload(self) -> None:
+        """Load the extension again, as an update does; its pages are closed."""
+        await self.devtools.send("Extensions.loadUnpacked", {"path": str(self.folder)})
+        self.client_page = await self.context.new_page()
+        await self.client_page.goto(f"{self.origin}/client.html")
 
     @asynccontextmanager
     async def transport(self, name: str = "mcp") -> AsyncIterator[tuple[Any, Any]]:
@@ -127,14 +148,25 @@ async def chromium_with(extension: Path, folder: Path) -> AsyncIterator[Extended
     """Run a Chromium with the extension.
 
     Args:
-        extension: The built extension; it is copied, and given a page for clients.
+        extension: The built extension. It is copied, and given a page for clients, and a content script of MCP-B in
+            pages of the site `proxied`.
         folder: A folder for the copy and the profile.
     """
     loaded = folder / "extension"
     shutil.copytree(extension, loaded)
+    manifest = json.loads((loaded / "manifest.json").read_text("utf-8"))
+    matches = [each for each in manifest["host_permissions"] if "proxied" in each]
+    manifest["content_scripts"].append({"matches": matches, "js": ["proxy.js"]})
+    (loaded / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    (loaded / "proxy.js").write_text(_PROXY, "utf-8")
     (loaded / "client.html").write_text(_CLIENT_PAGE, "utf-8")
     options = launch_options(ensure_chromium())
-    options["args"] = [*options["args"], f"--disable-extensions-except={loaded}", f"--load-extension={loaded}"]
+    more = [
+        f"--disable-extensions-except={loaded}",
+        f"--load-extension={loaded}",
+        "--enable-unsafe-extension-debugging",
+    ]
+    options["args"] = [*options["args"], *more]
     async with async_playwright() as playwright:
         context = await playwright.chromium.launch_persistent_context(
             str(folder / "profile"), headless=True, ignore_default_args=["--disable-extensions"], **options
@@ -146,7 +178,7 @@ async def chromium_with(extension: Path, folder: Path) -> AsyncIterator[Extended
         id_ = context.service_workers[0].url.split("/")[2]
         page = context.pages[0]
         await page.goto(f"chrome-extension://{id_}/client.html")
-        yield Extended(context, id_, await context.browser.new_browser_cdp_session(), page)
+        yield Extended(context, loaded, id_, await context.browser.new_browser_cdp_session(), page)
         await context.close()
 
 

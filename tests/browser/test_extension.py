@@ -31,6 +31,8 @@ def shop(tab: int) -> list[str]:
 
 
 TOOLS = ("add", "fail", "wait", "meet", "grow", "shrink", "ask", "hang", "ended")
+BOARD = [f"website_tool_board_localhost_tab1_{name}" for name in ("note", "hang", "more", "fail")]
+GREET = "website_tool_proxied_localhost_tab1_greet"
 CACHED = "website_tool_shop_localhost_cart"
 BUNDLE = "website_tool_bundle_localhost_tab1_"
 
@@ -147,15 +149,22 @@ async def test_pages_come_and_go(extended: Extended, pages: Site, bundle: str) -
 
         # The tools of a document, in Chromium's own way or a polyfill's.
         page = await opened(extended, pages.board())
-        board = [f"website_tool_board_localhost_tab1_{name}" for name in ("note", "hang", "more", "fail")]
-        await has(client, *shop(1), *board)
-        assert await call(client, board[0], text="tea") == "noted tea"
-        assert (await client.call_tool(board[3], {})).is_error
-        calling = asyncio.ensure_future(client.call_tool(board[1], {}))
-        await call(client, board[2])
-        await has(client, *shop(1), *board, board[0].replace("note", "late"))
+        await has(client, *shop(1), *BOARD)
+        assert await call(client, BOARD[0], text="tea") == "noted tea"
+        assert (await client.call_tool(BOARD[3], {})).is_error
+        calling = asyncio.ensure_future(client.call_tool(BOARD[1], {}))
+        await call(client, BOARD[2])
+        await has(client, *shop(1), *BOARD, BOARD[0].replace("note", "late"))
         await page.close()
         assert await fails(calling) == "TabClosed"
+
+        # A page with a content script of MCP-B, which speaks for it.
+        page = await opened(extended, pages.shop("proxied"))
+        await has(client, *shop(1), GREET)
+        assert await call(client, GREET, to="x") == 'greet {"to":"x"}'
+        await has(client, *shop(1), GREET, GREET.replace("greet", "part"))
+        await page.close()
+        await has(client, *shop(1))
 
         # A tool that its page lets be cached opens a tab.
         await first.close()
@@ -194,12 +203,23 @@ async def test_whatever_ends_comes_back(extended: Extended, pages: Site) -> None
     async with extended.client() as client:
         await has(client, *shop(1))
         assert await call(client, shop(1)[0], a=2, b=3) == "5"
-        # Both at once.
+        # Both at once; a document with tools, and not a server, is there, too.
+        await opened(extended, pages.board())
+        await has(client, *shop(1), *BOARD)
         await extended.stop_worker()
         await extended.end_hub()
     async with extended.client() as client:
-        await has(client, *shop(1))
-        await page.close()
+        await has(client, *shop(1), *BOARD)
+        assert await call(client, BOARD[0], text="tea") == "noted tea"
+    # The extension is loaded again, as for an update: pages that are open get its new scripts.
+    await extended.reload()
+    async with extended.client() as client:
+        await has(client, *shop(1), *BOARD)
+        assert await call(client, shop(1)[0], a=3, b=3) == "6"
+        assert await call(client, BOARD[0], text="milk") == "noted milk"
+        for each in extended.context.pages:
+            if each != extended.client_page:
+                await each.close()
         await has(client, CACHED)
     # What is cached outlives the hub.
     await extended.end_hub()
