@@ -55,7 +55,7 @@ def _is_devtools(value: str | None) -> str | None:
 
 Pages = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[URL]…", callback=checked_pages, help="Pages to open at the start."),
+    typer.Argument(metavar="URL", callback=checked_pages, help="Pages to open at the start."),
 ]
 Sites = Annotated[
     list[str] | None,
@@ -119,7 +119,11 @@ def hub(
     port: Annotated[int, opts.port("The port of --http; 0 takes a free one.")] = 8718,
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option(callback=_is_site, help="With --http: the origin of a web page that may ask; may be repeated."),
+        typer.Option(
+            metavar="ORIGIN",
+            callback=_is_site,
+            help="With --http: the origin of a web page that may ask; may be repeated.",
+        ),
     ] = None,
     headless: Headless = None,
     profile: HubProfile = None,
