@@ -8,6 +8,7 @@
   let kept = [];
   let deliver = null;
   let last = 0;
+  let failed = false;
 
   function put(kind, number, text) {
     if (deliver) deliver(kind, number, text);
@@ -16,6 +17,10 @@
   }
 
   function open(port, external) {
+    if (failed) {
+      port.disconnect();
+      return;
+    }
     const number = (last += 1);
     const { id, url, origin, tab, frameId, documentId, documentLifecycle } = port.sender ?? {};
     const sender = { id, url, origin, tab: tab?.id, frame: frameId, document: documentId, lifecycle: documentLifecycle };
@@ -61,13 +66,16 @@
     },
   };
 
-  // A hub that has failed starts again, later each time.
+  // A hub that has failed starts again, later each time. Until then nobody waits for it.
   const PAUSE = "mcpframe pause";
   addEventListener("DOMContentLoaded", () => {
     const page = document.getElementById("mcpframe-page");
     new MutationObserver(() => {
       if (page.dataset.state === "ready") sessionStorage.removeItem(PAUSE);
       if (page.dataset.state !== "failed") return;
+      failed = true;
+      for (const port of ports.values()) port.disconnect();
+      ports.clear();
       const pause = Number(sessionStorage.getItem(PAUSE) ?? 500);
       sessionStorage.setItem(PAUSE, Math.min(2 * pause, 60_000));
       setTimeout(() => location.reload(), pause);

@@ -217,6 +217,29 @@ async def test_whatever_ends_comes_back(extended: Extended, pages: Site) -> None
         await has(client, *shop(1), *BOARD)
         assert await call(client, shop(1)[0], a=3, b=3) == "6"
         assert await call(client, BOARD[0], text="milk") == "noted milk"
+    # A hub that fails starts again, and nobody waits for it meanwhile.
+    settings = extended.folder / "settings.json"
+    right = settings.read_text()
+    settings.write_text("wrong")
+    await extended.end_hub()
+
+    async def fails_to_connect() -> bool:
+        try:
+            async with extended.client():
+                return False
+        except Exception:  # noqa: BLE001  whatever the SDK raises
+            return True
+
+    with anyio.fail_after(PATIENCE):
+        assert await fails_to_connect()
+    settings.write_text(right)
+
+    async def connects() -> bool:
+        return not await fails_to_connect()
+
+    await happens(connects)
+    async with extended.client() as client:
+        await has(client, *shop(1), *BOARD)
         for each in extended.context.pages:
             if each != extended.client_page:
                 await each.close()

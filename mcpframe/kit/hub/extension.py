@@ -124,7 +124,8 @@ def _page(text: str) -> dict[str, bytes]:
     def moved(match: re.Match[str]) -> str:
         name = f"inline-{len(scripts)}.js"
         scripts[f"{_PAGE}/{name}"] = match[1].encode()
-        return f'<script src="{name}"></script>'
+        # The only one is that of a page with a snapshot.
+        return f'<script src="../remember.js"></script>\n<script src="{name}"></script>'
 
     text = _INLINE.sub(moved, text.replace(f"../{SHARED}/", f"../{_SHARED}/"))
     text = text.replace("<head>", '<head>\n<script src="../ports.js"></script>', 1)
