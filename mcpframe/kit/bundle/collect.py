@@ -37,11 +37,24 @@ _FOR_WRAPPED = frozenset({"wrapped.py"})
 _FOR_VIEWS = frozenset({"app_page.py", "app_shim.py"})
 _FOR_HOSTS = frozenset(
     {"app_policy.py", "browser/page_tools.py", "own_ids.py", "page_clients.py", "ui_resource.py", "web_mcp/client.py"}
+    | {"browser/frames.py", "find_place.py", "outer.py", "partial_arguments.py", "places.py"}
     | {path.name for pattern in ("app_host*.py", "ui_host*.py") for path in (_PACKAGE / "frame").glob(pattern)}
 )
 """Files of what `may_host` looks for, and of nothing else."""
 _CLIENTS = (b"tab_client", b"iframe_client", b"model_context_client")
-_HOST_NAMES = (b"AppHost", b"UiHost", b"ui_resource", *_CLIENTS, b"app_", b"ui_host")
+_FRAMING = (
+    b"OuterFrame",
+    b"POPUP",
+    b"mcpframe.frame import",
+    b"frame.outer",
+    b"find_place",
+    b"frame.places",
+    b"browser.frames",
+    b"partial_arguments",
+)
+_HOST_NAMES = (b"AppHost", b"UiHost", b"ui_resource", *_CLIENTS, *_FRAMING, b"app_", b"ui_host")
+_FOR_PAGES = frozenset({"host_link.py", "page_main.py", "page_server.py"})
+_PAGE_NAMES = (b"connect_to_host", b"page_server", b"mcpframe.frame import", b"frame.host_link", b"frame.page_main")
 _FOR_HUBS = frozenset(
     path.relative_to(_PACKAGE / "frame").as_posix() for path in (_PACKAGE / "frame" / "hub").rglob("*.py")
 )
@@ -83,6 +96,7 @@ def own_files(
     wraps: bool = False,
     views: bool = False,
     hosts: bool = False,
+    page: bool = False,
     hub: bool = False,
     extension: bool = False,
     app: bool = False,
@@ -102,6 +116,7 @@ def own_files(
         wraps: Whether the author's code may call `mcpframe.wrap`.
         views: Whether the author's code may use `mcpframe.views`.
         hosts: Whether the author's code may be a host of pages: see `may_host`.
+        page: Whether the bundle is a page, or the author's code may use what pages use: see `may_be_page`.
         hub: Whether the author's code names the hub: see `names_hub`.
         extension: Whether it is the hub of an extension: see `names_extension`.
         app: Whether it is a tab of an app with a hub: see `names_app`.
@@ -122,6 +137,7 @@ def own_files(
         _FOR_WRAPPED: wraps,
         _FOR_VIEWS: views,
         _FOR_HOSTS: hosts,
+        _FOR_PAGES: page,
         _FOR_HUBS: hub,
         _FOR_EXTENSIONS: extension,
         _FOR_APPS: app,
@@ -157,8 +173,13 @@ def may_have_views(author: Mapping[str, bytes]) -> bool:
 
 
 def may_host(author: Mapping[str, bytes]) -> bool:
-    """Return whether code may use `AppHost`, `UiHost`, `ui_resource` or a client of page servers; see `may_wrap`."""
+    """Return whether code may frame pages, return `ui_resource`, or be a client of page servers; see `may_wrap`."""
     return _may_name(author, *_HOST_NAMES)
+
+
+def may_be_page(author: Mapping[str, bytes]) -> bool:
+    """Return whether code may use `connect_to_host` or `page_server`, which are for pages; see `may_wrap`."""
+    return _may_name(author, *_PAGE_NAMES)
 
 
 def names_hub(author: Mapping[str, bytes]) -> bool:

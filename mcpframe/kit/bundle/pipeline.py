@@ -20,6 +20,7 @@ from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.archive import source_date
 from mcpframe.kit.bundle.collect import (
     author_files,
+    may_be_page,
     may_have_views,
     may_host,
     may_wrap,
@@ -248,7 +249,7 @@ def _own_files(project: Project, lock: Lock, author: Mapping[str, bytes], *, htt
     kinds = {"program": project.is_program, "fastmcp": lock.has_fastmcp, "wraps": may_wrap(author), "http": http}
     kinds |= {"world": project.world, "persists": bool(project.config.persist), "views": may_have_views(author)}
     kinds |= {"hosts": may_host(author), "hub": names_hub(author), "extension": names_extension(author)}
-    kinds["app"] = names_app(author)
+    kinds |= {"app": names_app(author), "page": project.config.kind == "page" or may_be_page(author)}
     kinds["webmcp"] = project.config.kind == "server" and offers(project.config.dialects, "webmcp")
     left_out = modules_of((*project.config.leave_out, *lock.left_out))
     return own_files(number, sdk=lock.sdk, left_out=left_out, **kinds)

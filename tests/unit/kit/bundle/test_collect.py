@@ -11,6 +11,7 @@ import pytest
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.bundle.collect import (
     author_files,
+    may_be_page,
     may_have_views,
     may_host,
     may_wrap,
@@ -93,11 +94,15 @@ def test_views_are_carried_where_they_may_be_used() -> None:
     assert {"mcpframe/views/__init__.py", "mcpframe/views/view.py"} < only
 
 
-@pytest.mark.parametrize("name", ["AppHost", "UiHost", "ui_resource", "tab_client", "iframe_client"])
+@pytest.mark.parametrize(
+    "name", ["AppHost", "UiHost", "ui_resource", "tab_client", "iframe_client", "OuterFrame", "POPUP"]
+)
 def test_what_hosts_need_is_carried_where_it_may_be_used(name: str) -> None:
-    assert not may_host({"server.py": b"from mcpframe import FrameServer, OuterFrame"})
+    assert not may_host({"server.py": b"from mcpframe import FrameServer, Page, connect_to_host"})
     assert may_host({"main.py": f"from mcpframe import {name}".encode()})
     assert may_host({"main.py": b"from mcpframe import *"})
+    assert may_host({"main.py": b"from mcpframe.frame.places import parse_address"})
+    assert may_host({"main.py": b"from mcpframe.frame import outer"})
     module = f"mcpframe.{name}"
     code = f"import sys, mcpframe; {module}; print(*sorted(m for m in sys.modules if m.startswith('mcpframe.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
@@ -105,6 +110,18 @@ def test_what_hosts_need_is_carried_where_it_may_be_used(name: str) -> None:
     needed = set(done.stdout.split())
     assert {module.removesuffix(".__init__") for module in carried} >= needed
     assert not {module.replace(".", "/") + ".py" for module in needed} <= set(own_files("1.2.3"))
+
+
+def test_what_pages_need_is_carried_where_it_may_be_used() -> None:
+    assert not may_be_page({"server.py": b"from mcpframe import FrameServer, OuterFrame"})
+    for code in (
+        b"from mcpframe import page_server",
+        b"mcpframe.connect_to_host()",
+        b"from mcpframe.frame import boot",
+    ):
+        assert may_be_page({"main.py": b"import mcpframe\n" + code})
+    only = set(own_files("1.2.3", page=True)) - set(own_files("1.2.3"))
+    assert only == {f"mcpframe/frame/{name}.py" for name in ("host_link", "page_main", "page_server")}
 
 
 def test_the_hub_is_carried_where_the_author_names_it() -> None:
