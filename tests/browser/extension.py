@@ -156,7 +156,8 @@ async def chromium_with(extension: Path, folder: Path) -> AsyncIterator[Extended
     shutil.copytree(extension, loaded)
     manifest = json.loads((loaded / "manifest.json").read_text("utf-8"))
     matches = [each for each in manifest["host_permissions"] if "proxied" in each]
-    manifest["content_scripts"].append({"matches": matches, "js": ["proxy.js"]})
+    if matches:
+        manifest["content_scripts"].append({"matches": matches, "js": ["proxy.js"]})
     (loaded / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     (loaded / "proxy.js").write_text(_PROXY, "utf-8")
     (loaded / "client.html").write_text(_CLIENT_PAGE, "utf-8")
