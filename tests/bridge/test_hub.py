@@ -50,17 +50,21 @@ async def test_a_browser_of_its_own_over_stdio(site: Site, tmp_path: Path, mode:
     )
     async with Client(stdio_client(server), mode=mode, cache=None) as client:
         await has(client, *SHOP, *BOARD)
+        hanging = asyncio.ensure_future(client.call_tool(BOARD[1], {}))
         with anyio.fail_after(PATIENCE):
             assert text(await client.call_tool(SHOP[0], {"a": 2, "b": 3})) == "5"
             assert (await client.call_tool(SHOP[1], {})).is_error
             assert text(await client.call_tool(BOARD[0], {"text": "milk"})) == "noted milk"
             large = "\u00e9" * 6_000_000  # over the limit of one command, in both directions
             assert text(await client.call_tool(BOARD[0], {"text": large})) == f"noted {large}"
+            with pytest.raises(MCPError, match="too large") as caught:
+                await client.call_tool(BOARD[0], {"text": large * 2})
+            assert caught.value.error.data == {"reason": "InvalidArguments"}
             assert (await client.call_tool(BOARD[3], {})).is_error
             await client.call_tool(BOARD[2], {})
             await client.call_tool(SHOP[3], {})
             with pytest.raises(MCPError) as caught:
-                await client.call_tool(BOARD[1], {})  # for 10 s
+                await hanging  # for 10 s
             assert caught.value.error.data["reason"] == "RequestTimeout"
         more = ("website_tool_board_localhost_tab1_late", "website_tool_shop_localhost_tab1_more")
         await has(client, *SHOP, *BOARD, *more)

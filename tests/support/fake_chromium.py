@@ -162,6 +162,7 @@ class FakeChromium:
         self.ids = itertools.count(1)
         self.pages: dict[str, FakePage] = {}
         self.started = 0
+        self.tries = 0
         self.failing: Exception | None = None
         self.posted: list[tuple[str, Json]] = []
         self.on_load: Callable[[FakePage], None] = lambda page: None
@@ -175,6 +176,7 @@ class FakeChromium:
     # The hub's browser
 
     async def start(self) -> Any:
+        self.tries += 1
         if self.failing is not None:
             raise self.failing
         if self.closed.done():

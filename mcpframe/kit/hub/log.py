@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from mcpframe.kit.base.cache import writing
 from mcpframe.kit.base.terminal import VisibleFormatter
+from mcpframe.kit.hub.standard_error import StandardErrorHandler
 
 _LOGGERS = ("mcpframe.frame.hub", "mcpframe.kit.hub")
 
@@ -30,14 +30,15 @@ def hub_log(file: Path | None = None) -> Iterator[None]:
     Raises:
         WriteError: The file cannot be written.
     """
-    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
-    handlers[0].setFormatter(VisibleFormatter("mcpframe hub: %(message)s"))
+    handlers: list[logging.Handler] = []
     if file is not None:
         with writing(file):
             file.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
             handlers.append(logging.FileHandler(file, encoding="utf-8", errors="backslashreplace"))
-        handlers[1].setFormatter(_OneLine("%(asctime)s %(levelname)s %(message)s"))
+        handlers[0].setFormatter(_OneLine("%(asctime)s %(levelname)s %(message)s"))
+    handlers.append(StandardErrorHandler())
+    handlers[-1].setFormatter(VisibleFormatter("mcpframe hub: %(message)s"))
     for handler in handlers:
         handler.addFilter(_Complaints())
     loggers = [logging.getLogger(name) for name in _LOGGERS]
@@ -53,7 +54,7 @@ def hub_log(file: Path | None = None) -> Iterator[None]:
             logger.setLevel(level)
             for handler in handlers:
                 logger.removeHandler(handler)
-        for handler in handlers[1:]:
+        for handler in handlers:
             handler.close()
 
 

@@ -203,9 +203,11 @@ class BrowserTabs:
         Raises:
             KitError: A browser of the hub's own does not start.
         """
+        trouble = ""
         while True:
             try:
                 devtools = await self.started()
+                trouble = ""
                 await asyncio.wait({devtools.closed})
                 if not self._browser.returns:
                     return
@@ -213,7 +215,9 @@ class BrowserTabs:
             except KitError as error:
                 if not self._browser.returns:
                     raise
-                log.warning("%s It is tried again.", error)
+                if str(error) != trouble:  # once, and not every few seconds
+                    trouble = str(error)
+                    log.warning("%s It is tried again.", error)
             await anyio.sleep(_RETRY_SECONDS)
 
     async def close_all(self) -> None:

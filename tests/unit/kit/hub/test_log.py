@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,10 @@ import pytest
 from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.hub import log
 from mcpframe.kit.hub.log import hub_log
+from mcpframe.kit.hub.standard_error import MOST_WAITING, StandardErrorHandler
 
 
-def test_each_record_is_one_line_that_no_page_can_forge(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_record_is_one_line_that_no_page_can_forge(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "new" / "calls.log"
     logger = logging.getLogger("mcpframe.frame.hub.hub")
     for number in (1, 2):
@@ -24,7 +26,7 @@ def test_each_record_is_one_line_that_no_page_can_forge(tmp_path: Path, capsys: 
     assert len(lines) == 2
     assert all(line.endswith("a\\nb\\x1b[2J\\u202e") for line in lines)
     assert file.stat().st_mode & 0o077 == 0
-    assert "mcpframe hub: Tool 'add' is executed by tab 2." in capsys.readouterr().err
+    assert "mcpframe hub: Tool 'add' is executed by tab 2." in capfd.readouterr().err
 
 
 def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
@@ -52,3 +54,32 @@ def test_of_complaints_without_end_few_are_written(tmp_path: Path, monkeypatch: 
     assert complaints[-2].endswith("Another one")
     assert complaints[-1].endswith("tab 7 is ignored: later")
     assert len(lines) - len(complaints) == 5000
+
+
+def test_nobody_has_to_read_standard_error() -> None:
+    reading, writing = os.pipe()
+    handler = StandardErrorHandler(writing)
+    record = logging.LogRecord("hub", logging.INFO, "", 0, "x" * 1000, None, None)
+    for _ in range(3 * MOST_WAITING):
+        handler.handle(record)  # does not wait, although the pipe is full
+    read = 0
+    with os.fdopen(reading, "rb") as reader:
+        while read < MOST_WAITING:  # what waits is at least that
+            assert reader.readline() == b"x" * 1000 + b"\n"
+            read += 1
+        handler.handle(record)
+        handler.close()
+        os.close(writing)
+        rest = reader.read().decode().splitlines()
+    assert "were left out" in "\n".join(rest)
+    assert rest[-1] == "x" * 1000
+
+
+def test_a_reader_of_standard_error_that_has_gone_is_no_failure() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    handler = StandardErrorHandler(writing)
+    for _ in range(3):
+        handler.handle(logging.LogRecord("hub", logging.INFO, "", 0, "line", None, None))
+    handler.close()
+    os.close(writing)

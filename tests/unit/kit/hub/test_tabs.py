@@ -362,7 +362,7 @@ async def test_dialogs_are_answered_where_nobody_sees_them(headless: bool) -> No
         assert answers == ([True, False, True] if headless else [])
 
 
-async def test_a_browser_of_others_is_attached_to_again() -> None:
+async def test_a_browser_of_others_is_attached_to_again(caplog: pytest.LogCaptureFixture) -> None:
     async with world() as hub:
         hub.chromium.returns = True
         keeping = asyncio.create_task(hub.tabs.keep())
@@ -371,6 +371,8 @@ async def test_a_browser_of_others_is_attached_to_again() -> None:
         hub.chromium.failing = BrowserGone("It is not there.")
         hub.chromium.crash()
         await hub.happens(lambda: not hub.names)
+        await hub.happens(lambda: hub.chromium.tries >= 5)
+        assert caplog.text.count("It is not there.") == 1
         hub.chromium.failing = None
         await hub.happens(lambda: hub.chromium.started == 2)
         hub.page(SHOP, tool("add"))
