@@ -38,6 +38,11 @@ document.title = "Served";
 </script>
 """
 
+_FRAMES = """<title>Frames</title>
+<script type="module" src="mcpb_page.js"></script>
+<body></body>
+"""
+
 
 class Site:
     """The pages, at one port and as many origins as a test wants."""
@@ -62,5 +67,6 @@ def hub_site(folder: Path) -> Iterator[Site]:
     (folder / "polyfill.js").write_text(polyfill_text(), "utf-8")
     (folder / "shop.html").write_text(_HEAD + _SHOP, "utf-8")
     (folder / "board.html").write_text(_HEAD + _BOARD, "utf-8")
+    (folder / "frames.html").write_text(_HEAD + _FRAMES, "utf-8")
     with serve_folder(folder) as served:
         yield Site(served.port)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 _STRIDE = 10**10
 """More than any browser's number of a tab; and every number of a frame is exact in JavaScript."""
+QUIET_SECONDS = 3.0
+"""How long the page's own scripts have to begin a session with a frame, before the hub does."""
 MOST_KNOWN = 500
 """How many frames of a tab have a number that is kept."""
 

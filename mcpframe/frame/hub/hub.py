@@ -24,6 +24,7 @@ import anyio.abc
 from mcpframe.frame.core.errors import MalformedMessage, StateError
 from mcpframe.frame.hub import messages
 from mcpframe.frame.hub.errors import CallDenied, TabClosed, TabFailed, TabLoadError, TabNotFound, UnknownTool
+from mcpframe.frame.hub.frames import QUIET_SECONDS, page_tab
 from mcpframe.frame.hub.interfaces import CallRequest, Clock, Consents, KeyValues, OnProgress, Tabs, TabTransport
 from mcpframe.frame.hub.messages import ToolCall, ToolList
 from mcpframe.frame.hub.names import LONGEST_NAME, ToolKey, ToolNames, domain_of, origin_of
@@ -242,7 +243,8 @@ class Hub:
 
     async def _reloaded(self, tab: int, key: ToolKey) -> TabEntry | None:
         """Return a tab that is loaded again and has a tool; None where it is not there in time."""
-        if await self._until(lambda: self._connected(tab, key.domain), self._options.start_seconds) is None:
+        seconds = self._options.start_seconds + (QUIET_SECONDS if page_tab(tab) != tab else 0.0)
+        if await self._until(lambda: self._connected(tab, key.domain), seconds) is None:
             return None
         return await self._until(lambda: self._with_tool(tab, key), self._options.connect_seconds)
 
@@ -302,8 +304,10 @@ class Hub:
         raise AssertionError("unreachable")
 
     async def _is_open(self, tab: int, domain: str) -> bool:
+        """Return whether the page of a tab may offer a tool of a domain again: also one that had it in a frame."""
         try:
-            return domain_of(await self._within(self._tabs.url(tab), self._options.connect_seconds)) == domain
+            url = await self._within(self._tabs.url(page_tab(tab)), self._options.connect_seconds)
+            return domain_of(url) == domain or (url is not None and page_tab(tab) != tab)
         except Exception:
             log.exception("The address of tab %d could not be read.", tab)
             return False

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcpframe.frame.hub.descriptions import described, label
+from mcpframe.frame.hub.frames import page_tab
 from mcpframe.frame.hub.names import TabNumbers, ToolKey, ToolNames
 from mcpframe.frame.hub.storage import DomainToolStorage
 from mcpframe.frame.hub.tools import PageTool
@@ -145,7 +146,7 @@ class ToolRegistry:
 
     def activate(self, tab: int | None) -> bool:
         """Note which tab the user looks at. Returns what `put` does."""
-        touched = {entry.domain for each in (self._active, tab) if each is not None and (entry := self._tabs.get(each))}
+        touched = {entry.domain for entry in self._tabs.values() if page_tab(entry.tab) in (self._active, tab)}
         self._active = tab
         return self._refresh(touched)
 
@@ -205,6 +206,5 @@ class ToolRegistry:
 
     def _label(self, domain: str, entries: Mapping[int, TabEntry]) -> str:
         with_tools = [entry for entry in entries.values() if entry.tools]
-        active = self._tabs.get(self._active) if self._active is not None else None
-        number = active.number if active is not None and active in with_tools else None
-        return label(domain, len(with_tools), number)
+        active = (entry.number for entry in with_tools if page_tab(entry.tab) == self._active)
+        return label(domain, len(with_tools), next(active, None))

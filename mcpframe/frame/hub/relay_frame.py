@@ -36,14 +36,13 @@ from mcpframe.frame.dialects.available import dialects
 from mcpframe.frame.dialects.mcp_b.messages import NAME, READY, STOPPED
 from mcpframe.frame.dialects.mcp_b.roles import IFRAME_CLIENT
 from mcpframe.frame.hub import messages
+from mcpframe.frame.hub.frames import QUIET_SECONDS
 from mcpframe.frame.hub.interfaces import Clock
 from mcpframe.frame.hub.relay_link import RelayPort, ServerLink
 from mcpframe.frame.hub.transport import PortTransport
 
 log = logging.getLogger(__name__)
 
-QUIET_SECONDS = 3.0
-"""How long the page's own scripts have to begin a session with a frame."""
 START_SECONDS = 60.0
 """How long a frame may take to introduce itself: bundles say that they are ready before they have started."""
 _OPTIONS = Options(handshake_timeout=None, unresponsive_after=None, max_message_bytes=messages.MAX_MESSAGE_BYTES)

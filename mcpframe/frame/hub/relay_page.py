@@ -97,6 +97,9 @@ class PageRelay:
         allows: Whether a page may be relayed, by its address: asked for each frame.
         numbers: The numbers of the frames in the tab, which outlast a document.
         on_close: Called when the hub closes the port of the page.
+
+    Attributes:
+        frames: The frames that have said that they have a server, by their number in the page.
     """
 
     def __init__(
@@ -121,7 +124,7 @@ class PageRelay:
         self._allows = allows
         self._numbers = numbers or FrameNumbers()
         self._port = RelayPort(tab, url, transport, on_close)
-        self._frames: dict[int, FrameRelay] = {}
+        self.frames: dict[int, FrameRelay] = {}
         self._link: ServerLink | None = None
         self._stop_timer: Callable[[], None] = lambda: None
         self._free = asyncio.Event()  # of a page server
@@ -150,9 +153,9 @@ class PageRelay:
         self._over = True
         self._transport.closed(self._port)
         self._stop_timer()
-        for frame in self._frames.values():
+        for frame in self.frames.values():
             frame.close()
-        self._frames.clear()
+        self.frames.clear()
         if self._link is not None:
             self._link.close()
         if self._tools is not None:
@@ -176,10 +179,10 @@ class PageRelay:
                     self._link.receive(inbound)
             else:
                 self._from_frame(source, inbound, str(report.get("url") or ""))
-        elif kind == "loaded" and source in self._frames:
-            self._frames[source].replaced()
-        elif kind == "gone" and source in self._frames:
-            self._frames.pop(source).close()
+        elif kind == "loaded" and source in self.frames:
+            self.frames[source].replaced()
+        elif kind == "gone" and source in self.frames:
+            self.frames.pop(source).close()
 
     # The page server
 
@@ -252,11 +255,11 @@ class PageRelay:
     # The frames
 
     def _from_frame(self, source: int, inbound: Inbound, address: str) -> None:
-        frame = self._frames.get(source)
+        frame = self.frames.get(source)
         if frame is None:
-            if len(self._frames) >= MOST_FRAMES:
+            if len(self.frames) >= MOST_FRAMES:
                 return
-            frame = self._frames[source] = FrameRelay(
+            frame = self.frames[source] = FrameRelay(
                 partial(self._page.tell, "post", source),
                 partial(self._page.tell, "watch", source),
                 self._connect,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mcpframe.frame.hub.frames import page_tab
 from mcpframe.frame.hub.names import address_of, domain_of
 from mcpframe.frame.hub.registry import TabEntry
 
@@ -15,7 +16,7 @@ def best_tab(entries: Sequence[TabEntry], active: int | None) -> TabEntry | None
         entries: The tabs.
         active: The one that the user looks at, which is the best; otherwise it is the one that was updated last.
     """
-    return max(entries, key=lambda entry: (entry.tab == active, entry.updated, entry.tab), default=None)
+    return max(entries, key=lambda entry: (page_tab(entry.tab) == active, entry.updated, entry.tab), default=None)
 
 
 def address_for(domain: str, known: str | None) -> str | None:
