@@ -36,8 +36,8 @@ const CALLS = {
   tab: async ({ tab }) => shown(await chrome.tabs.get(tab)),
   open: async ({ url }) => shown(await chrome.tabs.create({ url, active: false })),
   close: async ({ tab }) => chrome.tabs.remove(tab),
-  read: async ({ key }) => (await chrome.storage.local.get(key))[key] ?? null,
-  write: async ({ key, value }) => chrome.storage.local.set({ [key]: value }),
+  read: async ({ key, area }) => (await chrome.storage[area].get(key))[key] ?? null,
+  write: async ({ key, value, area }) => chrome.storage[area].set({ [key]: value }),
   forget: async ({ key }) => chrome.storage.local.remove(key),
   keys: async () => Object.keys(await chrome.storage.local.get(null)),
 };

@@ -201,17 +201,17 @@ async def test_whatever_ends_comes_back(extended: Extended, pages: Site) -> None
         await extended.end_hub()
         await fails(calling)
     async with extended.client() as client:
-        await has(client, *shop(1))
-        assert await call(client, shop(1)[0], a=2, b=3) == "5"
+        await has(client, *shop(2))
+        assert await call(client, shop(2)[0], a=2, b=3) == "5"
         # Both at once; a document with tools, and not a server, is there, too.
         await opened(extended, pages.board())
-        await has(client, *shop(1), *BOARD)
+        await has(client, *shop(2), *BOARD)
         await extended.stop_worker()
         await extended.end_hub()
     async with extended.client() as client:
-        await has(client, *shop(1), *BOARD)
+        await has(client, *shop(2), *BOARD)
         assert await call(client, BOARD[0], text="tea") == "noted tea"
-    # The extension is loaded again, as for an update: pages that are open get its new scripts.
+    # The extension is loaded again, as for an update: pages that are open get its new scripts, and tabs new numbers.
     await extended.reload()
     async with extended.client() as client:
         await has(client, *shop(1), *BOARD)

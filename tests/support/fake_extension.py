@@ -40,6 +40,7 @@ class FakeExtension:
         tabs: The addresses of the tabs.
         active: The tab that the user looks at.
         store: What is stored.
+        session: What is stored until the browser ends.
         stops: Whether the worker answers nothing at all.
         on_open: Called with each tab that is opened.
     """
@@ -48,6 +49,8 @@ class FakeExtension:
         self.tabs: dict[int, str] = {}
         self.active: int | None = None
         self.store: dict[str, str] = {}
+        self.session: dict[str, str] = {}
+        self._areas = {"local": self.store, "session": self.session}
         self.stops = False
         self.on_open: Callable[[int], None] = lambda tab: None
         self.asked: list[str] = []
@@ -117,11 +120,11 @@ class FakeExtension:
     def _close(self, tab: int) -> None:
         del self.tabs[tab]
 
-    def _read(self, key: str) -> str | None:
-        return self.store.get(key)
+    def _read(self, key: str, area: str) -> str | None:
+        return self._areas[area].get(key)
 
-    def _write(self, key: str, value: str) -> None:
-        self.store[key] = value
+    def _write(self, key: str, value: str, area: str) -> None:
+        self._areas[area][key] = value
 
     def _forget(self, key: str) -> None:
         self.store.pop(key, None)

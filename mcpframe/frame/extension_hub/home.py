@@ -14,7 +14,7 @@ from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.core.origins import ANY, AllowedOrigins, parse_allowed_origins
 from mcpframe.frame.extension_hub.clients import PortClient
 from mcpframe.frame.extension_hub.runtime import ExtensionApi, ExtensionPort, Ports, Worker
-from mcpframe.frame.extension_hub.store import ExtensionStore
+from mcpframe.frame.extension_hub.store import ExtensionStore, KeptNumbers
 from mcpframe.frame.extension_hub.tab_ports import TabPorts
 from mcpframe.frame.extension_hub.tabs import ExtensionTabs
 from mcpframe.frame.hub.hub import Hub, HubOptions
@@ -83,12 +83,13 @@ class ExtensionHub:
         self._transport = PortTransport(clock)
         worker = Worker(runtime, clock)
         self._store = ExtensionStore(worker)
+        self._kept = KeptNumbers(worker)
         self._settings = settings
         self._allowed = parse_allowed_origins(settings.sites)
         self._tab_ports = TabPorts(self._transport, clock, self._allows)
         self._tasks: set[asyncio.Task[Any]] = set()
         self.tabs = ExtensionTabs(worker, self._tab_ports.is_there)
-        options = HubOptions(longest_name=settings.longest_name, allows=self._allows)
+        options = HubOptions(longest_name=settings.longest_name, allows=self._allows, numbers=self._kept.numbers)
         self.hub = Hub(self._transport, self.tabs, self._store, clock, options)
         self.server = HubServer(self.hub, version=settings.version)
         self.ports = Ports(runtime, self._on_event)
@@ -100,10 +101,15 @@ class ExtensionHub:
     async def running(self) -> AsyncIterator[None]:
         """Serve pages and clients for as long as the block lasts."""
         await self.load_sites()
-        async with self.hub.running(), self.server.running():
-            self.ports.listen()
-            self._run(self._activated())
-            yield
+        await self._kept.load()
+        keeping = asyncio.ensure_future(self._kept.keep())
+        try:
+            async with self.hub.running(), self.server.running():
+                self.ports.listen()
+                self._run(self._activated())
+                yield
+        finally:
+            keeping.cancel()
 
     def _allows(self, url: str) -> bool:
         return origin_of(url) in self._allowed

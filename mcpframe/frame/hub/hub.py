@@ -27,7 +27,7 @@ from mcpframe.frame.hub.errors import CallDenied, TabClosed, TabFailed, TabLoadE
 from mcpframe.frame.hub.frames import QUIET_SECONDS, page_tab
 from mcpframe.frame.hub.interfaces import CallRequest, Clock, Consents, KeyValues, OnProgress, Tabs, TabTransport
 from mcpframe.frame.hub.messages import ToolCall, ToolList
-from mcpframe.frame.hub.names import LONGEST_NAME, ToolKey, ToolNames, domain_of, origin_of
+from mcpframe.frame.hub.names import LONGEST_NAME, TabNumbers, ToolKey, ToolNames, domain_of, origin_of
 from mcpframe.frame.hub.pace import Pace
 from mcpframe.frame.hub.registry import TabEntry, ToolRegistry
 from mcpframe.frame.hub.routing import address_for, best_tab
@@ -54,6 +54,7 @@ class HubOptions:
         most_sends: How often a call is sent at most, if its tab ends and its tool may be called again.
         allows: Whether the tools of a page are taken, by its address.
         consents: Asked before a call is sent; None for no need to ask.
+        numbers: The numbers of tabs in names, where they outlast the hub; None for new ones.
         own_numbers: Whether the tabs' ids are their numbers in names, as in a page, whose tabs are of one domain.
     """
 
@@ -67,6 +68,7 @@ class HubOptions:
     most_sends: int = 3
     allows: Callable[[str], bool] = lambda url: True
     consents: Consents | None = None
+    numbers: TabNumbers | None = None
     own_numbers: bool = False
 
 
@@ -95,7 +97,9 @@ class Hub:
         self._clock = clock
         self._storage = DomainToolStorage(storage, clock)
         names = ToolNames(longest=self._options.longest_name)
-        self._registry = ToolRegistry(self._storage, names, own_numbers=self._options.own_numbers)
+        self._registry = ToolRegistry(
+            self._storage, names, own_numbers=self._options.own_numbers, numbers=self._options.numbers
+        )
         self._pace = Pace(clock, self._registered)
         self._on_change: dict[object, Callable[[], None]] = {}
         self._waiting: list[Callable[[], None]] = []

@@ -10,8 +10,9 @@ what it means. Two keys never share a name, and a name that was given out never 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -167,9 +168,13 @@ class TabNumbers:
 
     Args:
         most: How many tabs, and how many domains, are kept; the oldest are forgotten.
+
+    Attributes:
+        on_new: Called whenever a tab has got a number.
     """
 
     def __init__(self, *, most: int = 5000) -> None:
+        self.on_new: Callable[[], None] = lambda: None
         self._most = most
         self._numbers: dict[tuple[str, int], int] = {}
         self._last: dict[str, int] = {}
@@ -178,6 +183,7 @@ class TabNumbers:
         """Return the number of a tab."""
         key = (domain, tab)
         number = self._numbers.pop(key, None)
+        is_new = number is None
         if number is None:
             number = self._last.pop(domain, 0) + 1
             self._last[domain] = number
@@ -186,7 +192,26 @@ class TabNumbers:
             del self._numbers[next(iter(self._numbers))]
         while len(self._last) > self._most:
             del self._last[next(iter(self._last))]
+        if is_new:
+            self.on_new()
         return number
+
+    def dump(self) -> str:
+        """Return all numbers as JSON text, for `restore`."""
+        return json.dumps([[[*key, number] for key, number in self._numbers.items()], self._last])
+
+    def restore(self, text: str) -> None:
+        """Take the numbers of another hub, whose tabs are still there.
+
+        Raises:
+            ValueError: They are not from `dump`.
+        """
+        try:
+            numbers, last = json.loads(text)
+            self._numbers = {(str(domain), int(tab)): int(number) for domain, tab, number in numbers}
+            self._last = {str(domain): int(number) for domain, number in last.items()}
+        except (AttributeError, TypeError) as error:
+            raise ValueError(str(error)) from error
 
 
 def _digest(key: ToolKey, tries: int) -> str:

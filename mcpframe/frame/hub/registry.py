@@ -63,12 +63,20 @@ class ToolRegistry:
         storage: The cached tools.
         names: The table of names.
         own_numbers: Whether the ids of tabs are their numbers.
+        numbers: The numbers of tabs, where they are not; None for new ones.
     """
 
-    def __init__(self, storage: DomainToolStorage, names: ToolNames, *, own_numbers: bool = False) -> None:
+    def __init__(
+        self,
+        storage: DomainToolStorage,
+        names: ToolNames,
+        *,
+        own_numbers: bool = False,
+        numbers: TabNumbers | None = None,
+    ) -> None:
         self._storage = storage
         self._names = names
-        self._numbers = None if own_numbers else TabNumbers()
+        self._numbers = None if own_numbers else numbers or TabNumbers()
         self._tabs: dict[int, TabEntry] = {}
         self._by_domain: dict[str, dict[int, TabEntry]] = {}
         self._seen: dict[str, _DomainTools] = {}

@@ -198,6 +198,25 @@ async def test_a_worker_that_does_not_answer_is_an_error() -> None:
         here.extension.stops = False
 
 
+async def test_a_tab_keeps_its_number_while_the_hub_starts_again() -> None:
+    extension = FakeExtension()
+    async with world(extension) as here:
+        here.proxied(1, tool("add"))
+        here.proxied(2, tool("add"))
+        await settled()
+    for text in (None, "[]", "[[[1]], {}]", "no JSON"):
+        if text is not None:
+            [key] = extension.session
+            extension.session[key] = text
+        async with world(extension) as here:
+            here.proxied(2, tool("add"))
+            expected = ADD.replace("tab1", "tab2") if text is None else ADD
+            assert here.names == {expected}
+            here.proxied(3, tool("add"))
+            assert here.names == {expected, ADD.replace("tab1", "tab3" if text is None else "tab2")}
+            await settled()
+
+
 async def test_what_is_cached_is_stored_and_the_active_tab_is_followed() -> None:
     extension = FakeExtension()
     async with world(extension) as here:
