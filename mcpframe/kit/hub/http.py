@@ -14,7 +14,8 @@ from mcpframe.kit.bridge.http import HOST, PATH, Endpoint, security, serve_until
 from mcpframe.kit.bridge.lines import LIMITS
 from mcpframe.kit.web.serve import bind
 
-_MOST_SESSIONS = 256
+_MOST_SESSIONS = 4096
+"""Many clients never end theirs: each costs some 40 KB, and ends after half an hour without a request."""
 
 
 async def serve_http(server: HubServer, port: int, allowed_origins: Sequence[str] = ()) -> None:
