@@ -21,6 +21,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.hub.extension import build_extension, match_patterns
 from mcpframe.kit.web.serve import serve_folder
 from tests.bridge.hub_pages import Site, hub_site
+from tests.bridge.test_hub_frames import ADD_FRAME
 from tests.browser.conftest import SERVERS
 from tests.browser.extension import Extended, chromium_with, happens
 from tests.browser.outers import PATIENCE
@@ -33,6 +34,7 @@ def shop(tab: int) -> list[str]:
 TOOLS = ("add", "fail", "wait", "meet", "grow", "shrink", "ask", "hang", "ended")
 BOARD = [f"website_tool_board_localhost_tab1_{name}" for name in ("note", "hang", "more", "fail")]
 GREET = "website_tool_proxied_localhost_tab1_greet"
+FRAMED = [f"website_tool_board_localhost_tab2_{name}" for name in ("add", "fail", "wait", "grow")]
 CACHED = "website_tool_shop_localhost_cart"
 BUNDLE = "website_tool_bundle_localhost_tab1_"
 
@@ -164,6 +166,17 @@ async def test_pages_come_and_go(extended: Extended, pages: Site, bundle: str) -
         assert await call(client, GREET, to="x") == 'greet {"to":"x"}'
         await has(client, *shop(1), GREET, GREET.replace("greet", "part"))
         await page.close()
+        await has(client, *shop(1))
+
+        # A frame of another site, in a page that has no tools itself.
+        page = await opened(extended, f"{pages.origin('shop')}/frames.html")
+        await page.evaluate(ADD_FRAME, [f"{pages.origin('board')}/frames.html#serve=*", ""])
+        await has(client, *shop(1), *FRAMED)
+        assert await call(client, FRAMED[0], a=4, b=3) == "7"
+        calling = asyncio.ensure_future(client.call_tool(FRAMED[2], {}))
+        assert await call(other, FRAMED[0], a=4, b=4) == "8"
+        await page.close()
+        assert await fails(calling) == "TabClosed"
         await has(client, *shop(1))
 
         # A tool that its page lets be cached opens a tab.
