@@ -16,13 +16,13 @@
     else ports.get(number)?.disconnect(); // its other end connects again
   }
 
-  function open(port, external) {
+  function open(port, name, external, from) {
     if (failed) {
       port.disconnect();
       return;
     }
     const number = (last += 1);
-    const { id, url, origin, tab, frameId, documentId, documentLifecycle } = port.sender ?? {};
+    const { id, url, origin, tab, frameId, documentId, documentLifecycle } = from ?? {};
     const sender = { id, url, origin, tab: tab?.id, frame: frameId, document: documentId, lifecycle: documentLifecycle };
     ports.set(number, port);
     port.onMessage.addListener((message) => put("message", number, JSON.stringify(message)));
@@ -31,10 +31,24 @@
       ports.delete(number);
       put("closed", number, "");
     });
-    put("opened", number, JSON.stringify({ name: port.name, external, sender }));
+    put("opened", number, JSON.stringify({ name, external, sender }));
   }
 
-  chrome.runtime.onConnect.addListener((port) => open(port, false));
+  /** A port of the service worker's, whose first message says from whom outside it comes: see `outside.js`. */
+  function openOutside(port) {
+    port.onMessage.addListener(function first({ name, from }) {
+      port.onMessage.removeListener(first);
+      open(port, name, true, from);
+    });
+  }
+
+  const isWorker = ({ id, url, tab }) => id === chrome.runtime.id && url === chrome.runtime.getURL("worker.js") && !tab;
+
+  chrome.runtime.onConnect.addListener((port) => {
+    if (port.name !== "mcpframe-outside") open(port, port.name, false, port.sender);
+    else if (isWorker(port.sender)) openOutside(port);
+    else port.disconnect();
+  });
   chrome.runtime.onMessage.addListener((message, sender) => {
     if (message?.to === "hub" && sender.id === chrome.runtime.id && !sender.tab) put("event", 0, JSON.stringify(message));
     return false;

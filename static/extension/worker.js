@@ -2,6 +2,8 @@
  * The service worker: sees to it that the hub's document is there, and does for it what only a worker can. It has no
  * state, as the browser stops it whenever it has nothing to do.
  */
+importScripts("outside.js");
+
 const HUB = "hub/index.html";
 
 let starting = null;
@@ -40,6 +42,9 @@ const CALLS = {
   write: async ({ key, value, area }) => chrome.storage[area].set({ [key]: value }),
   forget: async ({ key }) => chrome.storage.local.remove(key),
   keys: async () => Object.keys(await chrome.storage.local.get(null)),
+  window: openAskWindow,
+  native: startProgram,
+  badge: async ({ text }) => chrome.action.setBadgeText({ text }),
 };
 
 const shown = ({ id, url, pendingUrl, status, active }) => ({ id, url: url ?? pendingUrl ?? null, status, active });

@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import json
 import math
+import os
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,13 +145,17 @@ _LIMITS = {"max_bytes": 1 << 26, "max_nesting": 64}
 
 
 @asynccontextmanager
-async def chromium_with(extension: Path, folder: Path) -> AsyncIterator[Extended]:
+async def chromium_with(
+    extension: Path, folder: Path, *others: Path, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[Extended]:
     """Run a Chromium with the extension.
 
     Args:
         extension: The built extension. It is copied, and given a page for clients, and a content script of MCP-B in
             pages of the site `proxied`.
         folder: A folder for the copy and the profile.
+        others: Other extensions.
+        environment: More variables.
     """
     loaded = folder / "extension"
     shutil.copytree(extension, loaded)
@@ -162,15 +167,21 @@ async def chromium_with(extension: Path, folder: Path) -> AsyncIterator[Extended
     (loaded / "proxy.js").write_text(_PROXY, "utf-8")
     (loaded / "client.html").write_text(_CLIENT_PAGE, "utf-8")
     options = launch_options(ensure_chromium())
+    folders = ",".join(str(each) for each in (loaded, *others))
     more = [
-        f"--disable-extensions-except={loaded}",
-        f"--load-extension={loaded}",
+        f"--disable-extensions-except={folders}",
+        f"--load-extension={folders}",
         "--enable-unsafe-extension-debugging",
     ]
     options["args"] = [*options["args"], *more]
+    variables: dict[str, str | float | bool] = {**os.environ, **(environment or {})}
     async with async_playwright() as playwright:
         context = await playwright.chromium.launch_persistent_context(
-            str(folder / "profile"), headless=True, ignore_default_args=["--disable-extensions"], **options
+            str(folder / "profile"),
+            headless=True,
+            ignore_default_args=["--disable-extensions"],
+            env=variables,
+            **options,
         )
         with anyio.fail_after(PATIENCE):
             while not context.service_workers:

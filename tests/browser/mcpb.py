@@ -62,6 +62,12 @@ class Peer:
         with anyio.fail_after(BOOT_PATIENCE):
             return cls(page, await page.evaluate("given => mcpb.iframeClient(...given)", [url, mode]))
 
+    @classmethod
+    async def at_extension(cls, page: Page, id_: str, mode: str | None = None) -> Peer:
+        """Connect a client to an extension."""
+        with anyio.fail_after(BOOT_PATIENCE):
+            return cls(page, await page.evaluate("given => mcpb.extensionClient(...given)", [id_, mode]))
+
     async def call(self, method: str, *parameters: Any) -> Json:
         """Call a method of the client; return its result or error."""
         given = [self.number, method, *parameters]

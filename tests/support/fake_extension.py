@@ -43,6 +43,9 @@ class FakeExtension:
         session: What is stored until the browser ends.
         stops: Whether the worker answers nothing at all.
         on_open: Called with each tab that is opened.
+        windows: How often the window that asks was to be opened.
+        programs: How often the program on this machine was to be started.
+        badge: What is shown at the extension's button.
     """
 
     def __init__(self) -> None:
@@ -54,6 +57,8 @@ class FakeExtension:
         self.stops = False
         self.on_open: Callable[[int], None] = lambda tab: None
         self.asked: list[str] = []
+        self.windows = self.programs = 0
+        self.badge = ""
         self._ends: dict[int, FarEnd] = {}
         self._numbers = itertools.count(1)
         self._next_tab = itertools.count(100)
@@ -128,6 +133,15 @@ class FakeExtension:
 
     def _forget(self, key: str) -> None:
         self.store.pop(key, None)
+
+    def _window(self) -> None:
+        self.windows += 1
+
+    def _native(self) -> None:
+        self.programs += 1
+
+    def _badge(self, text: str) -> None:
+        self.badge = text
 
     def _keys(self) -> list[str]:
         return list(self.store)

@@ -12,8 +12,8 @@ from typing import Any
 
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.core.origins import ANY, AllowedOrigins, parse_allowed_origins
-from mcpframe.frame.extension_hub.clients import PortClient
-from mcpframe.frame.extension_hub.runtime import ExtensionApi, ExtensionPort, Ports, Worker
+from mcpframe.frame.extension_hub.control import Control
+from mcpframe.frame.extension_hub.runtime import ExtensionApi, Ports, Worker
 from mcpframe.frame.extension_hub.store import ExtensionStore, KeptNumbers
 from mcpframe.frame.extension_hub.tab_ports import TabPorts
 from mcpframe.frame.extension_hub.tabs import ExtensionTabs
@@ -30,8 +30,6 @@ RELAY_PORT = "mcpframe-relay"
 """Ports of the extension's own content script."""
 PROXY_PORT = "mcp-content-script-proxy"
 """Ports of MCP-B's content scripts."""
-CLIENT_PORT = "mcp"
-"""Ports of MCP clients."""
 SETTINGS = "settings.json"
 SITES_KEY = "mcpframe:sites"
 """Where the user's own list of origins is stored, as JSON text."""
@@ -45,11 +43,15 @@ class ExtensionSettings:
         sites: The origins whose pages' tools are offered.
         longest_name: The longest name of a tool.
         version: The version of mcpframe.
+        ask: Whether the user is asked before each call, until they choose otherwise.
+        clients: The origins of web pages that may be clients.
     """
 
     sites: Sequence[str] = (ANY,)
     longest_name: int = LONGEST_NAME
     version: str = ""
+    ask: bool = False
+    clients: Sequence[str] = ()
 
 
 async def serve(runtime: ExtensionApi) -> None:
@@ -89,30 +91,41 @@ class ExtensionHub:
         self._tab_ports = TabPorts(self._transport, clock, self._allows)
         self._tasks: set[asyncio.Task[Any]] = set()
         self.tabs = ExtensionTabs(worker, self._tab_ports.is_there)
-        options = HubOptions(longest_name=settings.longest_name, allows=self._allows, numbers=self._kept.numbers)
+        self._control = Control(worker, self._store, clock, asks=settings.ask, clients=settings.clients)
+        options = HubOptions(
+            longest_name=settings.longest_name,
+            allows=self._allows,
+            consents=self._control.consents,
+            numbers=self._kept.numbers,
+        )
         self.hub = Hub(self._transport, self.tabs, self._store, clock, options)
         self.server = HubServer(self.hub, version=settings.version)
         self.ports = Ports(runtime, self._on_event)
         self.ports.serve(RELAY_PORT, self._tab_ports.take_page)
         self.ports.serve(PROXY_PORT, self._tab_ports.take_proxy)
-        self.ports.serve(CLIENT_PORT, self._take_client)
+        self._clients = self._control.serve(
+            self.hub, self.server, self.ports, lambda: list(self._allowed), self._tab_ports.check
+        )
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Serve pages and clients for as long as the block lasts."""
+        await self._control.load()
         await self.load_sites()
         await self._kept.load()
         keeping = asyncio.ensure_future(self._kept.keep())
         try:
-            async with self.hub.running(), self.server.running():
+            async with self.hub.running(), self.server.running(), self._clients.running():
                 self.ports.listen()
                 self._run(self._activated())
+                self._control.begin()
                 yield
         finally:
             keeping.cancel()
+            self._control.end()
 
     def _allows(self, url: str) -> bool:
-        return origin_of(url) in self._allowed
+        return origin_of(url) in self._allowed and self._control.allows(url)
 
     async def load_sites(self) -> None:
         """Read the user's own list of origins, which counts in the place of the build's.
@@ -132,6 +145,7 @@ class ExtensionHub:
 
     def _on_event(self, event: Mapping[str, Any]) -> None:
         self.tabs.on_event(event)
+        self._control.on_event(event)
         if event.get("event") == "active":
             self._run(self._activated())
         elif event.get("event") == "removed":
@@ -140,7 +154,9 @@ class ExtensionHub:
             self._run(self.load_sites())
 
     async def _activated(self) -> None:
-        self.hub.activated(await self.tabs.active())
+        tab = await self.tabs.active()
+        self.hub.activated(tab)
+        self._control.activated(tab, await self.tabs.url(tab) if tab is not None else None)
 
     def _run(self, work: Any) -> None:
         task = asyncio.ensure_future(work)
@@ -152,11 +168,3 @@ class ExtensionHub:
                 log.warning("An event of the browser could not be handled: %s", error)
 
         task.add_done_callback(ended)
-
-    # Ports
-
-    def _take_client(self, port: ExtensionPort) -> None:
-        if port.sender.tab is not None and not port.sender.url.startswith("chrome-extension://"):
-            port.close()  # a content script is as much as its page
-            return
-        PortClient(port, self.server).start()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, Self
 
@@ -48,9 +48,13 @@ class HubClients:
     Args:
         server: The hub's server, which is running.
         most: How many clients there may be.
+        changed: Called when there are more or fewer.
     """
 
-    def __init__(self, server: HubServer, most: int = _MOST_CLIENTS) -> None:
+    def __init__(
+        self, server: HubServer, most: int = _MOST_CLIENTS, changed: Callable[[], None] = lambda: None
+    ) -> None:
+        self._changed = changed
         self._server = server
         self._most = most
         self._clients: dict[ClientPort, _Client] = {}
@@ -60,6 +64,9 @@ class HubClients:
 
     def __len__(self) -> int:
         return len(self._clients)
+
+    def __contains__(self, port: object) -> bool:
+        return port in self._clients
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -85,6 +92,7 @@ class HubClients:
         client.task = asyncio.get_running_loop().create_task(self._serve(client))
         self._tasks.add(client.task)
         client.task.add_done_callback(lambda task: self._ended(client, task))
+        self._changed()
         return True
 
     def received(self, port: ClientPort, text: str) -> None:
@@ -101,6 +109,7 @@ class HubClients:
         """Note that a port has ended: its session ends, and its calls are cancelled."""
         if client := self._clients.pop(port, None):
             client.cancel()
+            self._changed()
 
     async def _serve(self, client: _Client) -> None:
         try:
@@ -113,6 +122,7 @@ class HubClients:
         client.end()
         if self._clients.pop(client.port, None) is not None:
             _guarded_close(client.port)
+            self._changed()
 
 
 class _Client:

@@ -114,6 +114,11 @@ class Hub:
         return self._registry.definitions()
 
     @property
+    def entries(self) -> list[TabEntry]:
+        """The tabs that have registered."""
+        return list(self._registry)
+
+    @property
     def browser(self) -> dict[str, bool]:
         """The `browser` capabilities: those that the page of any tab has."""
         return dict.fromkeys(sorted(frozenset().union(*(entry.browser for entry in self._registry))), True)

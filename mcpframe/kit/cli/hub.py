@@ -122,7 +122,7 @@ def hub(
         typer.Option(
             metavar="ORIGIN",
             callback=_is_site,
-            help="With --http: the origin of a web page that may ask; may be repeated.",
+            help="With --http or --extension: the origin of a web page that may be a client; may be repeated.",
         ),
     ] = None,
     headless: Headless = None,
@@ -161,7 +161,9 @@ def hub(
         from mcpframe.kit.cli.output import escape, out, step
         from mcpframe.kit.hub.extension import build_extension
 
-        folder = build_extension(extension, sites=site or [], longest_name=longest_name, progress=step)
+        folder = build_extension(
+            extension, sites=site or [], longest_name=longest_name, ask=ask, clients=allow_origin or [], progress=step
+        )
         out.print(f"{escape(str(folder))}: open chrome://extensions, switch on developer mode, and load it unpacked.")
         return
     if native or connect:

@@ -1,88 +1,19 @@
-"""Consent to calls: the user is asked on a page of the hub's own, in the browser whose pages are called.
+"""Asks for consent to calls on a page of the hub's own, in the browser whose pages are called.
 
-Standard input is the client's, so that nobody can be asked on the terminal. The client itself is not asked (MCP's
-elicitation): it is the one that wants the call, and many answer for their users. The page is an empty one that the hub
-fills over DevTools: it has no address, so that no other page can open, frame or read it, or answer in the user's place.
+Standard input is the client's, so that nobody can be asked on the terminal. The page is an empty one that the hub fills
+over DevTools: it has no address, so that no other page can open, frame or read it, or answer in the user's place.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-import logging
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from mcpframe.frame.hub.interfaces import CallRequest
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import BrowserGone
-from mcpframe.kit.base.terminal import visible
 
-log = logging.getLogger(__name__)
-
-ASK_SECONDS = 45.0
-"""How long the user has: many clients wait for a call for 60 seconds, and the page needs some of them."""
-_DELAY = 600
-"""Milliseconds before a call can be allowed."""
-_LONGEST = 20_000
 _SIZE = {"width": 640, "height": 640}
-
-
-class Asks(Protocol):
-    """Asks the user."""
-
-    async def __call__(self, question: Mapping[str, Any]) -> str:
-        """Return the answer: `once`, `tool`, `origin` or `deny`. Raises `KitError` where nobody can be asked."""
-        ...
-
-
-class Consent:
-    """`HubOptions.consents`: asks the user, once for what is always allowed, and one question at a time.
-
-    Args:
-        asks: Asks the user.
-        seconds: How long the user has for all questions before this one, and this one.
-    """
-
-    def __init__(self, asks: Asks, seconds: float = ASK_SECONDS) -> None:
-        self._asks = asks
-        self._seconds = seconds
-        self._always: set[tuple[str, str | None]] = set()
-        self._turn = asyncio.Lock()
-
-    async def __call__(self, request: CallRequest) -> bool:
-        """Return whether a call is allowed. No answer, or a page that was closed, denies it.
-
-        Args:
-            request: The call.
-
-        Raises:
-            KitError: Nobody can be asked: the browser has ended.
-        """
-        try:
-            async with asyncio.timeout(self._seconds), self._turn:
-                if self._is_known(request):
-                    return True
-                answer = await self._asks(question(request))
-        except TimeoutError:
-            log.warning("Nobody has answered whether a call of %s is allowed: it is not.", request.origin)
-            return False
-        if answer == "tool":
-            self._always.add((request.origin, request.tool))
-        elif answer == "origin":
-            self._always.add((request.origin, None))
-        return answer in ("once", "tool", "origin")
-
-    def _is_known(self, request: CallRequest) -> bool:
-        return bool(self._always & {(request.origin, request.tool), (request.origin, None)})
-
-
-def question(request: CallRequest) -> dict[str, Any]:
-    """Return what `ask.js` shows: what could mislead a reader is written as escapes."""
-    text = visible(json.dumps(request.arguments, indent=2, ensure_ascii=False))
-    if len(text) > _LONGEST:
-        text = f"{text[:_LONGEST]}\n… and {len(text) - _LONGEST:,} more characters"
-    return {"origin": request.origin, "tool": visible(request.tool), "text": text, "delay": _DELAY}
 
 
 class AskPage(Protocol):

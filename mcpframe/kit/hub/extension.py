@@ -28,6 +28,7 @@ from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.browser.page_scripts import script_with_reading
 from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.write import SHARED
+from mcpframe.kit.hub.extension_id import EXTENSION_KEY
 
 MANIFEST = "manifest.json"
 _PAGE = "hub"
@@ -43,6 +44,8 @@ def build_extension(
     *,
     sites: Sequence[str] = (),
     longest_name: int = LONGEST_NAME,
+    ask: bool = False,
+    clients: Sequence[str] = (),
     snapshot: bool | None = None,
     progress: Progress = silent,
 ) -> Path:
@@ -52,6 +55,8 @@ def build_extension(
         out: The folder; an earlier extension in it is replaced.
         sites: The origins whose pages' tools are offered; empty for all.
         longest_name: The longest name of a tool.
+        ask: Whether the user is asked before each call, until they choose otherwise; always so without sites.
+        clients: The origins of web pages that may be clients; the user decides about other extensions.
         snapshot: As for `build`.
         progress: Reports long steps.
 
@@ -59,18 +64,20 @@ def build_extension(
         The folder.
 
     Raises:
-        OriginError: A site can never match.
+        OriginError: A site, or a client's origin, can never match.
         BuildError: The folder has something else in it.
         KitError: Something that the build needs is missing or fails.
     """
     parse_allowed_origins(sites or [ANY])
+    if clients and parse_allowed_origins(clients).anyone:
+        raise BuildError("Browsers let no web page connect that is not named: leave out --allow-origin '*'.")
     out = out.absolute()
     if out.exists() and not (out / MANIFEST).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise BuildError(f"{out} exists and is not an extension: move it, or choose another folder.")
     sources = static_dir() / "extension"
     digest = hashlib.sha256(str(sources).encode()).hexdigest()[:16]
     bundles = cache_dir() / "extension" / digest
-    files = dict(_own_files(sources, sites, longest_name))
+    files = dict(_own_files(sources, sites, longest_name, ask or not sites, clients))
     bundle = build(sources / _PAGE, bundles, snapshot=snapshot, progress=progress)
     with progress(f"Writing {out}"), locked(bundles):
         for entry in bundle.manifest["files"]:
@@ -86,18 +93,29 @@ def build_extension(
     return out
 
 
-def _own_files(sources: Path, sites: Sequence[str], longest_name: int) -> Iterator[tuple[str, bytes]]:
+def _own_files(
+    sources: Path, sites: Sequence[str], longest_name: int, ask: bool, clients: Sequence[str]
+) -> Iterator[tuple[str, bytes]]:
     """Yield the files besides those of the hub's page."""
     for path in sorted(sources.iterdir()):
         if path.is_file() and path.name not in (MANIFEST, *_HALVES):
             yield path.name, path.read_bytes()
     manifest = json.loads((sources / MANIFEST).read_text("utf-8"))
     patterns = sorted({each for site in sites or [ANY] for each in match_patterns(site)})
+    manifest["key"] = EXTENSION_KEY
     manifest["host_permissions"] = patterns
+    pages = sorted({each for client in clients for each in match_patterns(client)})
+    manifest["externally_connectable"] = {"ids": ["*"], "matches": pages}
     for script in manifest["content_scripts"]:
         script["matches"] = patterns
     yield MANIFEST, _json(manifest)
-    settings = {"sites": list(sites or [ANY]), "longest_name": longest_name, "version": version("mcpframe")}
+    settings = {
+        "sites": list(sites or [ANY]),
+        "longest_name": longest_name,
+        "version": version("mcpframe"),
+        "ask": ask,
+        "clients": list(clients),
+    }
     yield SETTINGS, _json(settings)
     options = {"most": MAX_MESSAGE_BYTES, "piece": PIECE, "offer": "mcpframe-offer", "wanted": "mcpframe-wanted"}
     for name, half in _HALVES.items():

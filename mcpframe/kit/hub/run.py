@@ -14,6 +14,7 @@ from pathlib import Path
 import platformdirs
 
 from mcpframe.frame.core.origins import ANY, parse_allowed_origins
+from mcpframe.frame.hub.consent import Consent
 from mcpframe.frame.hub.hub import Hub, HubOptions
 from mcpframe.frame.hub.loop_clock import LoopClock
 from mcpframe.frame.hub.names import LONGEST_NAME, origin_of
@@ -23,7 +24,7 @@ from mcpframe.kit.bridge.profile import open_profile
 from mcpframe.kit.bridge.run import ended_by_signals
 from mcpframe.kit.browser.chromium import ensure_chromium
 from mcpframe.kit.hub.browsers import AttachedBrowser, HubBrowser, OwnBrowser
-from mcpframe.kit.hub.consent import BrowserAsks, Consent
+from mcpframe.kit.hub.consent import BrowserAsks
 from mcpframe.kit.hub.http import serve_http
 from mcpframe.kit.hub.log import hub_log
 from mcpframe.kit.hub.stdio import serve_stdio

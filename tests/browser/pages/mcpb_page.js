@@ -1,5 +1,6 @@
 /** Clients and servers of MCP-B with the official transports and the TypeScript SDK, for a test to drive. */
 import {
+  ExtensionClientTransport,
   IframeChildTransport,
   IframeParentTransport,
   TabClientTransport,
@@ -48,6 +49,9 @@ globalThis.mcpb = {
 
   /** Connects a client to a page server in this window. */
   tabClient: (mode, channelId) => connect(new TabClientTransport({ targetOrigin: location.origin, channelId }), mode),
+
+  /** Connects a client to another extension. */
+  extensionClient: (extensionId, mode) => connect(new ExtensionClientTransport({ extensionId }), mode),
 
   /** Frames a page server, unless a frame is there, and connects a client to it. */
   iframeClient(url, mode) {

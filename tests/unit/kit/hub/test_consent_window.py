@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from mcpframe.frame.hub.consent import Consent, question
 from mcpframe.frame.hub.interfaces import CallRequest
 from mcpframe.kit.base.errors import BrowserGone
-from mcpframe.kit.hub.consent import BrowserAsks, Consent, question
+from mcpframe.kit.hub.consent import BrowserAsks
 
 pytestmark = pytest.mark.anyio
 

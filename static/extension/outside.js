@@ -1,0 +1,74 @@
+/**
+ * The service worker's part in what is outside of the extension: ports of other extensions, of web pages and of the
+ * program on this machine, which go to the hub's document as they are; and the window that asks the user.
+ */
+const PROGRAM = "mcpframe.hub";
+const ASK_PAGE = "popup.html?ask";
+const MOST_EARLY = 1000;
+
+let program = null;
+
+/** Passes on what comes from a port outside and what goes to it, once the hub's document is there. */
+async function pipe(outside, name, from) {
+  const early = [];
+  let inside = null;
+  let ended = false;
+  outside.onMessage.addListener((message) => {
+    if (inside) inside.postMessage(message);
+    else if (early.push(message) > MOST_EARLY) outside.disconnect();
+  });
+  outside.onDisconnect.addListener(() => {
+    ended = true;
+    const { message } = chrome.runtime.lastError ?? {};
+    if (outside === program) {
+      program = null;
+      if (message) report("native", { error: message });
+    }
+    inside?.disconnect();
+  });
+  try {
+    await ensureHub();
+    if (ended) return;
+    inside = chrome.runtime.connect({ name: "mcpframe-outside" });
+  } catch {
+    outside.disconnect();
+    return;
+  }
+  inside.onDisconnect.addListener(() => {
+    void chrome.runtime.lastError; // else Chromium logs it
+    inside = null;
+    if (outside === program) program = null;
+    outside.disconnect();
+  });
+  inside.onMessage.addListener((message) => {
+    try {
+      outside.postMessage(message);
+    } catch {
+      inside?.disconnect(); // it has ended
+    }
+  });
+  inside.postMessage({ name, from });
+  for (const message of early) inside.postMessage(message);
+}
+
+chrome.runtime.onConnectExternal.addListener((port) => {
+  const { id, url, origin, tab, frameId } = port.sender ?? {};
+  pipe(port, port.name, { id, url, origin, tab: tab && { id: tab.id }, frameId });
+});
+
+/** Starts `mcpframe hub --native`, if the user has allowed it; a browser says otherwise by ending the port. */
+async function startProgram() {
+  if (program) return;
+  program = chrome.runtime.connectNative(PROGRAM);
+  pipe(program, "mcpframe-native", {});
+}
+
+/** Opens the window that asks, or shows the one that is there. */
+async function openAskWindow() {
+  const [open] = await chrome.runtime.getContexts({
+    contextTypes: ["TAB"],
+    documentUrls: [chrome.runtime.getURL(ASK_PAGE)],
+  });
+  if (open) await chrome.windows.update(open.windowId, { focused: true });
+  else await chrome.windows.create({ url: ASK_PAGE, type: "popup", width: 520, height: 640, focused: true });
+}

@@ -1,0 +1,182 @@
+/**
+ * The popup, and with `?ask` the window that asks before a call: shows what the hub says, and says what the user does.
+ *
+ * Everything that a page or a client has written is set as text, whatever is in it.
+ */
+(() => {
+  const DELAY = 600; // so that a key or a click that was meant for something else allows nothing
+  const PAUSE = 500;
+  const asks = location.search === "?ask";
+  const at = (id) => document.getElementById(id);
+  const open = new Set();
+  const shown = new Map();
+  let port = null;
+  let asked = false;
+  let delay;
+
+  const say = (message) => port?.postMessage(message);
+
+  /** Returns an element with texts and elements in it. */
+  function made(tag, className, ...children) {
+    const element = document.createElement(tag);
+    if (className) element.className = className;
+    element.append(...children);
+    return element;
+  }
+
+  function button(label, of, action) {
+    const element = made("button", "", label);
+    element.type = "button";
+    element.setAttribute("aria-label", `${label} ${of}`);
+    element.addEventListener("click", action);
+    return element;
+  }
+
+  /** Draws a part unless it is there already, so that focus and selection stay. */
+  function part(name, value, draw) {
+    const text = JSON.stringify(value);
+    if (shown.get(name) === text) return;
+    shown.set(name, text);
+    draw(value);
+  }
+
+  function show(state) {
+    if (asks && asked && !state.question) window.close();
+    part("question", state.question, showQuestion);
+    part("status", [state.tabs.reduce((sum, { count }) => sum + count, 0), state.tabs.length, state.count], showStatus);
+    part("clients", state.clients, showClients);
+    part("page", [state.page, state.offered, state.excluded], showPage);
+    part("tabs", state.tabs, showTabs);
+    part("log", state.log, showLog);
+    part("native", state.native, showNative);
+    at("ask").checked = state.ask;
+  }
+
+  function showStatus([tools, tabs, clients]) {
+    const many = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+    at("status").textContent = `${many(tools, "tool")} of ${many(tabs, "tab")}, ${many(clients, "client")}`;
+  }
+
+  function showQuestion(question) {
+    clearTimeout(delay);
+    at("question").hidden = !question;
+    if (!question) return;
+    asked = true;
+    at("question-origin").textContent = question.origin;
+    at("question-tool").textContent = question.tool;
+    at("question-arguments").textContent = question.text;
+    const buttons = at("question").querySelectorAll("button");
+    for (const each of buttons) {
+      each.disabled = each.value !== "deny";
+      each.onclick = () => say({ do: "answer", id: question.id, answer: each.value });
+    }
+    delay = setTimeout(() => buttons.forEach((each) => (each.disabled = false)), DELAY);
+    buttons[0].focus();
+  }
+
+  function showClients(clients) {
+    at("clients").hidden = clients.length === 0;
+    at("clients-list").replaceChildren(
+      ...clients.map(({ origin, allowed, asking, connected }) => {
+        const decide = (on) => () => say({ do: "client", origin, on });
+        const what = asking ? "wants to connect" : connected ? "is connected" : allowed ? "may connect" : "may not connect";
+        const row = made("li", "row", made("span", "", made("span", "name", origin), ` ${what}`));
+        if (!allowed) row.append(button("Allow", origin, decide(true)));
+        if (allowed !== false) row.append(button("Deny", origin, decide(false)));
+        return row;
+      }),
+    );
+  }
+
+  function showPage([page, offered, excluded]) {
+    at("page").textContent = page ?? "No page of a site";
+    const change = at("page-switch");
+    const isExcluded = excluded.includes(page);
+    change.hidden = !page || (!offered && !isExcluded);
+    change.textContent = isExcluded ? "Offer its tools" : "Do not offer its tools";
+    change.onclick = () => say({ do: "site", origin: page, on: isExcluded });
+    at("excluded").replaceChildren(
+      ...excluded
+        .filter((origin) => origin !== page)
+        .map((origin) =>
+          made(
+            "li",
+            "row",
+            made("span", "", made("span", "name", origin), " is not offered"),
+            button("Offer", origin, () => say({ do: "site", origin, on: true })),
+          ),
+        ),
+    );
+  }
+
+  function showTabs(tabs) {
+    if (tabs.length === 0) {
+      at("tabs").replaceChildren(made("p", "quiet", "No open page offers tools."));
+      return;
+    }
+    at("tabs").replaceChildren(
+      ...tabs.map(({ domain, number, active, count, tools }) => {
+        const key = `${domain} ${number}`;
+        const list = made("ul", "");
+        for (const { name, title, description } of tools) {
+          const item = made("li", "", made("span", "name", title || name));
+          if (title) item.append(made("span", "quiet", ` ${name}`));
+          if (description) item.append(made("p", "text", description));
+          list.append(item);
+        }
+        if (count > tools.length) list.append(made("li", "quiet", `… and ${count - tools.length} more`));
+        const summary = made("summary", "", made("span", "name", domain), ` tab ${number}: ${count}${active ? ", active" : ""}`);
+        const details = made("details", "", summary, list);
+        details.open = open.has(key);
+        details.addEventListener("toggle", () => (details.open ? open.add(key) : open.delete(key)));
+        return details;
+      }),
+    );
+  }
+
+  function showLog(lines) {
+    const log = at("log");
+    const isAtEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 4;
+    log.replaceChildren(
+      ...lines.map(({ time, warns, text }) => {
+        const when = made("time", "", new Date(time * 1000).toLocaleTimeString());
+        when.dateTime = new Date(time * 1000).toISOString();
+        return made("li", warns ? "warns" : "", when, ` ${text}`);
+      }),
+    );
+    if (isAtEnd) log.scrollTop = log.scrollHeight;
+  }
+
+  function showNative({ serves, http, trouble, error }) {
+    const is = serves
+      ? `Programs of this machine are served${http ? `, also at ${http}` : ""}.`
+      : "Programs of this machine are not served: mcpframe install --hub --native.";
+    at("native").className = trouble ? "bad" : "";
+    at("native").textContent = [trouble || is, error && `(${error})`].filter(Boolean).join(" ");
+    at("native-start").hidden = Boolean(serves || trouble);
+  }
+
+  at("ask").addEventListener("change", ({ target }) => say({ do: "ask", on: target.checked }));
+  at("native-start").addEventListener("click", () => say({ do: "native" }));
+
+  async function connect() {
+    try {
+      const { error } = await chrome.runtime.sendMessage({ to: "worker", call: "ensureHub" });
+      if (error) throw new Error(error);
+      port = chrome.runtime.connect({ name: "mcpframe-popup" });
+      port.onMessage.addListener(show);
+      port.onDisconnect.addListener(() => {
+        void chrome.runtime.lastError; // else Chromium logs it
+        port = null;
+        at("status").textContent = "The hub starts again …";
+        setTimeout(connect, PAUSE);
+      });
+    } catch {
+      setTimeout(connect, PAUSE);
+    }
+  }
+
+  if (asks) document.title = "mcpframe hub: allow this call?";
+  document.body.classList.toggle("asks", asks);
+  connect();
+})();

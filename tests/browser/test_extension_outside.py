@@ -1,0 +1,203 @@
+"""Around the extension in a real Chromium: other extensions, web pages and programs as clients, and the popup."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from playwright.async_api import Page, expect
+
+from mcpframe.kit.hub.extension import build_extension
+from mcpframe.kit.hub.extension_id import EXTENSION_ID
+from tests.bridge.hub_pages import Site, hub_site
+from tests.bridge.programs import ROOT
+from tests.browser.extension import Extended, chromium_with, happens
+from tests.browser.mcpb import Peer, bundle_peers
+from tests.browser.outers import PATIENCE
+
+ADD, WAIT = "website_tool_shop_localhost_tab1_add", "website_tool_shop_localhost_tab1_wait"
+HOSTILE = "<script>globalThis.pwned = 1</script><img src=x onerror='globalThis.pwned = 2'> \u202etxt.exe\u0007"
+REGISTER = """text => mcpb.servers[0].registerTool("evil", { title: text, description: text }, () => {
+    throw new Error(text);
+})"""
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with hub_site(tmp_path_factory.mktemp("pages")) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def extension(tmp_path_factory: pytest.TempPathFactory, pages: Site) -> Path:
+    out = tmp_path_factory.mktemp("extension") / "built"
+    return build_extension(out, sites=[pages.origin("shop")], clients=[pages.origin("chat")])
+
+
+@pytest.fixture(scope="module")
+def assistant(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another extension, with a client in its page."""
+    folder = tmp_path_factory.mktemp("assistant")
+    manifest = {"manifest_version": 3, "name": "An assistant", "version": "1", "action": {}}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    bundle_peers(folder)
+    page = (
+        '<!doctype html><meta charset="utf-8"><title>A client</title><script type="module" src="mcpb_page.js"></script>'
+    )
+    (folder / "page.html").write_text(page)
+    return folder
+
+
+@pytest.fixture
+async def extended(extension: Path, assistant: Path, tmp_path: Path) -> AsyncIterator[Extended]:
+    async with chromium_with(extension, tmp_path, assistant) as running:
+        expect.set_options(timeout=PATIENCE * 1000)
+        yield running
+
+
+async def opened(extended: Extended, url: str) -> Page:
+    page = await extended.context.new_page()
+    await page.goto(url)
+    return page
+
+
+async def assistants_page(extended: Extended) -> Page:
+    """Return a page of the other extension, whose id is that of its folder."""
+    targets = await extended.client_page.evaluate("chrome.runtime.id")
+    assert targets == EXTENSION_ID
+    page = await opened(extended, "chrome://extensions")
+    script = "() => new Promise(done => chrome.developerPrivate.getExtensionsInfo({}, done))"
+    [id_] = [each["id"] for each in await page.evaluate(script) if each["name"] == "An assistant"]
+    await page.goto(f"chrome-extension://{id_}/page.html")
+    await page.wait_for_function("globalThis.mcpb")
+    return page
+
+
+async def test_other_extensions_and_web_pages_are_clients(extended: Extended, pages: Site, tmp_path: Path) -> None:
+    assert extended.id == EXTENSION_ID
+    popup = await opened(extended, f"{extended.origin}/popup.html")
+    shop = await opened(extended, pages.shop())
+    await shop.wait_for_function("document.title === 'Served'")
+
+    # Another extension waits until the user has decided.
+    page = await assistants_page(extended)
+    connecting = asyncio.ensure_future(Peer.at_extension(page, EXTENSION_ID))
+    clients = popup.locator("#clients")
+    await expect(clients).to_contain_text("wants to connect")
+    assert not connecting.done()
+    await clients.get_by_role("button", name=re.compile("^Allow")).click()
+    peer = await connecting
+    await happens(lambda: has(peer, ADD))
+    assert (await peer.tool(ADD, a=2, b=3))["content"][0]["text"] == "5"
+    await expect(popup.locator("#status")).to_contain_text("1 client")
+
+    # A web page that the build has allowed; another one has no way to connect.
+    chat = await opened(extended, pages.shop("chat"))
+    await chat.wait_for_function("globalThis.mcpb")
+    other = await Peer.at_extension(chat, EXTENSION_ID, "2026-07-28")
+    assert ADD in await other.tools()
+    assert (await other.tool(ADD, a=3, b=3))["content"][0]["text"] == "6"
+    evil = await opened(extended, pages.shop("evil"))
+    assert not await evil.evaluate("Boolean(globalThis.chrome?.runtime?.connect)")
+    await expect(popup.locator("#status")).to_contain_text("2 clients")
+    waiting = asyncio.ensure_future(other.call("callTool", {"name": WAIT, "arguments": {}}))
+    await chat.close()
+    await asyncio.gather(waiting, return_exceptions=True)
+    await expect(popup.locator("#status")).to_contain_text("1 client")
+
+    # Hostile text is text.
+    await shop.evaluate(REGISTER, HOSTILE)
+    tools = popup.locator("#tabs")
+    await tools.locator("summary").click()
+    await expect(tools).to_contain_text("<script>globalThis.pwned = 1</script><img src=x")
+    await expect(tools).to_contain_text("\\u202etxt.exe\\x07")
+    assert await popup.locator("#tabs script, #tabs img").count() == 0
+
+    # Consent: denied, then allowed once.
+    await popup.get_by_label("Ask before each call").check()
+    for answer in ("Deny", "Allow once"):
+        async with extended.context.expect_page() as asking:
+            calling = asyncio.ensure_future(
+                peer.call("callTool", {"name": ADD, "arguments": {"a": 1, "b": 1, "x": HOSTILE}})
+            )
+        window = await asking.value
+        await expect(window.locator("#question-arguments")).to_contain_text("<script>")
+        await expect(window.locator("#question-tool")).to_have_text("add")
+        closing = asyncio.ensure_future(window.wait_for_event("close"))
+        await window.get_by_role("button", name=answer, exact=True).click()
+        await closing
+        outcome = await calling
+        assert ("result" in outcome) is (answer == "Allow once"), outcome
+    await popup.get_by_label("Ask before each call").uncheck()
+    for each in (popup, shop):
+        assert await each.evaluate("globalThis.pwned") is None
+
+    # The service worker, through which the ports go, may be ended by the browser.
+    await extended.stop_worker()
+    assert await peer.heard("closed")
+    again = await Peer.at_extension(page, EXTENSION_ID)
+    await happens(lambda: has(again, ADD))
+
+    # A page that the user excludes, and a client that may not connect any more.
+    await shop.bring_to_front()
+    await popup.locator("#page-switch").click()
+    await expect(tools).to_contain_text("No open page offers tools")
+    await popup.locator("#page-switch").click()
+    await clients.get_by_role("button", name=re.compile("^Deny chrome-extension")).click()
+    assert await again.heard("closed")
+    async with asyncio.timeout(PATIENCE):
+        refused = (await asyncio.gather(Peer.at_extension(page, EXTENSION_ID), return_exceptions=True))[0]
+    assert isinstance(refused, Exception)
+
+
+async def has(peer: Peer, name: str) -> bool:
+    return name in await peer.tools()
+
+
+async def test_programs_of_this_machine_are_clients(
+    extension: Path, pages: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    command = [sys.executable, "-m", "mcpframe"]
+    profile = f"--profile={tmp_path / 'profile'}"
+    home = {**os.environ, "HOME": str(tmp_path)}  # where no client is configured
+    await anyio.run_process([*command, "install", "--hub", "--native", profile, "--yes"], env=home, cwd=tmp_path)
+    server = StdioServerParameters(
+        command=command[0], args=[*command[1:], "hub", "--connect"], env=dict(os.environ), cwd=ROOT
+    )
+    async with Client(stdio_client(server), mode="legacy", cache=None) as client:
+
+        async def offers(*wanted: str) -> bool:
+            return set(wanted) == {tool.name for tool in (await client.list_tools()).tools} & {ADD}
+
+        assert await offers()
+        async with chromium_with(extension, tmp_path) as extended:
+            await opened(extended, pages.shop())
+            await happens(lambda: offers(ADD))
+            long = "½" * 700_000  # more than the browser takes of a program at once
+            with anyio.fail_after(PATIENCE):
+                result = await client.call_tool(ADD, {"a": 2, "b": 3, "more": long})
+            assert result.content[0].text == "5"
+            popup = await opened(extended, f"{extended.origin}/popup.html")
+            await expect(popup.locator("#native")).to_contain_text("are served")
+            # The hub's document ends, and with it the program; both are started again.
+            calling = asyncio.ensure_future(client.call_tool(WAIT, {}))
+            await expect(popup.locator("#log")).to_contain_text("Tool 'add' is executed")
+            await extended.end_hub()
+            with anyio.fail_after(PATIENCE), pytest.raises(MCPError):
+                await calling
+            await happens(lambda: offers(ADD))
+            calling = asyncio.ensure_future(client.call_tool(WAIT, {}))
+        with anyio.fail_after(PATIENCE), pytest.raises(MCPError):
+            await calling
+        assert await offers()
