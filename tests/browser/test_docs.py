@@ -157,6 +157,33 @@ async def test_hosts_in_python_in_both_architectures(
     await expect(greeting).to_have_text("Hello, Ada", timeout=2 * BOOT_PATIENCE * 1000)
 
 
+async def test_the_tabs_of_an_app_have_each_others_tools_and_so_has_a_host(
+    context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
+) -> None:
+    origin = "https://app.example"
+    notes = build(EXAMPLES / "tabs" / "notes", tmp_path / "dist")
+    tools = build(EXAMPLES / "tabs" / "tools", tmp_path / "dist")
+    await publish(origin, tmp_path / "dist")
+    (host_folder / "index.html").write_text("<!doctype html><title>A host</title><link rel='icon' href='data:,'>")
+    await publish("https://chat.app.example", host_folder)
+    tabs = []
+    for text in ("Milk", "Eggs"):
+        tabs.append(tab := await context.new_page())
+        await tab.goto(f"{origin}/{notes.url_path}")
+        await tab.fill("#note", text, timeout=BOOT_PATIENCE * 1000)
+    for tab in tabs:
+        while await tab.locator("#notes").inner_text() != "Milk | Eggs":  # the other one may not have joined yet
+            await tab.click("#all")
+    page = await context.new_page()
+    await page.goto("https://chat.app.example/")
+    outer = OuterFrame(f"{origin}/{tools.url_path}", options=Options(handshake_timeout=BOOT_PATIENCE))
+    async with Client(outer.connect(PlaywrightPlace(page))) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        assert names == [f"website_tool_app_example_tab{tab}_read_note" for tab in (1, 2)]
+        read = await client.call_tool(names[1], {})
+        assert read.structured_content == {"result": "Eggs"}
+
+
 async def test_a_host_of_views_in_python(
     context: BrowserContext, troubles: Troubles, publish: Publish, tmp_path: Path
 ) -> None:

@@ -40,6 +40,7 @@ TYPED = """
 import { Client } from "@modelcontextprotocol/client";
 import { FrameTransport, type FrameTransportOptions } from "@mcpframe/host";
 import { embedPageServer } from "@mcpframe/host/page-server";
+import { AppHubTransport, joinApp } from "@mcpframe/host/app-hub";
 import { Client as SameClient, FrameTransport as SameTransport } from "@mcpframe/host/bundled";
 
 export async function connected(options: FrameTransportOptions): Promise<Client> {
@@ -53,6 +54,9 @@ export async function connected(options: FrameTransportOptions): Promise<Client>
   embedPageServer(new URL("https://tools.example/pi/"));
   // @ts-expect-error: there is no such option
   embedPageServer("/pi/", { visible: true });
+  const leave: () => void = joinApp("notes", { channel: "mine" });
+  leave();
+  await client.connect(new AppHubTransport("notes"));
   return client;
 }
 """
@@ -76,8 +80,10 @@ def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
         *HOST_MODULES,
         "page-server.js",
         "page-server.d.ts",
+        "app-hub.js",
+        "app-hub.d.ts",
     }
-    for name in (*HOST_MODULES, "host.d.ts", "page-server.js", "page-server.d.ts"):
+    for name in (*HOST_MODULES, "host.d.ts", "page-server.js", "page-server.d.ts", "app-hub.js", "app-hub.d.ts"):
         assert (package / name).read_bytes() == (static_dir() / "host" / name).read_bytes()
     assert "@modelcontextprotocol/client" in (package / "bundled.licenses.txt").read_text()
     metadata = json.loads((package / "package.json").read_text())

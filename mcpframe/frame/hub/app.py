@@ -17,22 +17,29 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mcpframe.frame.compat import sdk
+from mcpframe.frame.compat.sdk import in_pyodide
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.hub.hub import HubOptions
 from mcpframe.frame.hub.page.dialing import Dialled
 from mcpframe.frame.hub.page.election import Election
 from mcpframe.frame.hub.page.jobs import Jobs
+from mcpframe.frame.hub.page.leading import LeadingTab
+from mcpframe.frame.hub.page.offering import ServerOffer
 from mcpframe.frame.hub.page.place import TabPlace
+from mcpframe.frame.hub.page.remote import RemoteHub
 from mcpframe.frame.hub.page.wire import AppNames
+from mcpframe.frame.hub.server import HubServer, client_streams
+
+if in_pyodide():  # now, as a page that restores a snapshot would have to fetch it later
+    from mcpframe.frame.browser import app_tab
 
 if TYPE_CHECKING:
-    from mcpframe.frame.hub.page.leading import LeadingTab
-    from mcpframe.frame.hub.page.remote import RemoteHub
-    from mcpframe.frame.hub.server import HubServer
+    from mcp.server.lowlevel.server import Server
 
 log = logging.getLogger(__name__)
 
+READY_SECONDS = 2.0
+"""How long the server's first answer waits for a hub."""
 _RETRY_SECONDS = 1.0
 """How long a tab whose hub has failed does not lead."""
 
@@ -64,10 +71,16 @@ class AppHub:
         self._serving: asyncio.Task[None] | None = None
         self._ports: list[Dialled] = []
         self._leading: LeadingTab | None = None
-        self._remote: RemoteHub | None = None
-        self._server: HubServer | None = None
+        self._remote = RemoteHub()
+        self._users = _Users(self)
+        self._server = HubServer(self._remote, name=f"mcpframe-hub {name}", lifespan=self._users.session)
         self._election: Election | None = None
         self._is_away = False
+
+    @property
+    def is_running(self) -> bool:
+        """Whether this tab is one of the app's."""
+        return self._place is not None
 
     @property
     def is_leading(self) -> bool:
@@ -86,18 +99,13 @@ class AppHub:
         """
         if self._place is not None:
             raise StateError("This AppHub is running already: use another one.")
-        sdk.prepare()
-        from mcpframe.frame.hub.page.remote import RemoteHub
-        from mcpframe.frame.hub.server import HubServer
-
         place = self._place = self._given_place or _own_place()
         self._election = Election(place, self._names, self._lead, self._resign)
         watching = Dialled(place, self._names, "watch")
         watching.on_unresponsive = self._election.usurp
-        self._remote = RemoteHub(place, self._names)
-        self._remote.port.on_unresponsive = self._election.usurp
-        self._ports = [watching, self._remote.port]
-        self._server = HubServer(self._remote, name=f"mcpframe-hub {self._names.app}")
+        remote = self._remote.begin(place, self._names)
+        remote.on_unresponsive = self._election.usurp
+        self._ports = [watching, remote]
         async with self._server.running():
             stop = place.watch(self._seen, self._away, self._back)
             self._back()
@@ -121,8 +129,6 @@ class AppHub:
             EntryError: `server` is no server object.
             StateError: This is not running.
         """
-        from mcpframe.frame.hub.page.offering import ServerOffer
-
         place = self._running_place()
         offer = ServerOffer(place, self._names, server)
         offer.port.on_unresponsive = self._usurp
@@ -138,7 +144,6 @@ class AppHub:
     async def ready(self, seconds: float = 10.0) -> bool:
         """Wait until there is a hub. Returns whether there is one, after these seconds."""
         self._running_place()
-        assert self._remote is not None
         return await self._remote.ready(seconds)
 
     @asynccontextmanager
@@ -154,18 +159,21 @@ class AppHub:
         Raises:
             StateError: This is not running.
         """
-        from mcpframe.frame.hub.server import client_streams
-
         self._running_place()
-        assert self._server is not None
         async with client_streams(self._server) as streams:
             yield streams
+
+    @property
+    def server(self) -> Server[Any]:
+        """The hub as a lowlevel server of the SDK, for a bundle whose tools are those of the app's open tabs.
+
+        This tab is one of the app's as long as the server has a session; it does not have to be `running` for that.
+        """
+        return self._server.server
 
     # What happens to this tab
 
     def _lead(self, hub: str) -> None:
-        from mcpframe.frame.hub.page.leading import LeadingTab
-
         assert self._place is not None
         log.info("This tab has the hub of %r.", self._names.app)
         self._leading = LeadingTab(self._place, self._names, self._options)
@@ -231,7 +239,68 @@ class AppHub:
         return self._place
 
 
-def _own_place() -> TabPlace:
-    from mcpframe.frame.browser.app_tab import BrowserTab
+class _Users:
+    """The sessions of an app's server: the app runs in this tab as long as there is one.
 
-    return BrowserTab()
+    Args:
+        app: The app.
+    """
+
+    def __init__(self, app: AppHub) -> None:
+        self._app = app
+        self._count = 0
+        self._turn = asyncio.Lock()
+        self._running: asyncio.Task[None] | None = None
+        self._over = asyncio.Event()
+
+    @asynccontextmanager
+    async def session(self, server: Server[Any]) -> AsyncIterator[None]:
+        """Be one session. Raises `StateError` as `AppHub.running`."""
+        if self._app.is_running and not self._count:  # by its author
+            yield
+            return
+        await self._begin()
+        try:
+            await self._app.ready(READY_SECONDS)
+            yield
+        finally:
+            await self._end()
+
+    async def _begin(self) -> None:
+        async with self._turn:
+            if self._running is None:
+                begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                self._over.clear()
+                self._running = asyncio.get_running_loop().create_task(self._run(begun))
+                try:
+                    await begun
+                except BaseException:
+                    self._running.cancel()
+                    self._running = None
+                    raise
+            self._count += 1
+
+    async def _run(self, begun: asyncio.Future[None]) -> None:
+        try:
+            async with self._app.running():
+                begun.set_result(None)
+                await self._over.wait()
+        except Exception as error:
+            if begun.done():
+                log.exception("The app's hub has failed.")
+            else:
+                begun.set_exception(error)
+
+    async def _end(self) -> None:
+        async with self._turn:
+            self._count -= 1
+            if not self._count and self._running is not None:
+                self._over.set()
+                await asyncio.wait({self._running})
+                self._running = None
+
+
+def _own_place() -> TabPlace:
+    if not in_pyodide():
+        raise StateError("Tabs are in a browser: outside of one pass AppHub a `place`.")
+    return app_tab.BrowserTab()

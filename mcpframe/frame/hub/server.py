@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
 
@@ -42,6 +42,9 @@ _INSTRUCTIONS = (
 )
 
 
+Lifespan = Callable[[Server[Any]], AbstractAsyncContextManager[Any]]
+
+
 class ServedHub(Protocol):
     """The hub as the server needs it: `hub.Hub`."""
 
@@ -71,12 +74,15 @@ class HubServer:
         hub: The hub.
         name: The server's name.
         version: The server's version.
+        lifespan: What each session of the server is in; None for nothing.
 
     Attributes:
         server: The lowlevel server; serve it within `running`, as often as there are clients.
     """
 
-    def __init__(self, hub: ServedHub, *, name: str = "mcpframe-hub", version: str = "") -> None:
+    def __init__(
+        self, hub: ServedHub, *, name: str = "mcpframe-hub", version: str = "", lifespan: Lifespan | None = None
+    ) -> None:
         self._hub = hub
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
@@ -91,6 +97,7 @@ class HubServer:
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_subscriptions_listen=self._listen,
+            lifespan=lifespan or _no_lifespan,
         )
         self.server.middleware.insert(0, self._as_the_page_has_it)
 
@@ -268,6 +275,11 @@ async def client_streams(server: HubServer) -> AsyncIterator[Any]:
         tasks.start_soon(server.server.run, read, write, server.options)
         yield client
         tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _no_lifespan(server: Server[Any]) -> AsyncIterator[None]:
+    yield
 
 
 def _failure(text: str) -> types.CallToolResult:

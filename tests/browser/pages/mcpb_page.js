@@ -53,6 +53,9 @@ globalThis.mcpb = {
   /** Connects a client to another extension. */
   extensionClient: (extensionId, mode) => connect(new ExtensionClientTransport({ extensionId }), mode),
 
+  /** Connects a client over any transport. */
+  use: connect,
+
   /** Frames a page server, unless a frame is there, and connects a client to it. */
   iframeClient(url, mode) {
     const iframe = document.querySelector("iframe") ?? document.body.appendChild(document.createElement("iframe"));

@@ -15,7 +15,7 @@ from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.hub import messages
 from mcpframe.frame.hub.errors import HubChanged, HubError, HubNotFound
-from mcpframe.frame.hub.interfaces import OnProgress
+from mcpframe.frame.hub.interfaces import Clock, OnProgress
 from mcpframe.frame.hub.messages import ToolProgress
 from mcpframe.frame.hub.page.dialing import Dialled
 from mcpframe.frame.hub.page.place import TabPlace
@@ -31,22 +31,11 @@ _VERSION = "2025-11-25"
 
 
 class RemoteHub:
-    """The hub of an app.
+    """The hub of an app (`server.ServedHub`)."""
 
-    Args:
-        place: The tab's browser.
-        names: The names of the app's channels and locks.
-
-    Attributes:
-        port: The port; its owner starts and stops it.
-    """
-
-    def __init__(self, place: TabPlace, names: AppNames) -> None:
-        self.port = Dialled(place, names, "client")
-        self.port.on_open = self._opened
-        self.port.on_message = self._heard
-        self.port.on_lost = self._lost
-        self._clock = place.clock
+    def __init__(self) -> None:
+        self._port: Dialled | None = None
+        self._clock: Clock | None = None
         self._waiting: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         self._progress: dict[str, OnProgress] = {}
         self._last_id = 0
@@ -60,6 +49,20 @@ class RemoteHub:
         self._looking: list[Callable[[], None]] = []
         self._on_change: dict[object, Callable[[], None]] = {}
 
+    def begin(self, place: TabPlace, names: AppNames) -> Dialled:
+        """Return the port, which its owner starts and stops.
+
+        Args:
+            place: The tab's browser.
+            names: The names of the app's channels and locks.
+        """
+        port = self._port = Dialled(place, names, "client")
+        self._clock = place.clock
+        port.on_open = self._opened
+        port.on_message = self._heard
+        port.on_lost = self._lost
+        return port
+
     @property
     def definitions(self) -> list[dict[str, Any]]:
         """All tools, as `tools/list` has them; those of the hub before until there is a new one."""
@@ -69,11 +72,6 @@ class RemoteHub:
     def browser(self) -> dict[str, bool]:
         """The `browser` capabilities that the hub had at the beginning of the session."""
         return self._browser
-
-    @property
-    def connected(self) -> bool:
-        """Whether there is a hub, and its tools are known."""
-        return self._listed
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Have a function be called whenever `definitions` may have changed. Returns what ends it."""
@@ -124,7 +122,9 @@ class RemoteHub:
 
     def close(self) -> None:
         """End the session: whoever waits gets an error."""
-        self.port.stop()
+        if self._port is not None:
+            self._port.stop()
+            self._port = None
         self._lost()
 
     def _has(self, name: str) -> bool:
@@ -137,7 +137,7 @@ class RemoteHub:
         return str(self._last_id)
 
     def _post(self, message: dict[str, Any]) -> bool:
-        return self.port.post(payload.encode({"jsonrpc": "2.0", **message}))
+        return self._port is not None and self._port.post(payload.encode({"jsonrpc": "2.0", **message}))
 
     async def _ask(self, id_: str, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
         """Send a request and return the response.
@@ -248,6 +248,8 @@ class RemoteHub:
         """Wait until something is so, after a change of the list. Returns whether it is, after these seconds."""
         if ready():
             return True
+        if self._clock is None:
+            return False
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def end() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from typing import Any
 
 import anyio
 import pytest
 from mcp import Client, MCPError
 from mcp.server.mcpserver import Context, MCPServer
+from mcp.shared.memory import create_client_server_memory_streams
 
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.hub import messages
@@ -19,6 +20,7 @@ from mcpframe.frame.hub.app import AppHub
 from mcpframe.frame.hub.hub import HubOptions
 from mcpframe.frame.hub.page.dialing import Dialled
 from mcpframe.frame.hub.page.wire import AppNames
+from mcpframe.frame.server import serve
 from tests.support.fake_hub import settled, tool
 from tests.support.fake_tabs import FakeBrowser, FakeTab
 
@@ -209,6 +211,25 @@ async def test_a_tab_that_is_loaded_again_keeps_its_number_and_a_copy_gets_its_o
             await has(client, 6)
             await client.call_tool(ADD.format(3), {"a": 3, "b": 1})
             assert copy.called == [3]
+
+
+async def test_a_bundle_whose_tools_are_those_of_the_app_is_a_tab_of_it_during_sessions() -> None:
+    async with app() as world:
+        await world.page()
+        hub = AppHub("shop", place=FakeTab(world.browser))
+        for _ in range(2):
+            async with AsyncExitStack() as stack:
+                for _ in range(2):
+                    streams = await stack.enter_async_context(create_client_server_memory_streams())
+                    tasks = await stack.enter_async_context(anyio.create_task_group())
+                    tasks.start_soon(serve, hub.server, *streams[1])
+                    stack.callback(tasks.cancel_scope.cancel)
+                    client = await stack.enter_async_context(Client(nullcontext(streams[0]), cache=None))
+                    assert await names(client) == [ADD.format(1), WAIT.format(1)]
+                    assert (await client.call_tool(ADD.format(1), {"a": 1, "b": 1})).structured_content == {"result": 2}
+                assert hub.is_running
+            await settled()
+            assert not hub.is_running
 
 
 async def test_the_tab_that_is_looked_at_is_in_the_descriptions() -> None:

@@ -1,0 +1,86 @@
+"""A tab of an app: it offers tools, and does what a test asks for with those of all tabs."""
+
+import asyncio
+import json
+import time
+from typing import Any
+
+import js
+import mcp
+from mcp.server.mcpserver import MCPServer
+from mcp.shared.exceptions import MCPError
+from pyodide.ffi import create_proxy
+
+from mcpframe import Page
+from mcpframe.frame.hub.app import AppHub
+from mcpframe.frame.hub.page import dialing
+
+server = MCPServer("a tab's")
+
+
+@server.tool()
+def add(a: int, b: int) -> int:
+    """Adds two numbers."""
+    return a + b
+
+
+@server.tool()
+async def wait() -> str:
+    """Waits for ever."""
+    js.document.documentElement.dataset.waiting = "yes"
+    try:
+        await asyncio.Event().wait()
+    finally:
+        js.document.documentElement.dataset.waiting = "cancelled"
+    return ""
+
+
+class Driver:
+    """What a test calls."""
+
+    def __init__(self, hub: AppHub, client: mcp.Client) -> None:
+        self._hub = hub
+        self._client = client
+
+    def leads(self) -> bool:
+        """Return whether this tab has the hub."""
+        return self._hub.is_leading
+
+    async def tools(self, count: int) -> str:
+        """Wait until there are so many tools, and return their names."""
+        while len(names := await self._names()) != count:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+        return json.dumps([name.partition("_tab")[2] for name in names])
+
+    async def _names(self) -> list[str]:
+        return sorted(tool.name for tool in (await self._client.list_tools()).tools)
+
+    async def call(self, name: str, arguments: str = "{}") -> str:
+        """Call a tool; return its text, or the data of the error."""
+        [full] = [tool.name for tool in (await self._client.list_tools()).tools if tool.name.endswith(f"_tab{name}")]
+        try:
+            result = await self._client.call_tool(full, json.loads(arguments))
+        except MCPError as error:
+            return json.dumps(error.error.data)
+        return str(result.content[0].text)
+
+    async def median(self, name: str, times: int) -> float:
+        """Return how long a call takes, in milliseconds."""
+        took: list[float] = []
+        for _ in range(times):
+            begun = time.perf_counter()
+            await self.call(name, '{"a": 1, "b": 2}')
+            took.append(time.perf_counter() - begun)
+        return sorted(took)[times // 2] * 1000
+
+
+async def main(page: Page) -> None:
+    """Join, and stay."""
+    if "impatient" in str(js.location.search):
+        dialing.PING_SECONDS = 0.4
+    hub = AppHub("shop")
+    async with hub.running(), hub.offering(server), mcp.Client(hub.client(), cache=None) as client:
+        driver: Any = create_proxy(Driver(hub, client))
+        js.tab = driver
+        js.document.documentElement.dataset.state = "joined"
+        await asyncio.Event().wait()
