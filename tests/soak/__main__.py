@@ -17,6 +17,7 @@ from mcpframe.kit.bridge.run import BridgeOptions, run_bridge
 from mcpframe.kit.bridge.tabs import Pages
 from tests import soak
 from tests.soak.clients import PATIENCE
+from tests.soak.hub import HubBounds, soak_hub
 from tests.soak.tally import Tally
 from tests.soak.workload import Bounds
 from tests.soak.workload import soak as run_soak
@@ -27,7 +28,7 @@ _START_SECONDS = 300.0
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Soak the bridge, and print the result.
+    """Soak the bridge and the hub, and print the result.
 
     Returns:
         1 if an answer was lost or anything was left.
@@ -36,15 +37,19 @@ def main(arguments: Sequence[str]) -> int:
     tallies: list[Tally] = []
     try:
         with tempfile.TemporaryDirectory(prefix="mcpframe-soak-", ignore_cleanup_errors=True) as folder:
-            _run(options, Path(folder), tallies)
+            if options.only != "hub":
+                _run(options, Path(folder), tallies)
+            if options.only != "bridge":
+                bounds = HubBounds(options.calls, options.cycles, options.minutes * 60)
+                tallies.append(soak_hub(Path(folder, "hub"), bounds, options.seed, _tell))
     except KitError as error:
         print(f"soak: {error}", file=sys.stderr)
         return 1
-    [tally] = tallies
-    print(tally.table())
-    for problem in tally.problems:
-        print(problem)
-    return int(bool(tally.problems))
+    for tally in tallies:
+        print(tally.table())
+        for problem in tally.problems:
+            print(problem)
+    return int(any(tally.problems for tally in tallies))
 
 
 def _run(options: argparse.Namespace, folder: Path, tallies: list[Tally]) -> None:
@@ -89,8 +94,10 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="build.py soak", description=soak.__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--calls", type=int, default=20_000, help="how many calls are made (20000)")
-    parser.add_argument("--minutes", type=float, default=30, help="how long it may take at most (30)")
+    parser.add_argument("--calls", type=int, default=20_000, help="how many calls are made of each (20000)")
+    parser.add_argument("--only", choices=("bridge", "hub"), help="soak only one of the two")
+    parser.add_argument("--cycles", type=int, default=500, help="how many tabs of the hub come and go (500)")
+    parser.add_argument("--minutes", type=float, default=30, help="how long each may take at most (30)")
     parser.add_argument("--seed", type=int, default=1, help="of what happens by chance (1)")
     return parser.parse_args(arguments)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 
@@ -15,13 +17,15 @@ class Tally:
         done: how many calls of each kind were made.
         lost: the calls whose answer did not arrive, or belonged to another call.
         left: what was left at the end, by kind; every count should be 0.
-        failures: the errors that the bridge has logged.
+        failures: the errors that the bridge, or the hub, has logged.
+        measured: more figures for the table, by what they are.
     """
 
     done: Counter[str] = field(default_factory=Counter)
     lost: list[str] = field(default_factory=list)
     left: dict[str, int] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    measured: Counter[str] = field(default_factory=Counter)
 
     @property
     def calls(self) -> int:
@@ -39,16 +43,26 @@ class Tally:
         lines = [f"{count:8,} {kind}" for kind, count in sorted(self.done.items())]
         lines += [f"{self.calls:8,} calls", f"{len(self.lost):8,} lost answers"]
         lines += [f"{count:8,} {what} left" for what, count in self.left.items()]
+        lines += [f"{count:8,} {what}" for what, count in self.measured.items()]
         return "\n".join([*lines, f"{len(self.failures):8,} failures logged"])
 
 
 class Failures(logging.Handler):
-    """Collects the errors that the bridge, its web server and the event loop log."""
+    """Collects the errors that the bridge or the hub, its web server and the event loop log."""
 
     def __init__(self, tally: Tally) -> None:
-        """Record them in this tally, from `install` on."""
+        """Record them in this tally, while it is installed."""
         super().__init__(logging.ERROR)
         self._tally = tally
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """Record them for as long as the block lasts."""
+        logging.getLogger().addHandler(self)
+        try:
+            yield
+        finally:
+            logging.getLogger().removeHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Record one."""

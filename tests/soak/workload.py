@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import logging
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -63,15 +62,14 @@ async def soak(
     tally = Tally()
     failures = Failures(tally)
     idle, http_sessions.IDLE_SECONDS = http_sessions.IDLE_SECONDS, _IDLE_SECONDS
-    logging.getLogger().addHandler(failures)
     try:
-        soaker = Soaker(bridge.url, tally, random.Random(seed))
-        await _warm_up(soaker)
-        before = asyncio.all_tasks()
-        await _work(soaker, stdio, folder, bounds, tell)
-        await _count_what_is_left(bridge, soaker, before)
+        with failures.installed():
+            soaker = Soaker(bridge.url, tally, random.Random(seed))
+            await _warm_up(soaker)
+            before = asyncio.all_tasks()
+            await _work(soaker, stdio, folder, bounds, tell)
+            await _count_what_is_left(bridge, soaker, before)
     finally:
-        logging.getLogger().removeHandler(failures)
         http_sessions.IDLE_SECONDS = idle
     return tally
 
