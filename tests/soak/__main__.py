@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
             if options.only != "hub":
                 _run(options, Path(folder), tallies)
             if options.only != "bridge":
-                bounds = HubBounds(options.calls, options.cycles, options.minutes * 60)
+                bounds = HubBounds(options.calls, options.cycles, options.minutes * 60, options.tabs)
                 tallies.append(soak_hub(Path(folder, "hub"), bounds, options.seed, _tell))
     except KitError as error:
         print(f"soak: {error}", file=sys.stderr)
@@ -97,6 +97,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--calls", type=int, default=20_000, help="how many calls are made of each (20000)")
     parser.add_argument("--only", choices=("bridge", "hub"), help="soak only one of the two")
     parser.add_argument("--cycles", type=int, default=500, help="how many tabs of the hub come and go (500)")
+    parser.add_argument("--tabs", type=int, default=6, help="how many tabs the hub has at a time (6)")
     parser.add_argument("--minutes", type=float, default=30, help="how long each may take at most (30)")
     parser.add_argument("--seed", type=int, default=1, help="of what happens by chance (1)")
     return parser.parse_args(arguments)

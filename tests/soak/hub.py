@@ -28,8 +28,6 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.soak.clients import PATIENCE
 from tests.soak.tally import Failures, Tally
 
-_PAGES = 6
-"""How many tabs there are at a time."""
 _SITES = ("shop", "board", "mail")
 _TOOLS = 3
 _CALLERS: tuple[Literal["legacy", "auto"], ...] = ("legacy", "auto", "auto")
@@ -54,11 +52,13 @@ class HubBounds:
         calls: how many calls are made.
         cycles: how many tabs are opened, closed, loaded again or crashed meanwhile.
         seconds: how long it may take; then it ends with what was made so far.
+        tabs: how many tabs there are at a time.
     """
 
     calls: int
     cycles: int
     seconds: float
+    tabs: int = 6
 
 
 def soak_hub(folder: Path, bounds: HubBounds, seed: int, tell: Callable[[Tally], None] = lambda _: None) -> Tally:
@@ -120,7 +120,7 @@ class _Soak:
         """Do everything, and count what is left."""
         before: dict[str, int] = {}
         async with asyncio.TaskGroup() as tasks:
-            for _ in range(_PAGES):
+            for _ in range(self.bounds.tabs):
                 await self._open()
             idle = asyncio.all_tasks()
             working = [tasks.create_task(self._cycle()), *(tasks.create_task(self._call(era)) for era in _CALLERS)]
