@@ -26,14 +26,14 @@ from mcpframe.frame.core.roles import Options
 from mcpframe.frame.outer import OuterFrame
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
-from tests.browser.by_hand import framed
+from tests.browser.by_hand import framed, loaded
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles, new_context
 from tests.browser.test_contract_bundle import ACCEPTED, INITIALIZE, REPLY, bare, framing, mcp
 from tests.contract.damaged import *  # noqa: F403  the tests for every window
 from tests.contract.damaged import LIMITS, Record
 from tests.contract.outer import PATIENCE, Outer
-from tests.contract.playing import POLL, say
+from tests.contract.playing import say
 from tests.support.damage import damaged, example
 
 __all__ = ["bare"]  # the fixture
@@ -133,7 +133,7 @@ async def test_a_page_that_sends_itself_elsewhere_ends_its_session(outer: Outer,
     answer = (await outer.next("received"))["payload"]
     assert (answer["id"], answer["error"]["code"]) == ("pending", -32000)
     assert (await outer.next("closed"))["error"] == "PeerGone"
-    await frame.wait_for_function("() => location.search === '?inner' && typeof say === 'function'", polling=POLL)
+    await loaded(frame, elsewhere)
     assert await frame.evaluate("heard") == []
 
 

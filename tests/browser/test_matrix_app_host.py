@@ -81,7 +81,9 @@ async def inside(shown: Shown) -> None:
     with anyio.fail_after(30):
         while len(shown.page.frames) < 3:
             await shown.page.evaluate("() => new Promise((done) => requestAnimationFrame(done))")
-        await shown.frames[1].wait_for_function("() => typeof ask === 'function'")
+        view = shown.frames[1]
+        await view.wait_for_url("about:srcdoc")  # a wait that began in the empty document before it could be lost
+        await view.wait_for_function("() => typeof ask === 'function'")
 
 
 async def opens(shown: Shown) -> None:
@@ -542,6 +544,7 @@ async def test_a_malicious_proxy_can_do_no_more_than_a_view(
             return found
 
         with anyio.fail_after(30):
+            await proxy.wait_for_url(evil)
             await proxy.wait_for_function("() => typeof ask === 'function'")
             await proxy.evaluate("() => hears(({ method }) => method === 'ui/notifications/sandbox-resource-ready')")
             await say(INITIALIZE)

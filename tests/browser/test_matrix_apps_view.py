@@ -24,10 +24,11 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, Frame, Page
+from playwright.async_api import Browser, BrowserContext
 
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.apps_hosts import Hand
+from tests.browser.by_hand import framed
 from tests.browser.conftest import Bundle, Origins, Troubles, new_profile, watched
 from tests.browser.test_matrix import UNSPEAKABLE
 from tests.contract.damaged import Record
@@ -256,19 +257,12 @@ async def test_odd_contexts_are_passed_over(hand: Hand, late: bool, record_prope
 # Strangers
 
 
-async def _framed(page: Page | Frame, url: str) -> Frame:
-    await page.evaluate("url => embed(url)", url)
-    children = page.main_frame.child_frames if isinstance(page, Page) else page.child_frames
-    await children[-1].wait_for_function("() => typeof say === 'function'")
-    return children[-1]
-
-
 @pytest.mark.parametrize("origin", ["bundle", "host", "stranger"])
 @pytest.mark.parametrize("opened", [False, True], ids=["calling", "open"])
 async def test_a_sibling_is_not_heard(hand: Hand, origins: Origins, origin: str, opened: bool) -> None:
     if opened:
         await opens(hand)
-    sibling = await _framed(hand.page, f"{getattr(origins, origin)}/page.html?sibling")
+    sibling = await framed(hand.page, f"{getattr(origins, origin)}/page.html?sibling")
     await sibling.evaluate("texts => texts.forEach((text) => say(text, parent.frames[0]))", _texts(FORGED))
     if not opened:
         assert set(await sent(hand)) == {"ui/initialize"}
@@ -295,6 +289,7 @@ async def test_the_page_around_the_host_is_not_heard(
     await top.goto(f"{getattr(origins, origin)}/page.html?top")
     await top.evaluate("url => embed(url)", f"{origins.host}/apps_by_hand.html")
     (middle,) = top.main_frame.child_frames
+    await middle.wait_for_url(f"{origins.host}/apps_by_hand.html")
     await middle.wait_for_function("() => typeof hand === 'object'")
     await middle.evaluate("url => embed(url)", bare.url)
     await middle.evaluate("() => hand.hears(({ method }) => method === 'ui/initialize')")

@@ -63,6 +63,7 @@ class Host:
             async with host.show(self.place) as self.shown:
                 assert self.place.window is not None
                 self.frame = await self.place.window.frame()
+                await self.frame.wait_for_url(lambda url: url not in ("", "about:blank"))
                 await self.frame.wait_for_function("() => typeof say === 'function'")
                 await self.frame.evaluate(f"() => {{ {ASK} }}")
                 yield self

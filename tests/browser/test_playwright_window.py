@@ -9,6 +9,7 @@ from playwright.async_api import BrowserContext, Page
 from mcpframe.frame.core.errors import MessageTooLarge, StateError
 from mcpframe.frame.core.events import Departure, Inbound, Unreadable
 from mcpframe.kit.browser.playwright_window import PlaywrightWindow
+from tests.browser.by_hand import loaded
 from tests.browser.conftest import Origins
 from tests.browser.outers import PATIENCE, PlaywrightOuter
 
@@ -83,8 +84,8 @@ async def test_what_has_no_json_form_is_said_when_read(host_page: Page, origins:
     listener = Listener()
     async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html") as window:
         window.listen(listener.deliver, listener.gone)
-        frame = await window.frame()
-        await frame.wait_for_function("() => window.oddities !== null && typeof say === 'function'")
+        frame = await loaded(await window.frame(), f"{origins.bundle}/page.html")
+        await frame.wait_for_function("() => window.oddities !== null")
         await frame.evaluate("parent.postMessage(oddities.cyclic(), '*')")
         await listener.until(1)
     with pytest.raises(Unreadable, match="JSON"):
@@ -99,8 +100,7 @@ async def test_what_is_posted_comes_in_parts_that_playwright_can_carry(
     listener = Listener()
     async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html") as window:
         window.listen(listener.deliver, listener.gone)
-        frame = await window.frame()
-        await frame.wait_for_function("() => typeof say === 'function'")
+        frame = await loaded(await window.frame(), f"{origins.bundle}/page.html")
         await frame.evaluate("""
             for (let id = 0; id < 9; id += 1) {
                 const text = "x".repeat(id < 7 ? 1000 : 8000);
@@ -121,8 +121,7 @@ async def test_after_stopping_nothing_is_delivered(host_page: Page, origins: Ori
     listener = Listener()
     async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html") as window:
         stop = window.listen(listener.deliver, listener.gone)
-        frame = await window.frame()
-        await frame.wait_for_function("() => typeof say === 'function'")
+        frame = await loaded(await window.frame(), f"{origins.bundle}/page.html")
         stop()
         stop()
         await frame.evaluate("say('{}')")
