@@ -5,8 +5,9 @@ import json
 import anyio
 from playwright.async_api import Page
 
+from tests.browser.by_hand import framed
 from tests.browser.conftest import Origins
-from tests.browser.test_contract_strangers import bombard, embedded
+from tests.browser.test_contract_strangers import bombard
 from tests.contract.outer import PATIENCE, Outer
 from tests.contract.wire import *  # noqa: F403  the tests for every window
 from tests.contract.wire import begun, told
@@ -15,7 +16,7 @@ from tests.contract.wire import begun, told
 async def test_of_a_stranger_only_the_origin_is_told(host_page: Page, outer: Outer, origins: Origins) -> None:
     await begun(outer, f"{origins.bundle}/page.html?inner")
     before = len(await outer.wires())
-    sibling = await embedded(host_page, f"{origins.stranger}/page.html?sibling")
+    sibling = await framed(host_page, f"{origins.stranger}/page.html?sibling")
     await bombard(sibling, "parent", host_page)
     assert (await outer.call(99, still="here"))["result"] == {"still": "here"}
     heard = [wire for wire in (await outer.wires())[before:] if wire["origin"] == origins.stranger]
