@@ -36,7 +36,7 @@ const CALLS = {
   tabs: async () => (await chrome.tabs.query({})).map(shown),
   active: async () => (await chrome.tabs.query({ active: true, lastFocusedWindow: true })).map(shown)[0] ?? null,
   tab: async ({ tab }) => shown(await chrome.tabs.get(tab)),
-  open: async ({ url }) => shown(await chrome.tabs.create({ url, active: false })),
+  open: async ({ url }) => shown(await newTab(url)),
   close: async ({ tab }) => chrome.tabs.remove(tab),
   read: async ({ key, area }) => (await chrome.storage[area].get(key))[key] ?? null,
   write: async ({ key, value, area }) => chrome.storage[area].set({ [key]: value }),
@@ -46,6 +46,12 @@ const CALLS = {
   native: startProgram,
   badge: async ({ text }) => chrome.action.setBadgeText({ text }),
 };
+
+async function newTab(url) {
+  const windows = await chrome.windows.getAll({ windowTypes: ["normal"] });
+  if (windows.length) return chrome.tabs.create({ url, active: false });
+  return (await chrome.windows.create({ url, focused: false })).tabs[0];
+}
 
 const shown = ({ id, url, pendingUrl, status, active }) => ({ id, url: url ?? pendingUrl ?? null, status, active });
 

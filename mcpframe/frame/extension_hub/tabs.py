@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mcpframe.frame.extension_hub.runtime import Worker
 from mcpframe.frame.hub.errors import TabLoadError
+
+log = logging.getLogger(__name__)
 
 
 class ExtensionTabs:
@@ -25,6 +28,7 @@ class ExtensionTabs:
         self._early: dict[int, bool] = {}
         """What has happened to tabs while `open` did not know their numbers yet."""
         self._opening = 0
+        self._closing: set[asyncio.Future[Any]] = set()
 
     async def list(self) -> Sequence[int]:
         """As `Tabs.list`."""
@@ -44,13 +48,17 @@ class ExtensionTabs:
         return found["url"] if found else None
 
     async def open(self, url: str) -> int:
-        """As `Tabs.open`."""
+        """As `Tabs.open`. A tab that cannot be loaded, or not in time, is closed."""
         self._opening += 1
+        opening = asyncio.ensure_future(self._worker.ask("open", url=url))
         try:
-            tab = int((await self._worker.ask("open", url=url))["id"])
+            tab = int((await asyncio.shield(opening))["id"])
             loading = self._loading[tab] = asyncio.get_running_loop().create_future()
             if tab in self._early:
                 loading.set_result(self._early[tab])
+        except asyncio.CancelledError:
+            opening.add_done_callback(self._close_opened)  # nobody else knows it
+            raise
         finally:
             self._opening -= 1
             if not self._opening:
@@ -59,11 +67,27 @@ class ExtensionTabs:
             if not await loading:
                 raise TabLoadError("The tab was closed.")
             if not self._is_there(tab):  # an error page of the browser's, which has no content script
-                await self._worker.ask("close", tab=tab)
                 raise TabLoadError(f"{url} cannot be loaded, or the extension may not be there.")
             return tab
+        except BaseException:
+            self._close(tab)
+            raise
         finally:
             del self._loading[tab]
+
+    def _close_opened(self, opening: asyncio.Future[Any]) -> None:
+        if not opening.cancelled() and not opening.exception():
+            self._close(int(opening.result()["id"]))
+
+    def _close(self, tab: int) -> None:
+        closing = asyncio.ensure_future(self._worker.ask("close", tab=tab))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closed)
+
+    def _closed(self, closing: asyncio.Future[Any]) -> None:
+        self._closing.discard(closing)
+        if not closing.cancelled() and (error := closing.exception()):
+            log.debug("A tab could not be closed: %s", error)  # it is closed already
 
     def on_event(self, event: Mapping[str, Any]) -> None:
         """Take an event of the service worker."""

@@ -160,6 +160,7 @@ async def test_a_cached_tool_opens_a_tab(happens: str, early: bool) -> None:
             if happens == "complete":
                 ends.append(here.proxied(tab, tool("cart", cache=True), url=extension.tabs[tab]))
             if happens == "removed":
+                del extension.tabs[tab]
                 extension.event("removed", tab=tab)
             elif happens != "nothing":
                 extension.event("updated", tab=tab, status="loading")
@@ -180,6 +181,96 @@ async def test_a_cached_tool_opens_a_tab(happens: str, early: bool) -> None:
         with pytest.raises(TabLoadError):
             await calling
         assert extension.asked.count("open") == 4  # with three more tries
+        assert list(extension.tabs) == [1]
+
+
+def commands(end: FarEnd) -> list[dict[str, Any]]:
+    """Return what a content script of the extension was told."""
+    whole, pieces = [], ""
+    for piece in end.heard:
+        pieces += piece[1:]
+        if piece[0] == ".":
+            whole.append(json.loads(pieces))
+            pieces = ""
+    assert not pieces
+    return whole
+
+
+def say(end: FarEnd, payload: Any, size: int = 100) -> None:
+    """Say what a page server says, as the content script reports it, in pieces."""
+    data = {"channel": "mcp-default", "type": "mcp", "direction": "server-to-client", "payload": payload}
+    report = {"kind": "message", "source": 0, "origin": "https://shop.example", "url": "", "text": json.dumps(data)}
+    text = json.dumps(report)
+    for start in range(0, len(text), size):
+        end.post(f"{'.' if start + size >= len(text) else '+'}{text[start : start + size]}")
+
+
+def said(end: FarEnd, method: str) -> dict[str, Any]:
+    """Return the last message of the hub to a page server, of this method."""
+    posts = [each["arguments"] for each in commands(end) if each["call"] == "post"]
+    payloads = [json.loads(text)["payload"] for _, text, origin in posts if origin == "https://shop.example"]
+    return [each for each in payloads if isinstance(each, dict) and each.get("method") == method][-1]
+
+
+def serve(end: FarEnd, *tools: dict[str, Any]) -> None:
+    """Be a page server, up to its list of tools."""
+    say(end, "mcp-server-ready")
+    capabilities = {"tools": {"listChanged": True}}
+    info = {"name": "shop", "version": "1"}
+    result = {"protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": info}
+    say(end, {"jsonrpc": "2.0", "id": said(end, "initialize")["id"], "result": result})
+    say(end, {"jsonrpc": "2.0", "id": said(end, "tools/list")["id"], "result": {"tools": list(tools)}})
+
+
+async def test_a_page_is_relayed_in_pieces_of_its_messages(caplog: pytest.LogCaptureFixture) -> None:
+    async with world() as here:
+        end = here.extension.connect_page(7, SHOP)
+        await settled()
+        assert [(each["half"], each["call"]) for each in commands(end)[:2]] == [
+            ("document", "begin"),
+            ("page", "listen"),
+        ]
+        for text in (3, None, [".x"], ".", ".{}", ".3", '.{"kind": "message"}', '.{"kind": "message", "source": "x"}'):
+            end.post(text)
+        end.post('.{"kind": "answer", "id": 99, "value": 1}')
+        for _ in range(100):
+            end.post("+x")
+        end.post(".")
+        assert len([record for record in caplog.records if "is ignored" in record.message]) >= 5
+        serve(end, tool("add"))
+        assert here.names == {ADD}
+        calling = asyncio.ensure_future(here.home.hub.call(ADD, {"text": "é" * 6_000_000}))
+        await settled()
+        call = said(end, "tools/call")
+        assert len(call["params"]["arguments"]["text"]) == 6_000_000
+        assert max(map(len, end.heard)) <= 4_000_001
+        say(end, {"jsonrpc": "2.0", "id": call["id"], "result": text_result("2")}, size=10)
+        assert await calling == text_result("2")
+
+        # A content script of MCP-B speaks for the page while it is there.
+        proxy = here.proxied(7, tool("other"))
+        assert here.names == {ADD.replace("add", "other")}
+        assert commands(end)[-1]["call"] == "stop"
+        proxy.close()
+        assert not here.names
+        await settled()
+        serve(end, tool("add"))
+        assert here.names == {ADD}
+
+        # Another document in the tab; what the one before still says is not heard.
+        other = here.extension.connect_page(7, f"{SHOP}?again")
+        await settled()
+        assert end.is_closed
+        say(end, {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        serve(other, tool("add"))
+        assert here.names == {ADD}
+        calling = asyncio.ensure_future(here.home.hub.call(ADD, {}))
+        await settled()
+        end.close()
+        other.close()
+        with pytest.raises(TabClosed):
+            await calling
+        await settled()
 
 
 async def test_a_worker_that_does_not_answer_is_an_error() -> None:
@@ -191,6 +282,11 @@ async def test_a_worker_that_does_not_answer_is_an_error() -> None:
         await here.clock.pass_(10 * WORKER_SECONDS)
         with pytest.raises(TabLoadError):
             await calling
+        opening = asyncio.ensure_future(here.home.tabs.open(SHOP))
+        await settled()
+        opening.cancel()  # before the tab has a number
+        await here.clock.pass_(WORKER_SECONDS)
+        assert opening.cancelled()
         asking = asyncio.ensure_future(here.home.tabs.active())
         await here.clock.pass_(WORKER_SECONDS)
         with pytest.raises(TabLoadError):
