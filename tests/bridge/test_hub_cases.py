@@ -6,10 +6,13 @@ Two hubs are attached to the browser, one for each client.
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import anyio
 import pytest
@@ -20,9 +23,19 @@ from playwright.async_api import Page, expect
 from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
-from tests.bridge.hub_programs import COMMAND, has, http_hub, in_tab, text, typescript_clients, user_browser
+from tests.bridge.hub_programs import (
+    COMMAND,
+    has,
+    http_hub,
+    in_tab,
+    no_browser_left,
+    text,
+    typescript_clients,
+    user_browser,
+)
 from tests.bridge.programs import PATIENCE, ROOT, environment
 
+INSPECT = [sys.executable, "-m", "mcpframe", "inspect"]
 SHOP = [f"website_tool_shop_localhost_tab1_{name}" for name in ("find_products", "add_to_cart", "view_cart")]
 CART = [f"website_tool_shop_localhost_tab1_{name}" for name in ("set_quantity", "check_out")]
 BOARD = [f"website_tool_board_localhost_tab1_{name}" for name in ("list_notes", "add_note")]
@@ -139,3 +152,71 @@ async def test_two_tabs_of_a_shop_and_two_of_a_board(port: int, tmp_path: Path) 
             await expect(again.get_by_role("list", name="Done")).to_contain_text("Buy milk")
             await are_offered(*in_tab(2, SHOP), *in_tab(3, [*BOARD, *NOTES]))
             assert "Buy milk" in text(await call(in_tab(3, BOARD)[0]))
+
+
+async def upgraded(host: str, port: int, origin: str) -> int:
+    """Ask for the inspector's socket as a page of an origin does, and return the status of the answer."""
+    with anyio.fail_after(PATIENCE):
+        async with await anyio.connect_tcp(host, port) as stream:
+            head = (
+                f"GET /hub/socket HTTP/1.1\r\nHost: {host}:{port}\r\nOrigin: {origin}\r\nUpgrade: websocket\r\n"
+                "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                "\r\n"
+            )
+            await stream.send(head.encode())
+            return int((await stream.receive()).split()[1])
+
+
+async def test_the_inspector_of_the_hub(port: int, tmp_path: Path) -> None:
+    shop = f"http://shop.localhost:{port}/shop/"
+    process = await asyncio.create_subprocess_exec(
+        *(*INSPECT, "--hub", shop, shop, "--headless", "--no-open", "--profile", str(tmp_path / "profile")),
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout
+    printed: list[str] = []
+    with anyio.fail_after(PATIENCE):
+        while not (printed and printed[-1].startswith("inspector")):
+            printed.append((await process.stdout.readline()).decode())
+            assert printed[-1], "it has ended"
+    address = printed[-1].split()[1]
+    hub = unquote(address.partition("#add=")[2].partition("&")[0])
+    try:
+        async with user_browser(tmp_path / "user") as (context, _):
+            page = await context.new_page()
+            await page.goto(address)
+            server = page.get_by_role("region", name="Hub", exact=True)
+            tool = server.get_by_role("button", name=in_tab(2, SHOP)[1])
+            await tool.click()  # which waits until it is listed
+            await expect(server.get_by_role("button", name=CART[1])).to_have_count(0)
+            await server.get_by_role("button", name="Show page", exact=True).click()
+            await server.get_by_role("textbox", name="product").fill("oolong")
+            await server.get_by_role("button", name="Call", exact=True).click()
+            await expect(server.get_by_role("region", name="Result")).to_contain_text("Added 1 Oolong")
+            await expect(server.get_by_role("button", name=in_tab(2, CART)[1])).to_be_visible()  # the list has changed
+            await expect(server.get_by_role("button", name=CART[1])).to_have_count(0)
+            log = server.frame_locator("iframe").get_by_role("list", name="Log")
+            await expect(log).to_contain_text("Tool 'add_to_cart' is executed by")
+
+            # Nobody else uses it.
+            parts = urlsplit(hub)
+            for origin, status in ((f"http://shop.localhost:{port}", 403), (f"{parts.scheme}://{parts.netloc}", 101)):
+                assert await upgraded(parts.hostname or "", parts.port or 0, origin) == status
+            answered = await context.request.get(hub, headers={"host": "rebound.example"})
+            assert answered.status == 400
+            policy = (await context.request.get(hub)).headers["content-security-policy"]
+            assert f"frame-ancestors {urlsplit(address).scheme}://{urlsplit(address).netloc}" in policy
+
+            process.terminate()
+            await expect(log).to_contain_text("The hub has ended")
+        with anyio.fail_after(PATIENCE):
+            _, errors = await process.communicate()
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+    assert process.returncode == 0
+    assert b"Traceback" not in errors
+    await no_browser_left(tmp_path / "profile")

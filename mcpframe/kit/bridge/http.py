@@ -173,6 +173,17 @@ async def serve_until_cancelled(
             await asyncio.wait([serving])
 
 
+async def run_until_cancelled(config: uvicorn.Config, listener: socket.socket) -> None:
+    """Run uvicorn on a socket until cancelled; what is open then is closed."""
+    server = _Server(config)
+    serving = asyncio.create_task(server.serve([listener]))
+    try:
+        await asyncio.shield(serving)
+    finally:
+        server.should_exit = True
+        await asyncio.wait([serving])
+
+
 def with_cors(allowed_origins: Sequence[str]) -> list[Middleware]:
     """Return what lets the web pages of these origins read answers."""
     if not allowed_origins:

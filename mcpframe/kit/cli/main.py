@@ -1,4 +1,4 @@
-"""The command line: `mcpframe`. Its commands are in `commands`, but for `build`, `serve` and `inspect`."""
+"""The command line: `mcpframe`. Its commands have files of their own, but for `build` and `serve`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import os
 import sys
 import time
-import webbrowser
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict
 from importlib.metadata import version
@@ -21,7 +20,7 @@ from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.base.programs import end_on_signals
 from mcpframe.kit.base.terminal import log_visibly
 from mcpframe.kit.cli import bridge as commands_bridge
-from mcpframe.kit.cli import call, check, dev, listing, new, options, testing
+from mcpframe.kit.cli import call, check, dev, inspect, listing, new, options, testing
 from mcpframe.kit.cli import hub as commands_hub
 from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.output import err as _err
@@ -48,6 +47,7 @@ app.command("test", epilog=testing.EXAMPLES, context_settings=testing.SETTINGS)(
 app.command(epilog=check.EXAMPLES)(check.check)
 app.command("list", epilog=listing.EXAMPLES)(listing.list_server)
 app.command(epilog=call.EXAMPLES)(call.call)
+app.command(epilog=inspect.EXAMPLES)(inspect.inspect)
 
 commands_bridge.register(app)
 commands_hub.register(app)
@@ -250,37 +250,6 @@ def serve(
             if not pages:
                 _out.print(f"{address}/ (no bundle in it: build one with mcpframe build --out {escape(str(folder))})")
         _out.print("Ctrl-C stops it.")
-        while True:
-            time.sleep(3600)
-
-
-@app.command(epilog="Examples:  mcpframe inspect my-server  |  mcpframe inspect https://tools.example/pi/")
-def inspect(
-    target: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[URL|PATH]", help="The address of a server's page, or a project as for build, which is built."
-        ),
-    ] = None,
-    port: Annotated[int, options.port("The inspector's port; 0 takes the usual one, or a free one.")] = 0,
-    era: options.Era = "auto",
-    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
-) -> None:
-    """Look at a server as a host does: its setup, tools, resources, prompts, and every message. Until Ctrl-C."""
-    from mcpframe.kit.dev.inspector import address_or_path, serve_inspector
-
-    found = None if target is None else address_or_path(target)
-    with serve_inspector([found] if isinstance(found, Path) else [], port=port, progress=_step) as inspecting:
-        server = found if isinstance(found, str) else next(iter(inspecting.servers.values()), None)
-        address = inspecting.url_with(server, era) if server else inspecting.url
-        if server:
-            _out.print(f"server     {escape(server)}")
-        if isinstance(found, str):
-            _out.print(f"           it has to allow {inspecting.origin}")
-        _out.print(f"inspector  {escape(address)}")
-        _out.print("Ctrl-C stops it.")
-        if open_browser:
-            webbrowser.open(address)
         while True:
             time.sleep(3600)
 

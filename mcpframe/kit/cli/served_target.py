@@ -16,11 +16,12 @@ def is_address(target: str) -> bool:
 
 
 @contextmanager
-def addressed(target: str, *, progress: Progress) -> Iterator[str]:
+def addressed(target: str, *, port: int = 0, progress: Progress) -> Iterator[str]:
     """Return the address of a target; a folder or project is served for the duration of the block.
 
     Args:
         target: An address, a bundle's folder, a folder with one bundle, or a project, which is built into the cache.
+        port: The port at which it is served, if that is free; 0 for any.
         progress: Reports the steps of a build.
 
     Raises:
@@ -37,7 +38,7 @@ def addressed(target: str, *, progress: Progress) -> Iterator[str]:
     path = Path(target)
     if not target or not is_there(path):
         raise ConfigError(f"{target!r} is neither an address (https://…) nor a folder or file on this machine.")
-    with served_bundles(path, progress=progress) as urls:
+    with served_bundles(path, port=port, progress=progress) as urls:
         if len(urls) > 1:
             names = ", ".join(sorted(url.rstrip("/").rpartition("/")[2] for url in urls))
             raise ConfigError(f"{target} has more than one bundle: give the folder of one of {names}.")

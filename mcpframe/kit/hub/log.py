@@ -21,6 +21,20 @@ _PER_SECONDS = 10.0
 
 
 @contextmanager
+def logged_to(handler: logging.Handler) -> Iterator[None]:
+    """Have a handler get the lines of the log as well, for as long as the block lasts, within `hub_log`."""
+    handler.addFilter(_Complaints())
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
+
+
+@contextmanager
 def hub_log(file: Path | None = None) -> Iterator[None]:
     """Write the log to standard error, which clients over stdio show or keep, for as long as the block lasts.
 

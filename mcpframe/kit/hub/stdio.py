@@ -7,7 +7,7 @@ import contextlib
 import logging
 import math
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import anyio
 from mcp.shared.message import SessionMessage
@@ -17,7 +17,7 @@ from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.hub.server import HubServer
 from mcpframe.kit.bridge.lines import Broken, Lines, broken
 from mcpframe.kit.bridge.server_messages import cancelled_id
-from mcpframe.kit.bridge.standard_streams import GRACE_SECONDS, Output, standard_input, standard_output
+from mcpframe.kit.bridge.standard_streams import GRACE_SECONDS, standard_input, standard_output
 
 log = logging.getLogger(__name__)
 
@@ -48,17 +48,25 @@ async def serve_stdio(server: HubServer) -> None:
             edge.end()
 
 
+class MessageOutput(Protocol):
+    """Where the edge writes messages."""
+
+    def write(self, text: str) -> None:
+        """Write a message, in order."""
+        ...
+
+
 class StdioEdge:
     """The client's side of the server: `read` for its messages, and itself for those to it.
 
     Args:
-        output: Standard output.
+        output: Standard output, or another place for messages.
 
     Attributes:
         read: The server's stream of messages of the client.
     """
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: MessageOutput) -> None:
         self._output = output
         self._messages = SdkMessages()
         self._incoming, self.read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import uvicorn
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -100,12 +101,13 @@ def serve_app(app: ASGIApp, port: int = 0, host: str = "127.0.0.1") -> Iterator[
             thread.join(_STOP_TIMEOUT)
 
 
-def http_settings(app: ASGIApp) -> uvicorn.Config:
-    """Return the uvicorn settings of previews and the bridge: HTTP only, and without log output."""
+def http_settings(app: ASGIApp, ws: Literal["none", "wsproto"] = "none", ws_max_size: int = 0) -> uvicorn.Config:
+    """Return the uvicorn settings of previews and the bridge: no log output, and HTTP only, unless `ws` is given."""
     return uvicorn.Config(
         app,
         lifespan="off",
-        ws="none",
+        ws=ws,
+        ws_max_size=ws_max_size,
         http="h11",
         loop="asyncio",
         log_config=None,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from mcpframe.kit.base.errors import ConfigError, NoFramedServer
+from mcpframe.kit.base.errors import ConfigError, NoFramedServer, PortTaken
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.server_lists import list_all
 from mcpframe.kit.bundle.write import MANIFEST, read_manifests
@@ -21,7 +21,7 @@ from mcpframe.kit.publish.checks.findings import Finding, error, warning
 from mcpframe.kit.publish.checks.tools import check_tools
 from mcpframe.kit.web.bundle_site import BundleSite
 from mcpframe.kit.web.published import fetch, host_for, not_offered, offered_by, read_manifest
-from mcpframe.kit.web.serve import serve_app
+from mcpframe.kit.web.serve import Served, serve_app
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ async def _tools(url: str, origin: str, patience: float) -> list[dict[str, Any]]
 
 
 @contextmanager
-def served_bundles(path: Path, *, progress: Progress = silent) -> Iterator[list[str]]:
+def served_bundles(path: Path, *, port: int = 0, progress: Progress = silent) -> Iterator[list[str]]:
     """Serve the bundles at a path during the block, and return their addresses.
 
     Each bundle is served alone, on its own origin: it is foreign code that runs in a browser on this machine, and must
@@ -114,6 +114,7 @@ def served_bundles(path: Path, *, progress: Progress = silent) -> Iterator[list[
 
     Args:
         path: A bundle's folder, a folder with bundles, or a project, which is built into the cache.
+        port: The port of the first one, and of the others after it, where these are free; 0 for any.
         progress: Called with a description of each long step.
 
     Raises:
@@ -128,7 +129,18 @@ def served_bundles(path: Path, *, progress: Progress = silent) -> Iterator[list[
         root, names = _built(path, progress)
     with ExitStack() as stack:
         sites = [BundleSite(root.resolve(), name) for name in names]
-        yield [f"{stack.enter_context(serve_app(site)).origin}/{quote(site.name)}/" for site in sites]
+        ports = [port + index if port else 0 for index in range(len(sites))]
+        yield [
+            f"{_serve(stack, site, wanted).origin}/{quote(site.name)}/"
+            for site, wanted in zip(sites, ports, strict=True)
+        ]
+
+
+def _serve(stack: ExitStack, site: BundleSite, port: int) -> Served:
+    try:
+        return stack.enter_context(serve_app(site, port))
+    except PortTaken:
+        return stack.enter_context(serve_app(site))
 
 
 def _built(path: Path, progress: Progress) -> tuple[Path, list[str]]:

@@ -195,6 +195,11 @@ class TestCommand:
         assert self.run(monkeypatch, str(tmp_path / "nowhere")) == 1
         assert "does not exist" in capsys.readouterr().err
         assert self.run(monkeypatch, PI, "--era", "stone age") == 2
+        assert self.run(monkeypatch, PI, PI) == 2
+        assert self.run(monkeypatch, PI, "--headless") == 2
+        assert "--hub" in capsys.readouterr().err
+        assert self.run(monkeypatch, "--hub", str(tmp_path / "nowhere")) == 1
+        assert "neither an address" in capsys.readouterr().err
 
 
 def test_views_have_a_sandbox_on_another_site_with_no_policy_of_its_own(built: list[tuple[str, Path, Any]]) -> None:

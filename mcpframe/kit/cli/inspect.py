@@ -1,0 +1,143 @@
+"""`mcpframe inspect`: the inspector, for a server or for the hub."""
+
+from __future__ import annotations
+
+import sys
+import time
+import webbrowser
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mcpframe.kit.cli import hub as hubs
+from mcpframe.kit.cli import options
+from mcpframe.kit.cli.output import escape, out, step
+from mcpframe.kit.cli.served_target import addressed
+
+if TYPE_CHECKING:
+    from mcpframe.kit.hub.run import HubSettings
+
+EXAMPLES = (
+    "Examples:  mcpframe inspect my-server  |  mcpframe inspect https://tools.example/pi/  |  "
+    "mcpframe inspect --hub my-shop https://shop.example/"
+)
+
+_PAGES_PORT = 8730
+"""The first port for projects: what their pages store, and the names of their tools, belong to their origins."""
+
+
+def inspect(
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[URL|PATH]\u2026",
+            help="The address of a server's page, or a project, which is built; with --hub, those of pages to open.",
+        ),
+    ] = None,
+    port: Annotated[int, options.port("The inspector's port; 0 takes the usual one, or a free one.")] = 0,
+    era: options.Era = "auto",
+    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the default browser.")] = True,
+    hub: Annotated[
+        bool,
+        typer.Option(
+            "--hub",
+            help="Look at the hub instead: the tools of all tabs of a browser. The options below are those of "
+            "mcpframe hub.",
+        ),
+    ] = False,
+    site: hubs.Sites = None,
+    ask: hubs.Ask = False,
+    attach: hubs.Attach = None,
+    headless: hubs.Headless = None,
+    profile: hubs.HubProfile = None,
+) -> None:
+    """Look at a server as a host does: its setup, tools, resources, prompts, and every message. Until Ctrl-C."""
+    if hub:
+        _inspect_hub(targets or [], port, era, open_browser, site or [], ask, attach, headless, profile)
+        return
+    if site or ask or attach or profile or headless is not None:
+        raise typer.BadParameter("options of the hub: use them with --hub.", param_hint="--site, --ask, \u2026")
+    if len(targets or ()) > 1:
+        raise typer.BadParameter("one at a time: others are added in the inspector.", param_hint="URL|PATH")
+    _inspect_server(targets[0] if targets else None, port, era, open_browser)
+
+
+def _inspect_server(target: str | None, port: int, era: str, open_browser: bool) -> None:
+    from mcpframe.kit.dev.inspector import address_or_path, serve_inspector
+
+    found = None if target is None else address_or_path(target)
+    with serve_inspector([found] if isinstance(found, Path) else [], port=port, progress=step) as inspecting:
+        server = found if isinstance(found, str) else next(iter(inspecting.servers.values()), None)
+        address = inspecting.url_with(server, era) if server else inspecting.url
+        if server:
+            out.print(f"server     {escape(server)}")
+        if isinstance(found, str):
+            out.print(f"           it has to allow {inspecting.origin}")
+        out.print(f"inspector  {escape(address)}")
+        out.print("Ctrl-C stops it.")
+        if open_browser:
+            webbrowser.open(address)
+        while True:
+            time.sleep(3600)
+
+
+def _inspect_hub(
+    targets: list[str],
+    port: int,
+    era: str,
+    open_browser: bool,
+    sites: list[str],
+    ask: bool,
+    attach: str | None,
+    headless: bool | None,
+    profile: Path | None,
+) -> None:
+    from mcpframe.kit.dev.inspector import serve_inspector
+
+    with ExitStack() as stack:
+        settings = _settings(stack, targets, sites, ask, attach, headless, profile)
+        from mcpframe.kit.hub.inspected import serve_inspected
+        from mcpframe.kit.hub.run import run_hub
+
+        inspecting = stack.enter_context(serve_inspector(port=port, progress=step))
+
+        def ready(server: str) -> None:
+            address = inspecting.url_with(server, era)
+            for page in settings.pages:
+                out.print(f"page       {escape(page)}")
+            out.print(f"inspector  {escape(address)}")
+            out.print("Ctrl-C stops it.")
+            if open_browser:
+                webbrowser.open(address)
+
+        run_hub(settings, lambda server: serve_inspected(server, inspecting.origin, ready))
+
+
+def _settings(
+    stack: ExitStack,
+    targets: list[str],
+    sites: list[str],
+    ask: bool,
+    attach: str | None,
+    headless: bool | None,
+    profile: Path | None,
+) -> HubSettings:
+    """Return the hub's options; projects among its pages are built, and served until the stack is left."""
+    from mcpframe.kit.base.errors import BridgeError
+    from mcpframe.kit.browser.chromium import has_display
+
+    if attach is None and headless is None:
+        headless = not has_display()
+    hubs.check_choice(sites, ask, attach, profile, headless)
+    if sys.platform == "win32":
+        raise BridgeError("The hub runs on Linux and macOS: on Windows, run it in WSL.")
+    from mcpframe.kit.hub.run import HubSettings
+
+    served = {
+        target: stack.enter_context(addressed(target, port=_PAGES_PORT + index, progress=step))
+        for index, target in enumerate(dict.fromkeys(targets))
+    }
+    pages = hubs.checked_pages([served[target] for target in targets])
+    return HubSettings(pages=pages, sites=sites, ask=ask, attach=attach, profile=profile, headless=bool(headless))
