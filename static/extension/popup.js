@@ -28,16 +28,21 @@
     const element = made("button", "", label);
     element.type = "button";
     element.setAttribute("aria-label", `${label} ${of}`);
+    element.dataset.key = of;
     element.addEventListener("click", action);
     return element;
   }
 
-  /** Draws a part unless it is there already, so that focus and selection stay. */
+  /** Draws a part unless it is there already, so that selections stay, and so does focus on what is drawn again. */
   function part(name, value, draw) {
     const text = JSON.stringify(value);
     if (shown.get(name) === text) return;
     shown.set(name, text);
+    const focused = document.activeElement;
     draw(value);
+    if (focused === document.body || focused.isConnected) return;
+    const again = [...document.querySelectorAll("[data-key]")].find(({ dataset }) => dataset.key === focused.dataset.key);
+    (again ?? at("status")).focus();
   }
 
   function show(state) {
@@ -126,6 +131,7 @@
         }
         if (count > tools.length) list.append(made("li", "quiet", `… and ${count - tools.length} more`));
         const summary = made("summary", "", made("span", "name", domain), ` tab ${number}: ${count}${active ? ", active" : ""}`);
+        summary.dataset.key = key;
         const details = made("details", "", summary, list);
         details.open = open.has(key);
         details.addEventListener("toggle", () => (details.open ? open.add(key) : open.delete(key)));

@@ -94,8 +94,9 @@ async def test_other_extensions_and_web_pages_are_clients(extended: Extended, pa
     clients = popup.locator("#clients")
     await expect(clients).to_contain_text("wants to connect")
     assert not connecting.done()
-    await clients.get_by_role("button", name=re.compile("^Allow")).click()
+    await clients.get_by_role("button", name=re.compile("^Allow")).press("Enter")
     peer = await connecting
+    await expect(clients.get_by_role("button", name=re.compile("^Deny chrome-extension"))).to_be_focused()
     await happens(lambda: has(peer, ADD))
     assert (await peer.tool(ADD, a=2, b=3))["content"][0]["text"] == "5"
     await expect(popup.locator("#status")).to_contain_text("1 client")
