@@ -1,9 +1,12 @@
+import { documentTools, pageHalf } from "./hub-scripts.js";
+
 /**
- * Makes a page without Python one of the tabs of an app whose hub is in another tab (`mcpframe.frame.hub.app`): the tools
- * of its page server (MCP-B) are the hub's, and it can use those of all tabs. Tabs find each other over broadcast channels
+ * Makes a page without Python one of the tabs of an app whose hub is in another tab (`mcpframe.frame.hub.app`): its tools
+ * are the hub's, and it can use those of all tabs. Tabs find each other over broadcast channels
  * of their origin; a Web Lock for each port says when its tab has ended, however that happens.
  */
 
+const MOST_BYTES = 16 * 1024 * 1024;
 const NUMBER_MS = 1000;
 const REDIAL_MS = 5000;
 
@@ -187,42 +190,43 @@ function watch(away, back, seen = () => {}) {
 }
 
 /**
- * Joins an app: the tools of this page's server, also of one that comes later, are those of the app's hub.
+ * Joins an app: what this page offers, as a page server (MCP-B) or at its `document.modelContext` (WebMCP), also later, is
+ * in the app's hub.
  * @param app the name of the app, as `AppHub` has it
- * @param options `channel`: the name of the page server's channel
  * @returns a function that leaves the app
  */
-export function joinApp(app = "app", { channel = "mcp-default" } = {}) {
-  let listening = false;
+export function joinApp(app = "app") {
+  const report = (message) => port.post(JSON.stringify(message));
+  const page = pageHalf({ report, most: MOST_BYTES });
+  let tools = null; // each hub has its own: to a new one all tools are new
   const seen = () => port.control("seen", { active: document.visibilityState === "visible" && document.hasFocus() });
-  const functions = {
-    listen: () => (listening = true),
-    stop: () => (listening = false),
-    post: (text, origin) => window.postMessage(JSON.parse(text), origin),
-  };
+  const halves = { page: () => page, document: () => tools };
   const port = new Port(app, "window", {
-    onOpen: seen,
-    onMessage: (text) => {
-      const { half, call, arguments: given } = read(text);
-      if (half === "page" && Object.hasOwn(functions, call)) functions[call](...given);
+    onOpen: () => {
+      tools = documentTools();
+      seen();
     },
-    onLost: functions.stop,
+    onMessage: async (text) => {
+      const { half, call, arguments: given, id } = read(text);
+      try {
+        const value = await halves[half]()[call](...given);
+        if (id !== undefined) report({ kind: "answer", id, value: value ?? null });
+      } catch (error) {
+        if (id !== undefined) report({ kind: "answer", id, error: String(error) });
+      }
+    },
+    onLost: () => {
+      page.pause();
+      tools.stop();
+    },
   });
-  const onMessage = ({ source, origin, data }) => {
-    if (!listening || source !== window || data?.channel !== channel) return;
-    if (data.type !== "mcp" || data.direction !== "server-to-client") return;
-    try {
-      port.post(JSON.stringify({ kind: "message", origin, text: JSON.stringify(data) }));
-    } catch {} // it has no form in JSON, and so it is none of MCP
-  };
   const stopWatching = watch(() => port.stop(), () => port.start(), seen);
-  addEventListener("message", onMessage);
   port.start();
   return () => {
-    removeEventListener("message", onMessage);
     stopWatching();
     port.stop();
     port.releaseNumber?.();
+    page.stop();
   };
 }
 

@@ -20,6 +20,15 @@ from tests.browser.conftest import SERVERS, Bundle, Troubles
 from tests.browser.mcpb import bring, bundle_peers
 
 PLAIN = "<!doctype html><meta charset='utf-8'><title>Without Python</title><link rel='icon' href='data:,'>"
+JOIN = "async () => { Object.assign(globalThis, await import('/app-hub.js')); globalThis.leave = joinApp('shop'); }"
+WEBMCP = """() => {
+    const greet = { name: "greet", description: "Greets", inputSchema: '{"type": "object"}' };
+    const context = Object.assign(new EventTarget(), {
+        getTools: async () => [greet],
+        executeTool: async (tool, input) => `Hello, ${input.who}`,
+    });
+    Object.defineProperty(document, "modelContext", { value: context });
+}"""
 CHANGED = {"reason": "HubChanged", "mayHaveRun": True}
 
 
@@ -35,7 +44,8 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
     folder = tmp_path_factory.mktemp("app")
     built = build(SERVERS / "apptab", folder)
     (folder / "plain.html").write_text(PLAIN)
-    shutil.copy(static_dir() / "host" / "app-hub.js", folder)
+    for name in ("app-hub.js", "hub-scripts.js", "host-json.js"):
+        shutil.copy(static_dir() / "host" / name, folder)
     with serve_folder(folder) as served:
         yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
 
@@ -62,8 +72,7 @@ async def serve_plain(page: Page, peers: str) -> None:
     """Start the page server, and join."""
     await bring(page, peers)
     await page.evaluate("mcpb.serve('tab', [location.origin])")
-    join = "async () => { Object.assign(globalThis, await import('/app-hub.js')); globalThis.leave = joinApp('shop'); }"
-    await page.evaluate(join)
+    await page.evaluate(JOIN)
 
 
 async def tools(page: Page, count: int) -> list[str]:
@@ -120,6 +129,16 @@ async def test_tabs_share_their_tools_and_survive_each_other(
     await serve_plain(plain, peers)
     await tools(two, 6)
     assert await call(two, "3_add", a=2, b=1) == "3"
+
+    # A document's tools (WebMCP), and the end of what it offers.
+    other = await context.new_page()
+    await other.goto(f"{app.origin}/plain.html")
+    await other.evaluate(WEBMCP)
+    await other.evaluate(JOIN)
+    assert "4_greet" in await tools(two, 7)
+    assert await call(two, "4_greet", who="Ada") == "Hello, Ada"
+    await other.evaluate("leave()")
+    await tools(two, 6)
 
 
 async def test_a_tab_that_leads_may_crash_freeze_or_hang(

@@ -13,6 +13,7 @@ from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.node import find_node, install_locked
 from mcpframe.kit.publish.host_package import pack_host_package
+from mcpframe.kit.publish.hub_scripts import hub_scripts
 from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
 
 ROOT = checkout_dir()
@@ -54,7 +55,7 @@ export async function connected(options: FrameTransportOptions): Promise<Client>
   embedPageServer(new URL("https://tools.example/pi/"));
   // @ts-expect-error: there is no such option
   embedPageServer("/pi/", { visible: true });
-  const leave: () => void = joinApp("notes", { channel: "mine" });
+  const leave: () => void = joinApp("notes");
   leave();
   await client.connect(new AppHubTransport("notes"));
   return client;
@@ -82,6 +83,7 @@ def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
         "page-server.d.ts",
         "app-hub.js",
         "app-hub.d.ts",
+        "hub-scripts.js",
     }
     for name in (*HOST_MODULES, "host.d.ts", "page-server.js", "page-server.d.ts", "app-hub.js", "app-hub.d.ts"):
         assert (package / name).read_bytes() == (static_dir() / "host" / name).read_bytes()
@@ -91,6 +93,10 @@ def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
     assert (metadata["version"], metadata["license"]) == (project["version"], project["license"])
     locked = json.loads((ROOT / "package.json").read_text())["dependencies"]["@modelcontextprotocol/client"]
     assert metadata["peerDependencies"]["@modelcontextprotocol/client"] == f"^{locked}"
+
+
+def test_the_scripts_of_the_hub_are_those_of_the_extension_and_the_desktop() -> None:
+    assert (static_dir() / "host" / "hub-scripts.js").read_text("utf-8") == hub_scripts(), "run build.py scripts"
 
 
 def used(installed: Path, source: str, modules: Path) -> dict[str, object]:

@@ -12,7 +12,7 @@ from mcpframe.kit.base.node import find_node
 from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
 
 _PAGE_SERVER = ("page-server.js", "page-server.d.ts")
-_APP_HUB = ("app-hub.js", "app-hub.d.ts")
+_APP_HUB = ("app-hub.js", "app-hub.d.ts", "hub-scripts.js")
 _FILES = (*HOST_MODULES, "host.d.ts", "package.json", "README.md", "bundled.d.ts", *_PAGE_SERVER, *_APP_HUB)
 _LICENSE = re.compile("licen[cs]e", re.IGNORECASE)
 _PACKAGE = re.compile(r"(?:^|/)node_modules/((?:@[^/]+/)?[^/]+)/")

@@ -19,7 +19,7 @@ from mcpframe.frame.hub.page.switchboard import AppPort, Switchboard
 from mcpframe.frame.hub.page.window_port import WindowRelay
 from mcpframe.frame.hub.page.wire import AppNames, new_id
 from mcpframe.frame.hub.server import HubServer
-from mcpframe.frame.hub.transport import PortTransport, TabPort
+from mcpframe.frame.hub.transport import PortTransport
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +49,7 @@ class LeadingTab:
         self.hub = Hub(self._transport, self._tabs, place.store, place.clock, options)
         self._server = HubServer(self.hub, name=f"mcpframe-hub {names.app}")
         self._clients = HubClients(self._server, MOST_CLIENTS)
+        self._allows = options.allows
         self._board = Switchboard(place, names, self._accept, on_rival)
         self._jobs = Jobs()
         self._active: int | None = None
@@ -82,18 +83,21 @@ class LeadingTab:
             if port.kind == "tools":
                 self._transport.connected(port)
                 port.on_message = lambda text: self._transport.received(port, text)
-                port.on_close = lambda: self._closed(port, port)
+                port.on_close = lambda: self._closed(port)
             else:
-                relay = WindowRelay(port, self._transport, self._place.clock)
-                self._transport.connected(relay)
+                relay = WindowRelay(port, self._transport, self._place.clock, self._allows)
                 task = self._jobs.start(relay.run())
-                port.on_close = lambda: self._closed(port, relay, task)
 
-    def _closed(self, port: AppPort, ended: TabPort, task: asyncio.Task[None] | None = None) -> None:
+                def ended() -> None:
+                    relay.close()
+                    task.cancel()
+                    self._closed(port)
+
+                port.on_close = ended
+
+    def _closed(self, port: AppPort) -> None:
         self._tabs.closed(port)
-        self._transport.closed(ended)
-        if task is not None:
-            task.cancel()
+        self._transport.closed(port)
         if self._active == port.tab:
             self._activated(None)
 
