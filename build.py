@@ -209,8 +209,8 @@ def demo(options: argparse.Namespace) -> None:
 def test(arguments: Sequence[str]) -> int:
     """Run pytest; without arguments in several processes, the tests of one file always in the same.
 
-    The files go to the processes in the order of their names. So those of tests/unit, the shortest, come last, and no
-    process has a long one left when the others are done.
+    The files go to the processes in the order of tests/conftest.py. So those of tests/unit, the shortest, come last,
+    and no process has a long one left when the others are done.
     """
     processes = str(min(os.cpu_count() or 1, _MOST_TEST_PROCESSES))
     several = ["-n", processes, "--dist", "loadfile", "--no-loadscope-reorder"]

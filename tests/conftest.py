@@ -39,6 +39,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Teller())
 
 
+_LONGEST_OF_UNIT = "test_dialect_removed.py"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest file of tests/unit first; the others are in the order of their names, so that unit is last."""
+    items.sort(key=lambda item: item.path.name != _LONGEST_OF_UNIT)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Keep ill-formed text that a test has logged from ending the process that the report is sent from."""
