@@ -108,6 +108,19 @@ def test_a_build_without_a_change_does_nothing(adder: Adder) -> None:
     assert contents(adder[1]) == before
 
 
+def test_a_build_for_other_hosts_starts_neither_node_nor_a_browser(
+    adder: Adder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshot_page.Chromium, "_opened", lambda _: pytest.fail("A browser was started."))
+    with without_node():
+        result = build(adder.project, tmp_path, allowed_origins=["https://other.example"])
+    before = read_manifests(adder.out)["adder"]
+    assert result.manifest["allowed_origins"] == ["https://other.example"]
+    assert {key: result.manifest[key] for key in ("tools", "server", "snapshot")} == {
+        key: before[key] for key in ("tools", "server", "snapshot")
+    }
+
+
 def test_a_changed_server_changes_only_its_own_files(adder: Adder, tmp_path: Path) -> None:
     project, out = copied(adder, tmp_path)
     before = contents(out)

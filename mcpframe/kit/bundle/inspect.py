@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,15 +12,25 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from mcpframe.frame.core.origins import OriginEntries
+from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.bundle.archive import pack
-from mcpframe.kit.bundle.layers import SERVER_PATH, SITE_PACKAGES, Layer, Layers, compiled
-from mcpframe.kit.bundle.pyodide_job import Mounted, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
+from mcpframe.kit.bundle.compile import cache_key, cached
+from mcpframe.kit.bundle.layers import SERVER_PATH, SITE_PACKAGES, Layer, Layers, compiled, is_compiled
+from mcpframe.kit.bundle.pyodide_job import (
+    Mounted,
+    Outcome,
+    ProgramFailed,
+    ProgramTimeout,
+    program_sources,
+    run_in_pyodide,
+)
 from mcpframe.kit.bundle.runtime import Runtime
 from mcpframe.kit.bundle.start_errors import Code, Raised, explain
 
+_FORMAT = "1"
 _MOST = 10_000
 _MOST_LEVELS = 100  # the default limit of a message
 _MOST_SHOWN = 2000  # characters
@@ -116,7 +126,8 @@ def compile_and_inspect(
 ) -> tuple[Layers, Inspected]:
     """Compile the author's files, then import and inspect the server, or the main function of a page.
 
-    One Pyodide does both, as its start takes longer than either.
+    One Pyodide does both, as its start takes longer than either. What a server has said of itself is kept in the cache
+    for the same files: another build of it, as for other hosts, needs no Pyodide.
 
     Args:
         entry: `module:object`, or `module:factory()`.
@@ -133,6 +144,12 @@ def compile_and_inspect(
         BuildError: A file does not compile, the module raises or does not return in time, or the object is no server.
             The message has the traceback.
     """
+    asked = (entry, kind, json.dumps(settings, sort_keys=True), repr((timeout, evaluates)))
+    if is_compiled(layers.archives[-1].files, runtime):
+        ready = compiled(layers, runtime, origin)
+        kept = _kept(ready, runtime, asked)
+        if kept.is_file():
+            return ready, _described(_checked(json.loads(kept.read_bytes()), entry, kind), code)
     with scratch("inspect") as folder:
         (folder / "stdlib.zip").write_bytes(pack(layers.stdlib))
         archives = []
@@ -189,7 +206,21 @@ def compile_and_inspect(
     if found.error is not None:
         message = f"The {kind} {entry!r} does not start in the page: {_failure(found, code, entry, origin)}"
         raise ServerFails(visible(message), f"{found.error}\n{found.traceback or ''}")
-    return layers, Inspected(
+    write_file(_kept(layers, runtime, asked), json.dumps(outcome.result).encode())
+    return layers, _described(found, code)
+
+
+def _kept(layers: Layers, runtime: Runtime, asked: Sequence[str]) -> Path:
+    """Return the path of the result in the cache, named after everything that is run and how."""
+    parts: list[str | bytes] = [_FORMAT, runtime.version, *program_sources("inspect"), *asked]
+    folders = [("stdlib", layers.stdlib), ("base", layers.base), *((layer.to, layer.files) for layer in layers.author)]
+    for folder, files in folders:
+        parts += [folder, *(part for path in sorted(files) for part in (path, files[path]))]
+    return cached("inspections", cache_key(*parts))
+
+
+def _described(found: _Reported, code: Mapping[str, bytes]) -> Inspected:
+    return Inspected(
         name=found.name,
         title=found.title,
         version=found.version,

@@ -50,6 +50,15 @@ def program_text(name: str) -> str:
     return (files("mcpframe.kit.bundle.in_pyodide") / f"{name}.py").read_text("utf-8")
 
 
+def program_sources(name: str) -> tuple[str, str]:
+    """Return all source that runs a program, for the keys of caches: its own, and that of the script for Node."""
+    return program_text(name), _script().read_text("utf-8")
+
+
+def _script() -> Path:
+    return static_dir() / "build" / "node-python.mjs"
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The outcome of a program.
@@ -138,7 +147,7 @@ def run_in_pyodide(
     }
     readable = [runtime.folder, *(folders or {}).values(), *(item.file for item in archives)]
     command = find_node().confined(
-        static_dir() / "build" / "node-python.mjs",
+        _script(),
         readable=[*readable, *([stdlib] if stdlib else [])],
         evaluates=evaluates,
     )
