@@ -55,6 +55,7 @@
     port?.disconnect();
     port = null;
     pieces = [];
+    page.pause();
   }
 
   async function connect() {

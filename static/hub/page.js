@@ -75,6 +75,7 @@
 
   return {
     listen() {
+      if (listening) this.pause(); // for another hub than before, or for the same one after the browser kept the page
       window.addEventListener("message", onMessage); // a second time changes nothing
       listening = true;
       for (const [kind, source, message] of kept.splice(0)) pass(kind, source, message);

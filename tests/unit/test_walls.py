@@ -111,9 +111,7 @@ def test_the_hub_has_no_clock_and_no_way_out(path: Path) -> None:
     modules = imports(path, typing_only=True)
     assert not top(modules) & {"time", "threading", "socket", "subprocess", "pathlib", "os"}
     ours = ("mcpframe.frame.hub.", "mcpframe.frame.core.")
-    if path.name == "relay_window.py":  # joins the relay to a window
-        ours += ("mcpframe.frame.session.", "mcpframe.frame.lines.", "mcpframe.frame.dialects.mcp_b.")
-    elif path.name == "app.py":  # joins the hub to a page
+    if path.name == "app.py":  # joins the hub to a page
         ours += ("mcpframe.frame.browser.app_tab", "mcpframe.frame.compat.sdk.in_pyodide")
     elif path.name == "offering.py":  # joins it to a server object
         ours += ("mcpframe.frame.server_module.",)
