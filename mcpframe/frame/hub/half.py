@@ -79,7 +79,7 @@ class PortHalf:
     def answered(self, report: Mapping[str, Any]) -> None:
         """Take an answer. One that nobody waits for is ignored."""
         id_ = report.get("id")
-        future = self._waiting.get(id_) if isinstance(id_, int) else None
+        future = self._waiting.get(id_) if type(id_) is int else None
         if future is None or future.done():
             return
         if "error" in report:

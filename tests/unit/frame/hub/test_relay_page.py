@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import anyio
@@ -12,10 +13,13 @@ from mcp.server.mcpserver import Context, MCPServer
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.events import Inbound
+from mcpframe.frame.hub.document_tools import DocumentTools
 from mcpframe.frame.hub.errors import TabClosed
+from mcpframe.frame.hub.half import HalfFailed, HalfGone, PortHalf
+from mcpframe.frame.hub.relay_frame import FrameState
 from mcpframe.frame.hub.relay_page import PageRelay
 from mcpframe.frame.page_server import page_server
-from tests.support.fake_half import pages_world
+from tests.support.fake_half import FakeHalf, pages_world
 from tests.support.fake_hub import hub_world, settled, tool
 from tests.support.fake_window import FakeWindow
 from tests.support.page_rig import Rig, bounded, rig
@@ -132,3 +136,166 @@ async def test_a_page_that_is_left_in_mid_call_fails_it_and_its_frames_calls() -
             with pytest.raises(TabClosed):
                 await call
         half.report("message", 0, origin=SHOP, text=payload.encode("mcp-server-ready"))
+
+
+class FakeTools:
+    """`document-tools.js`: tools of a document, which change when a test says so."""
+
+    def __init__(self, *tools: str) -> None:
+        self.tools: list[str] | None = list(tools) or None
+        self.ran: list[tuple[str, Any]] = []
+        self.cancelled: list[int] = []
+        self.stopped = self.silent = False
+        self._changes = 0
+        self._changed = asyncio.Event()
+
+    def change(self, *tools: str) -> None:
+        self.tools = list(tools)
+        self._changes += 1
+        self._changed.set()
+
+    def tell(self, function: str, *arguments: Any) -> None:
+        if function == "cancel":
+            self.cancelled.append(arguments[0])
+        else:
+            self.stopped = function == "stop"
+
+    async def ask(self, function: str, *arguments: Any) -> Any:
+        if function == "next":
+            while arguments[0] == self._changes and self._changes:
+                self._changed.clear()
+                await self._changed.wait()
+            self._changes = max(1, self._changes)
+            return json.dumps({"changes": self._changes, "there": self.tools is not None})
+        if function == "list":
+            described = [{"name": name, "inputSchema": {"type": "object"}} for name in self.tools or []]
+            return json.dumps({"value": described})
+        _, name, text = arguments
+        self.ran.append((name, json.loads(text)))
+        if self.silent:
+            await asyncio.Event().wait()
+        return json.dumps({"value": f"{name} of the document"})
+
+
+def _names(*tools: str) -> list[str]:
+    return [f"website_tool_shop_example_tab1_{name}" for name in tools]
+
+
+@pytest.mark.parametrize("first", ["the server", "the document's tools"])
+async def test_a_page_server_is_before_the_tools_of_the_document_whichever_comes_first(first: str) -> None:
+    async with pages_world() as (world, page):
+        document = FakeTools()
+        half = page(tools=DocumentTools(document))
+        server = half.server(SHOP, tool("add"), tool("see"))
+        server.deaf = True
+        await world.clock.pass_(6)
+        if first == "the server":
+            server.deaf = False
+            server.ready()
+            await settled()
+            assert world.names == _names("add", "see")
+            document.change("add", "look")
+            await world.clock.pass_(1)
+        else:
+            document.change("add", "look")
+            await world.clock.pass_(1)
+            assert world.names == _names("add", "look")
+            assert await world.hub.call(_names("add")[0], {"a": 1}) == {
+                "content": [{"type": "text", "text": "add of the document"}],
+                "isError": False,
+            }
+            document.silent = True
+            calling = world.calling(_names("look")[0])
+            await settled()
+            server.deaf = False
+            server.ready()
+            await settled()
+            assert (await calling)["isError"]
+            assert document.cancelled
+        # Either way its tools are offered, and each once.
+        assert world.names == _names("add", "see")
+        assert (await world.hub.call(_names("add")[0], {}))["content"][0]["text"] == f"add at {SHOP}"
+        document.silent, server.deaf = False, True
+        document.change("add", "look", "late")
+        await world.clock.pass_(1)
+        assert world.names == _names("add", "see")
+        # Without it, the document's are.
+        server.stops()
+        await world.clock.pass_(2)
+        assert world.names == _names("add", "look", "late")
+        document.change()
+        await world.clock.pass_(1)
+        assert not world.names
+        server.deaf = False
+        server.ready()
+        await settled()
+        assert world.names == _names("add", "see")
+        await half.end()
+        assert document.stopped
+
+
+async def test_a_server_of_transports_0_1_is_found_by_its_answer_to_ping() -> None:
+    async with pages_world() as (world, page):
+        half = page()
+        server = half.server(SHOP, tool("add"))
+        takes = server.takes
+        server.takes = lambda message: None if isinstance(message, str) else takes(message)  # type: ignore[method-assign]
+        await world.clock.pass_(2)
+        assert world.names == _names("add")
+
+
+async def test_reports_after_the_end_and_of_frames_that_are_not_known_change_nothing() -> None:
+    async with pages_world() as (_, page):
+        half = page()
+        await settled()
+        for kind in ("loaded", "gone", "other"):
+            half.report(kind, 7)
+        half.message(7, "https://pi.example", {"hello": "world"})
+        assert half.relay is not None
+        assert [frame.state for frame in half.relay.frames.values()] == [FrameState.IDLE]
+        with pytest.raises((KeyError, TypeError, ValueError)):
+            half.relay.report({"kind": "message"})
+        await half.end()
+        half.relay.report({"kind": "message", "source": 1, "origin": SHOP, "text": "{}"})
+        half.relay.close()
+
+
+async def test_a_page_whose_port_the_hub_closes_calls_back() -> None:
+    async with hub_world() as world:
+        half = FakeHalf(world)
+        ended: list[None] = []
+        relay = PageRelay(
+            1, f"{SHOP}/", SHOP, half, None, world.transport, world.clock, on_close=lambda: ended.append(None)
+        )
+        half.begin(relay)
+        half.server(SHOP, tool("add"))
+        await settled()
+        assert world.names == _names("add")
+        world.transport.disconnect(1)
+        assert ended == [None]
+        await half.end()
+
+
+async def test_a_half_behind_a_port() -> None:
+    posted: list[Mapping[str, Any]] = []
+    half = PortHalf("document", posted.append)
+    half.tell("stop")
+    asking = [asyncio.create_task(half.ask("run", number)) for number in (1, 2, 3)]
+    await settled()
+    assert posted[0] == {"half": "document", "call": "stop", "arguments": ()}
+    ids = [each["id"] for each in posted[1:]]
+    for report in ({}, {"id": "x"}, {"id": 99, "value": 1}, {"id": True}):
+        half.answered({"kind": "answer", **report})
+    half.answered({"kind": "answer", "id": ids[1], "value": "two"})
+    half.answered({"kind": "answer", "id": ids[1], "value": "again"})
+    half.answered({"kind": "answer", "id": ids[2], "error": "no"})
+    assert await asking[1] == "two"
+    with pytest.raises(HalfFailed, match="no"):
+        await asking[2]
+    half.close()
+    with pytest.raises(HalfGone):
+        await asking[0]
+    with pytest.raises(HalfGone):
+        await half.ask("next")
+    half.tell("stop")
+    assert len(posted) == 4
