@@ -43,6 +43,9 @@
 
   const described = (tool) => {
     const found = {};
+    try {
+      found.framed = (tool.window ?? window) !== window;
+    } catch {}
     for (const name of MEMBERS) {
       try {
         const text = JSON.stringify(tool[name]);
@@ -79,11 +82,12 @@
 
     list: () => outcome(async () => [...(await context.getTools({}))].slice(0, MOST).map(described)),
 
-    run(id, name, text) {
+    /** Run the tool of this name; the further one, where several have it. */
+    run(id, name, text, further = 0) {
       const ending = new AbortController();
       running.set(id, ending);
       return outcome(async () => {
-        const tool = [...(await context.getTools({}))].find((each) => each.name === name);
+        const tool = [...(await context.getTools({}))].filter((each) => each.name === name)[further];
         if (!tool) throw new DOMException("The tool is there no more.", "NotFoundError");
         const input = "__isWebMCPPolyfill" in context ? text : JSON.parse(text);
         const answer = await context.executeTool(tool, input, { signal: ending.signal });

@@ -1,4 +1,6 @@
-"""Frames of a page in `mcpframe hub`: servers of npm's `@mcp-b/transports`, and a bundle in a frame and in a tab."""
+"""What `mcpframe hub` finds in pages: frames with servers of npm's `@mcp-b/transports`, a server of transports 0.1, and
+a bundle in a frame, in one that has WebMCP as well, and in a tab.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,8 @@ from mcpframe.kit.bundle import build
 from tests.bridge.hub_pages import Site, hub_site
 from tests.bridge.hub_programs import has, http_hub, text, user_browser
 from tests.bridge.programs import PATIENCE
+from tests.browser.conftest import PAGES
+from tests.browser.mcpb import bundle_peers
 
 TOOLS = [f"website_tool_tools_localhost_tab1_{name}" for name in ("add", "fail", "wait", "grow")]
 PI = [f"website_tool_pi_localhost_tab1_{name}" for name in ("calculate_pi", "reset")]
@@ -32,6 +36,13 @@ FORGED = """([origin]) => {
     dispatchEvent(new MessageEvent("message", { data, origin, source: frames[0] }));
   }
 }"""
+OLD = """<!doctype html>
+<link rel="icon" href="data:,">
+<script type="module">
+import "./mcpb_old_page.js";
+old.serve("tab", "mcp-default", [location.origin]);
+</script>
+"""
 OURS = "mcpb.posted.filter(({ payload }) => String(payload?.id).startsWith('hub-')).length"
 
 
@@ -39,6 +50,8 @@ OURS = "mcpb.posted.filter(({ payload }) => String(payload?.id).startsWith('hub-
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, str]]:
     """The site, and the address of a bundle that its pages may embed."""
     folder = tmp_path_factory.mktemp("site")
+    bundle_peers(folder, PAGES / "mcpb_old_page.js", "mcp-b-0.1")
+    (folder / "old.html").write_text(OLD, "utf-8")
     with hub_site(folder) as served:
         built = build(templates_dir() / "pi-calculator", folder, allowed_origins=[served.origin("page")])
         yield served, f"{served.origin('pi')}/{built.url_path}"
@@ -144,3 +157,11 @@ async def test_frames_of_a_page(site: tuple[Site, str], tmp_path: Path) -> None:
         # A bundle in a tab of its own.
         await other.goto(bundle)
         await has(client, *(name.replace("tab1", "tab3") for name in PI))
+
+        # A bundle of the page's own origin, whose tools Chromium lists among those of the page's document as well.
+        await other.goto(host)
+        await framed(other, bundle.replace("//pi.", "//page."))
+        await has(client, *(name.replace("pi_localhost_tab1", "page_localhost_tab2") for name in PI))
+
+        await other.goto(f"{served.origin('tools')}/old.html")
+        await has(client, *(name.replace("tab1", "tab2") for name in TOOLS[:3]))

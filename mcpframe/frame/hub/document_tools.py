@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import anyio
@@ -26,6 +27,10 @@ class DocumentTools:
 
     Args:
         half: The script in the page.
+
+    Attributes:
+        hidden: Returns the names of tools of frames that are left out: a browser lists those of frames of the same
+            origin, too.
     """
 
     def __init__(self, half: PageHalf) -> None:
@@ -35,6 +40,7 @@ class DocumentTools:
         self._known = 0
         self._there = asyncio.Event()
         self._changed: Callable[[], None] = lambda: None
+        self.hidden: Callable[[], Collection[str]] = lambda: ()
 
     async def available(self) -> None:
         """Wait until the document has a `modelContext`."""
@@ -66,13 +72,22 @@ class DocumentTools:
             raise Rejected("Error", str(error)) from None
         if not isinstance(found, list):
             raise Rejected("TypeError", "getTools has not returned a list of tools")
-        return [(tool, tool.get("name")) for tool in found if isinstance(tool, dict)]
+        hidden, seen = self.hidden(), Counter[Any]()
+        tools: list[tuple[Mapping[str, Any], Any]] = []
+        for tool in found:
+            name = tool.get("name") if isinstance(tool, dict) else None
+            if not isinstance(name, str):
+                continue
+            if not (tool.get("framed") and name in hidden):
+                tools.append((tool, (name, seen[name])))
+            seen[name] += 1
+        return tools
 
     async def run(self, tool: Any, arguments: Mapping[str, Any]) -> str | None:
         """As `ToolSource.run`."""
         id_ = next(self._ids)
         try:
-            answer = await self._outcome("run", id_, tool, payload.encode(arguments))
+            answer = await self._outcome("run", id_, tool[0], payload.encode(arguments), tool[1])
         except asyncio.CancelledError:
             self._tell("cancel", id_)
             raise
@@ -82,6 +97,10 @@ class DocumentTools:
             await anyio.sleep(_END_SECONDS)
             raise Rejected("Error", str(error)) from None
         return answer if isinstance(answer, str) else None
+
+    def changed(self) -> None:
+        """Have the tools be listed again: `hidden` has changed."""
+        self._changed()
 
     def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
         """As `ToolSource.watch`."""

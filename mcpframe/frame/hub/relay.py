@@ -90,6 +90,12 @@ class Relay:
         self._stop_timer: Callable[[], None] = lambda: None
 
     @property
+    def names(self) -> frozenset[str]:
+        """The names of the page's tools, as they were listed last."""
+        tools = (tool.get("name") for tool in self._listed or () if isinstance(tool, dict))
+        return frozenset(name for name in tools if isinstance(name, str))
+
+    @property
     def pending(self) -> int:
         """How many requests wait for the page."""
         return len(self._waiting) + len(self._called)

@@ -97,6 +97,10 @@ class FrameRelay:
         self._link: ServerLink | None = None
         self._port: RelayPort | None = None
 
+    def names_at(self, origin: str) -> frozenset[str]:
+        """Return the names of its tools, where it is relayed and of this origin."""
+        return self._link.relay.names if self._link is not None and self._origin == origin else frozenset()
+
     def receive(self, inbound: Inbound, url: str) -> None:
         """Take a message of the frame. Nothing that it posts raises anything here.
 

@@ -29,6 +29,7 @@ class RelayPort:
         url: Its address.
         transport: The hub's.
         on_close: Called when the hub closes it.
+        on_say: Called after each message to the hub.
 
     Attributes:
         tab: Its tab.
@@ -36,12 +37,20 @@ class RelayPort:
         relay: Takes the hub's messages; None for nobody.
     """
 
-    def __init__(self, tab: int, url: str, transport: PortTransport, on_close: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        tab: int,
+        url: str,
+        transport: PortTransport,
+        on_close: Callable[[], None],
+        on_say: Callable[[], None] = lambda: None,
+    ) -> None:
         self.tab = tab
         self.url = url
         self.relay: Relay | None = None
         self._transport = transport
         self._on_close = on_close
+        self._on_say = on_say
 
     def post(self, text: str) -> None:
         """As `TabPort.post`. Raises `StateError` where there are no tools at present."""
@@ -56,6 +65,7 @@ class RelayPort:
     def say(self, message: Json) -> None:
         """Post a message to the hub."""
         self._transport.received(self, payload.encode(message))
+        self._on_say()
 
 
 class ServerLink:

@@ -131,6 +131,9 @@ class PageRelay:
         self._free.set()
         self._tools_relay: Relay | None = None
         self._over = False
+        self._hidden: frozenset[str] = frozenset()
+        if tools is not None:
+            tools.hidden = lambda: self._hidden
 
     async def serve(self) -> None:
         """Relay until this is cancelled."""
@@ -263,7 +266,7 @@ class PageRelay:
                 partial(self._page.tell, "post", source),
                 partial(self._page.tell, "watch", source),
                 self._connect,
-                lambda port: self._numbers.give_back(frame_number(port.tab)),
+                self._disconnected,
                 self._transport,
                 self._clock,
             )
@@ -275,4 +278,16 @@ class PageRelay:
         if origin_of(url) == "null" or not self._allows(url):
             return None
         tab = frame_tab(self._port.tab, self._numbers.take(url))
-        return RelayPort(tab, url, self._transport, on_close)
+        return RelayPort(tab, url, self._transport, on_close, self._hide)
+
+    def _disconnected(self, port: RelayPort) -> None:
+        self._numbers.give_back(frame_number(port.tab))
+        self._hide()
+
+    def _hide(self) -> None:
+        """Leave out of the document's tools what frames of its origin offer themselves."""
+        hidden = frozenset[str]().union(*(frame.names_at(self._origin) for frame in self.frames.values()))
+        if hidden != self._hidden:
+            self._hidden = hidden
+            if self._tools is not None and not self._over:
+                self._tools.changed()

@@ -139,11 +139,11 @@ async def test_a_page_that_is_left_in_mid_call_fails_it_and_its_frames_calls() -
 
 
 class FakeTools:
-    """`document-tools.js`: tools of a document, which change when a test says so."""
+    """`document-tools.js`: tools of a document, which change when a test says so; those of frames begin with `+`."""
 
     def __init__(self, *tools: str) -> None:
         self.tools: list[str] | None = list(tools) or None
-        self.ran: list[tuple[str, Any]] = []
+        self.ran: list[tuple[str, int, Any]] = []
         self.cancelled: list[int] = []
         self.stopped = self.silent = False
         self._changes = 0
@@ -168,10 +168,13 @@ class FakeTools:
             self._changes = max(1, self._changes)
             return json.dumps({"changes": self._changes, "there": self.tools is not None})
         if function == "list":
-            described = [{"name": name, "inputSchema": {"type": "object"}} for name in self.tools or []]
+            described = [
+                {"name": name.lstrip("+"), "inputSchema": {"type": "object"}, "framed": name.startswith("+")}
+                for name in self.tools or []
+            ]
             return json.dumps({"value": described})
-        _, name, text = arguments
-        self.ran.append((name, json.loads(text)))
+        _, name, text, further = arguments
+        self.ran.append((name, further, json.loads(text)))
         if self.silent:
             await asyncio.Event().wait()
         return json.dumps({"value": f"{name} of the document"})
@@ -232,6 +235,27 @@ async def test_a_page_server_is_before_the_tools_of_the_document_whichever_comes
         assert world.names == _names("add", "see")
         await half.end()
         assert document.stopped
+
+
+async def test_what_a_frame_of_the_same_origin_offers_in_both_ways_is_offered_once() -> None:
+    async with pages_world() as (world, page):
+        document = FakeTools("add", "+digits", "+other")
+        half = page(tools=DocumentTools(document))
+        await world.clock.pass_(1)
+        assert world.names == _names("add", "digits", "other")
+        document.change("add", "+add", "+digits", "+other")
+        await world.clock.pass_(1)
+        await world.hub.call(_names("add_2")[0], {})  # nobody else's
+        assert document.ran == [("add", 1, {})]
+        document.change("add", "+digits", "+other")
+        half.frame(1, f"{SHOP}/pi/", tool("digits"), tool("add")).ready()
+        half.frame(2, "https://pi.example/", tool("other")).ready()
+        await world.clock.pass_(4)
+        own, framed = set(_names("add", "other")), {name.replace("tab1", "tab2") for name in _names("digits", "add")}
+        assert set(world.names) == own | framed | {"website_tool_pi_example_tab1_other"}
+        half.report("gone", 1)
+        await world.clock.pass_(1)
+        assert set(world.names) == {*_names("add", "digits", "other"), "website_tool_pi_example_tab1_other"}
 
 
 async def test_a_server_of_transports_0_1_is_found_by_its_answer_to_ping() -> None:
