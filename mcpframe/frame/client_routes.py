@@ -52,7 +52,7 @@ class PageClient:
     stateless: bool = False
     pending: dict[Any, str] = field(default_factory=dict)
     last: Any = None
-    interrupted: dict[Any, None] = field(default_factory=dict)
+    interrupted: set[Any] = field(default_factory=set)
 
 
 class Routes:
@@ -101,7 +101,7 @@ class Routes:
             return owner, message
         client = self._client_for(str(method), params, message.get("id"))
         if "id" in message:
-            client.interrupted.pop(message["id"], None)
+            client.interrupted.discard(message["id"])
             client.pending[message["id"]] = str(method)
             client.last = message["id"]
         return client, message
@@ -116,7 +116,7 @@ class Routes:
         method = message.get("method")
         if method is None:
             if message.get("id") in client.interrupted:
-                del client.interrupted[message["id"]]
+                client.interrupted.remove(message["id"])
                 return None
             answered = client.pending.pop(message.get("id"), None)
             return self._introduced(message) if answered in _INTRODUCTIONS else message
@@ -133,7 +133,7 @@ class Routes:
         errors: list[Json] = []
         for client in self.clients:
             errors += ({"jsonrpc": "2.0", "id": id_, "error": _LEFT} for id_ in client.pending)
-            client.interrupted |= dict.fromkeys(client.pending)
+            client.interrupted |= client.pending.keys()
             client.pending.clear()
         return errors[::-1]
 
