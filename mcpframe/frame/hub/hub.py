@@ -203,7 +203,7 @@ class Hub:
             repeatable = is_repeatable(entry.tools[key.tool])
             call = ToolCall("", key.tool, arguments, on_progress is not None)
             sent += 1
-            _audit("is executed by", entry.tab, key)
+            _audit("is executed by", entry.tab, key, number=entry.number)
             try:
                 seconds = self._options.request_seconds
                 answer = await self._transport.send_request(entry.tab, call, seconds, on_progress)
@@ -398,13 +398,16 @@ class Hub:
         tools, problems = checked_tools(listed.tools)
         for problem in problems:
             log.warning("Tab %d (%s): %s", tab, domain, problem)
-        log.info("Tab %d (%s) %s %d tools.", tab, domain, "registers" if listed.first else "updates", len(tools))
-        self._changed(self._registry.put(tab, url, domain, tools, browser=listed.browser, now=self._clock.now()))
+        seen = self._registry.put(tab, url, domain, tools, browser=listed.browser, now=self._clock.now())
+        entry = self._registry.tab(tab)
+        where = domain if entry is None else _numbered(domain, entry.number)
+        log.info("Tab %d (%s) %s %d tools.", tab, where, "registers" if listed.first else "updates", len(tools))
+        self._changed(seen)
 
     def _gone(self, tab: int) -> None:
         self._pace.forget(tab)
         if (entry := self._registry.tab(tab)) is not None:
-            log.info("Tab %d (%s) has ended.", tab, entry.domain)
+            log.info("Tab %d (%s) has ended.", tab, _numbered(entry.domain, entry.number))
         self._changed(self._registry.remove(tab))
 
     def _changed(self, seen: bool) -> None:
@@ -423,8 +426,14 @@ class Hub:
             await self._storage.save()
 
 
-def _audit(what: str, tab: int | None, key: ToolKey, more: str = "") -> None:
-    log.info("Tool %.80r %s tab %s (%s). %s", key.tool, what, tab, key.domain, more)
+def _audit(what: str, tab: int | None, key: ToolKey, more: str = "", number: int | None = None) -> None:
+    where = key.domain if number is None else _numbered(key.domain, number)
+    log.info("Tool %.80r %s tab %s (%s). %s", key.tool, what, tab, where, more)
+
+
+def _numbered(domain: str, number: int) -> str:
+    """Return a domain with the number that a tab has in the names of its tools, which is not the browser's."""
+    return f"{domain}, tab{number}"
 
 
 def _same(error: TabFailed) -> TabFailed:

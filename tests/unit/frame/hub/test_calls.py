@@ -390,6 +390,7 @@ async def test_calls_are_logged_with_tab_and_domain_and_without_arguments(caplog
         await calling
         [line] = [record.getMessage() for record in caplog.records]
         assert "7" in line
+        assert "tab1" in line  # as the tool's name has it
         assert "shop.example" in line
         assert "add" in line
         assert "hunter2" not in caplog.text
