@@ -72,6 +72,7 @@ export const pageHalf = ({ report, most }) => {
 
   return {
     listen() {
+      if (listening) this.pause(); // for another hub than before, or for the same one after the browser kept the page
       window.addEventListener("message", onMessage); // a second time changes nothing
       listening = true;
       for (const [kind, source, message] of kept.splice(0)) pass(kind, source, message);
@@ -148,6 +149,9 @@ export const documentTools = () => {
 
   const described = (tool) => {
     const found = {};
+    try {
+      found.framed = (tool.window ?? window) !== window;
+    } catch {}
     for (const name of MEMBERS) {
       try {
         const text = JSON.stringify(tool[name]);
@@ -184,11 +188,12 @@ export const documentTools = () => {
 
     list: () => outcome(async () => [...(await context.getTools({}))].slice(0, MOST).map(described)),
 
-    run(id, name, text) {
+    /** Run the tool of this name; the further one, where several have it. */
+    run(id, name, text, further = 0) {
       const ending = new AbortController();
       running.set(id, ending);
       return outcome(async () => {
-        const tool = [...(await context.getTools({}))].find((each) => each.name === name);
+        const tool = [...(await context.getTools({}))].filter((each) => each.name === name)[further];
         if (!tool) throw new DOMException("The tool is there no more.", "NotFoundError");
         const input = "__isWebMCPPolyfill" in context ? text : JSON.parse(text);
         const answer = await context.executeTool(tool, input, { signal: ending.signal });
