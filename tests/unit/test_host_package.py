@@ -149,9 +149,10 @@ def test_typescript_finds_its_types(installed: Path, tmp_path: Path) -> None:
         if (modules / name).exists():
             (tmp_path / "node_modules" / name).symlink_to(modules / name, target_is_directory=True)
     (tmp_path / "typed.ts").write_text(TYPED)
+    shutil.copy(ROOT / "docs" / "examples" / "app-hub" / "page.ts", tmp_path)
     options = json.loads((ROOT / "tests" / "types" / "tsconfig.json").read_text())
     del options["compilerOptions"]["paths"]
-    (tmp_path / "tsconfig.json").write_text(json.dumps({**options, "files": ["typed.ts"]}))
+    (tmp_path / "tsconfig.json").write_text(json.dumps({**options, "files": ["typed.ts", "page.ts"]}))
     try:
         said = find_node().run(str(modules / "typescript" / "lib" / "tsc.js"), "--project", str(tmp_path), timeout=300)
     except ToolFailed as error:
