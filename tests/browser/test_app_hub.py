@@ -17,6 +17,8 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Troubles
+from tests.browser.engines import until
+from tests.browser.firefox import ensure_firefox, running
 from tests.browser.mcpb import bring, bundle_peers
 
 PLAIN = "<!doctype html><meta charset='utf-8'><title>Without Python</title><link rel='icon' href='data:,'>"
@@ -210,3 +212,26 @@ async def test_a_tab_that_leads_may_crash_freeze_or_hang(
     await tools(two, 8)
     assert not await three.evaluate("tab.leads()")
     assert await call(three, "2_add", a=6, b=1) == "7"
+
+
+def test_in_firefox(app: Bundle, tmp_path: Path) -> None:
+    """In frames of one page, which are tabs of the app like others."""
+    program = ensure_firefox()
+    if program is None:
+        pytest.skip("no Firefox is installed, and none could be: install firefox or firefox-esr")
+    add = "document.body.append(Object.assign(document.createElement('iframe'), {{ id: '{}', src: '{}' }}));"
+    with running(program, tmp_path / "profile") as firefox:
+        firefox.open(f"{app.origin}/plain.html")
+        for name in ("one", "two"):
+            firefox.run(add.format(name, app.url))
+            until(
+                firefox,
+                f"document.querySelector('#{name}').contentDocument?.documentElement.dataset.state === 'joined'",
+            )
+        assert json.loads(firefox.run("return await tab.tools(4)", "#two")) == ["1_add", "1_wait", "2_add", "2_wait"]
+        until(firefox, "tab.leads()", "#one")
+        assert firefox.run("return await tab.call('1_add', '{\"a\": 1, \"b\": 2}')", "#two") == "3"
+        firefox.run("document.querySelector('#one').remove()")
+        until(firefox, "tab.leads()", "#two")
+        assert json.loads(firefox.run("return await tab.tools(2)", "#two")) == ["2_add", "2_wait"]
+        assert firefox.run("return await tab.call('2_add', '{\"a\": 2, \"b\": 2}')", "#two") == "4"
