@@ -158,7 +158,7 @@ class _Soak:
                         await self._end(name, kind)
                 except (TimeoutError, BrowserGone) as error:
                     self.tally.lost.append(f"a tab that was {kind}: {error!r}")
-                    return
+                    self.until = 0  # there is no use in more
             await self._happens(lambda: not self._goes_on() or self._share_of_cycles() <= self._share_of_calls())
 
     async def _open(self) -> None:

@@ -167,6 +167,8 @@ class FakeChromium:
         self.posted: list[tuple[str, Json]] = []
         self.on_load: Callable[[FakePage], None] = lambda page: None
         self.error: str | None = None
+        self.reports_late = False
+        """Whether a page has been loaded before it is reported on."""
         self.begin()
 
     def begin(self) -> None:
@@ -277,7 +279,12 @@ class FakeChromium:
         page.document(url)
         self.event("", "Target.targetInfoChanged", {"targetInfo": {"targetId": page.target, "url": url}})
         self.on_load(page)
-        page.event("Page.loadEventFired", {})
+        if self.reports_late:
+            for loader, name in (("0", "load"), ("1", "commit"), ("1", "load")):
+                params = {"frameId": page.target, "loaderId": loader, "name": name}
+                page.event("Page.lifecycleEvent", params)
+        else:
+            page.event("Page.loadEventFired", {})
 
     def closes(self, page: FakePage) -> None:
         page.leave()

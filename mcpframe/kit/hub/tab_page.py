@@ -85,6 +85,9 @@ class HubPage:
         self._owner = owner
         self._loaded: asyncio.Future[None] | None = None
         self._has_come = False
+        self._loader = ""
+        """The id of the document that is waited for; those that have loaded meanwhile are `_loads`."""
+        self._loads: set[str] = set()
         self._world = 0
         """The id of the world's context; 0 for no document."""
         self._unique = self._main = ""
@@ -102,6 +105,7 @@ class HubPage:
         self.devtools.handle(self.session, self._on_event)
         post = self.devtools.post
         post("Page.enable", self.session)
+        post("Page.setLifecycleEventsEnabled", self.session, enabled=True)
         post("Runtime.enable", self.session)
         post("Runtime.addBinding", self.session, name=_NAME, executionContextName=_NAME)
         options = {"binding": _NAME, "most": MAX_MESSAGE_BYTES, "piece": _PIECE}
@@ -122,14 +126,16 @@ class HubPage:
             BrowserGone: It cannot be loaded, or the page is gone; the message says why.
         """
         self._loaded, self._has_come = asyncio.get_running_loop().create_future(), False
+        self._loads = set()
         try:
             navigated = await self._unless_ended(self.devtools.post("Page.navigate", self.session, url=url))
             if error := navigated.get("errorText"):
                 raise BrowserGone(str(error).removeprefix("net::"))
-            if navigated.get("loaderId"):  # else it is in the same document
+            self._loader = navigated.get("loaderId", "")
+            if self._loader and self._loader not in self._loads:  # without one it is in the same document
                 await self._unless_ended(self._loaded)
         finally:
-            self._loaded = None
+            self._loaded, self._loader = None, ""
 
     async def show(self, html: str, expression: str) -> Any:
         """Show a page of the hub's own in this one, which must be empty, and return what an expression comes to in it.
@@ -215,6 +221,12 @@ class HubPage:
             case "Page.loadEventFired":
                 if self._loaded is not None and self._has_come and not self._loaded.done():
                     self._loaded.set_result(None)  # it is not that of the empty page before
+            case "Page.lifecycleEvent":
+                # Also of a document that was loaded before the browser began to report on it, unlike the other event.
+                if self._loaded is not None and params["name"] == "load" and params["frameId"] == self.target:
+                    self._loads.add(params["loaderId"])
+                    if params["loaderId"] == self._loader and not self._loaded.done():
+                        self._loaded.set_result(None)
             case "Page.javascriptDialogOpening":
                 if self._owner.answers_dialogs:
                     accept = params.get("type") in ("alert", "beforeunload")

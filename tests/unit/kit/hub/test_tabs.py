@@ -300,6 +300,13 @@ async def test_a_cached_tool_opens_a_tab_and_a_page_that_cannot_be_loaded_is_clo
         assert not hub.chromium.pages
 
 
+async def test_a_page_that_has_loaded_before_the_browser_reports_on_it_is_open() -> None:
+    async with world() as hub:
+        hub.chromium.reports_late = True
+        with anyio.fail_after(10):
+            assert await hub.tabs.url(await hub.tabs.open(SHOP)) == SHOP
+
+
 async def test_a_tab_that_is_closed_while_it_loads_is_a_failure_and_so_is_a_browser_that_ends() -> None:
     async with world() as hub:
         for end in ("close", "crash"):
