@@ -131,6 +131,10 @@ async def test_two_tabs_of_a_shop_and_two_of_a_board(port: int, tmp_path: Path) 
             assert "error" not in await typescript.call("modern", move, note=1, column="Done")
             for page in (board_1, board_2):
                 await expect(page.get_by_role("list", name="Done")).to_contain_text("Buy milk")
+            await board_1.get_by_role("listitem").filter(has_text="Buy milk").press("ArrowLeft")
+            await expect(board_2.get_by_role("list", name="Doing")).to_contain_text("Buy milk")
+            await board_2.get_by_role("listitem").filter(has_text="Buy milk").press("ArrowRight")
+            await expect(board_1.get_by_role("list", name="Done")).to_contain_text("Buy milk")
 
             # A tab that is closed, the last one of its site, and one that a cached tool brings back.
             calling = asyncio.ensure_future(python.call_tool(CART[1], {}))
