@@ -24,7 +24,7 @@ PARTS = {
     "mcp_ui": {f"mcpframe.frame.{name}" for name in ("embedding_host", "ui_host", "ui_host_actions")},
     "mcp_b": {
         *(f"mcpframe.frame.{name}" for name in ("page_clients", "page_server")),
-        *(f"mcpframe.frame.hub.{name}" for name in ("relay_page", "relay_frame")),
+        *(f"mcpframe.frame.hub.{name}" for name in ("app", "relay_page", "relay_frame")),
         *(f"mcpframe.frame.hub.page.{name}" for name in ("leading", "window_port")),
         *(f"mcpframe.frame.extension_hub.{name}" for name in ("home", "tab_document", "tab_ports")),
     },

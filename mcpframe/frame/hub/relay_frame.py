@@ -196,9 +196,11 @@ class FrameRelay:
             self._disconnect(port)
         if link is not None:
             link.close()
-        if state is FrameState.QUIET:
+        if state is FrameState.QUIET and before is not FrameState.QUIET:
             self._watch(True)
-        elif before in (FrameState.QUIET, FrameState.RELAYED) or state is FrameState.HOSTED:
+        elif state is not FrameState.QUIET and (
+            before in (FrameState.QUIET, FrameState.RELAYED) or state is FrameState.HOSTED
+        ):
             self._watch(False)
 
     def _speaks_with_host(self, kind: str | None, message: Any) -> bool:

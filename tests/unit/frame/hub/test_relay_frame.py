@@ -294,6 +294,20 @@ async def test_a_bundle_may_take_long_to_start_but_not_for_ever() -> None:
         assert len(half.to(1)) == posted + 1
 
 
+async def test_a_frame_that_says_without_end_that_it_is_ready_is_told_nothing() -> None:
+    async with pages_world() as (world, page):
+        half, frame = await begun(page)
+        told: list[str] = []
+        tell = half.tell
+        half.tell = lambda function, *arguments: (told.append(function), tell(function, *arguments))[-1]  # type: ignore[method-assign]
+        for _ in range(100):
+            frame.ready()
+        await settled()
+        assert told == ["watch"]
+        await world.clock.pass_(QUIET_SECONDS)
+        assert world.names == [NAME]
+
+
 async def test_a_page_with_frames_without_end_has_a_limit() -> None:
     async with pages_world() as (world, page):
         half = page()
