@@ -226,7 +226,7 @@ def test_in_firefox(app: Bundle, tmp_path: Path) -> None:
             firefox.run(add.format(name, app.url))
             until(
                 firefox,
-                f"document.querySelector('#{name}').contentDocument?.documentElement.dataset.state === 'joined'",
+                f"document.querySelector('#{name}').contentDocument?.documentElement?.dataset.state === 'joined'",
             )
         assert json.loads(firefox.run("return await tab.tools(4)", "#two")) == ["1_add", "1_wait", "2_add", "2_wait"]
         until(firefox, "tab.leads()", "#one")
