@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from playwright.async_api import BrowserContext, Page, Route
 
@@ -79,12 +80,14 @@ async def serve_plain(page: Page, peers: str) -> None:
 
 async def tools(page: Page, count: int) -> list[str]:
     """Wait until a tab sees so many tools."""
-    return list(json.loads(await page.evaluate("count => tab.tools(count)", count)))
+    with anyio.fail_after(BOOT_PATIENCE):
+        return list(json.loads(await page.evaluate("count => tab.tools(count)", count)))
 
 
 async def call(page: Page, name: str, **arguments: Any) -> Any:
     """Call a tool from a tab."""
-    answer = await page.evaluate("([name, given]) => tab.call(name, given)", [name, json.dumps(arguments)])
+    with anyio.fail_after(BOOT_PATIENCE):
+        answer = await page.evaluate("([name, given]) => tab.call(name, given)", [name, json.dumps(arguments)])
     return json.loads(answer) if str(answer)[:1] == "{" else answer
 
 

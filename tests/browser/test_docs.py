@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import ModuleType
 
+import anyio
 import pytest
 from mcp import Client
 from playwright.async_api import BrowserContext, Frame, Route, expect
@@ -171,9 +172,10 @@ async def test_the_tabs_of_an_app_have_each_others_tools_and_so_has_a_host(
         tabs.append(tab := await context.new_page())
         await tab.goto(f"{origin}/{notes.url_path}")
         await tab.fill("#note", text, timeout=BOOT_PATIENCE * 1000)
-    for tab in tabs:
-        while await tab.locator("#notes").inner_text() != "Milk | Eggs":  # the other one may not have joined yet
-            await tab.click("#all")
+    with anyio.fail_after(BOOT_PATIENCE):
+        for tab in tabs:
+            while await tab.locator("#notes").inner_text() != "Milk | Eggs":  # the other one may not have joined yet
+                await tab.click("#all")
     page = await context.new_page()
     await page.goto("https://chat.app.example/")
     outer = OuterFrame(f"{origin}/{tools.url_path}", options=Options(handshake_timeout=BOOT_PATIENCE))
