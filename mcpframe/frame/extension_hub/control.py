@@ -56,6 +56,7 @@ class Control:
         self._popup = HubPopup(self._state, actions, self._open_window)
         self._consent = Consent(self._popup)
         self._recent = RecentLog(self._popup.changed)
+        self._level = logging.NOTSET
 
     def serve(
         self, hub: Hub, server: HubServer, ports: Ports, sites: Callable[[], Sequence[str]], check: Callable[[], None]
@@ -83,6 +84,7 @@ class Control:
         hub.subscribe(changed)
         logger = logging.getLogger(_LOGGED)
         logger.addHandler(self._recent)
+        self._level = logger.level
         logger.setLevel(logging.INFO)
         return self._clients
 
@@ -107,7 +109,9 @@ class Control:
         """Wait for nothing, and keep no more lines of the log."""
         self._outside.end()
         self._programs.end()
-        logging.getLogger(_LOGGED).removeHandler(self._recent)
+        logger = logging.getLogger(_LOGGED)
+        logger.removeHandler(self._recent)
+        logger.setLevel(self._level)
 
     def allows(self, url: str) -> bool:
         """Return whether the user has not excluded a page."""

@@ -122,6 +122,7 @@ class Dialled:
 
         def without() -> None:
             self._release_number()
+            self._place.remember(self._key, "")  # it is another tab's, also for this page when it is loaded again
             self._dial()
 
         self._stop_timer = self._place.clock.call_later(NUMBER_SECONDS, without)

@@ -84,7 +84,8 @@ class Switchboard:
         """What ends each port, by its id, also one that is not ready."""
         self._numbers: dict[int, str] = {}
         """The ids of ports by the numbers of their tabs."""
-        self._last = 0
+        self._given = 0
+        """The last number that was given out here."""
 
     def __len__(self) -> int:
         """Return how many ports there are."""
@@ -97,8 +98,6 @@ class Switchboard:
             hub: The id of the hub.
         """
         self._hub = hub
-        noted = self._place.noted(self._names.key(_LAST))
-        self._last = int(noted) if noted is not None and noted.isdecimal() and len(noted) < 10 else 0
         self._directory = self._place.channel(self._names.directory, self._heard)
         self._directory.post(wire.hello(hub))
 
@@ -123,13 +122,18 @@ class Switchboard:
             return
         number = 0
         if call.kind in NUMBERED:
-            number = self._last + 1 if call.number is None or call.number in self._numbers else call.number
+            number = self._last() + 1 if call.number is None or call.number in self._numbers else call.number
         self._answer(call, number)
+
+    def _last(self) -> int:
+        """Return the last number that was given out, also by another tab: one that hung may have led before."""
+        noted = self._place.noted(self._names.key(_LAST))
+        return max(self._given, int(noted) if noted is not None and noted.isdecimal() and len(noted) < 10 else 0)
 
     def _answer(self, call: Connect, number: int) -> None:
         names, place = self._names, self._place
-        if number > self._last:
-            self._last = number
+        if number > self._last():
+            self._given = number
             place.note(names.key(_LAST), str(number))
         if number:
             self._numbers[number] = call.port

@@ -384,6 +384,7 @@ async def test_calls_are_logged_with_tab_and_domain_and_without_arguments(caplog
     async with hub_world() as world:
         port = world.page(7, SHOP, tool("add"))
         caplog.set_level(logging.INFO, "mcpframe.frame.hub.hub")
+        caplog.clear()  # the registration may have been logged, too
         calling = world.calling(DOMAIN + "tab1_add", secret="hunter2")
         await settled()
         port.answers(text_result("ok"))
