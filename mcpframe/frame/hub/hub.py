@@ -428,7 +428,7 @@ class Hub:
 
 def _audit(what: str, tab: int | None, key: ToolKey, more: str = "", number: int | None = None) -> None:
     where = key.domain if number is None else _numbered(key.domain, number)
-    log.info("Tool %.80r %s tab %s (%s). %s", key.tool, what, tab, where, more)
+    log.info("Tool %.80r %s tab %s (%s).%s", key.tool, what, tab, where, f" {more}" if more else "")
 
 
 def _numbered(domain: str, number: int) -> str:
