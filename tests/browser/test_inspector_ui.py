@@ -295,7 +295,8 @@ async def test_a_hostile_page_stays_in_its_frame(
     assert await inspector.page.locator("img").count() == 0
     # A flood is bounded, and the page still answers.
     await shown.page.get_by_role("button", name="Flood").press("Enter")
-    await expect(shown.actions.last).to_contain_text("came too fast to be listed")
+    # It meets the limit of the list, or where that keeps up, the one of actions without an answer, which is 100.
+    await expect(shown.actions.last).to_contain_text(re.compile("came too fast to be listed|flood 99"))
     assert await shown.actions.count() < 200
     await shown.region.get_by_role("button", name="Tear down").press("Enter")
     await expect(shown.region.locator("iframe")).to_have_count(0)
