@@ -94,8 +94,8 @@ class ToolView(LiveView[RunningView]):
         return shown
 
     async def replay(self, shown: Shown) -> None:
-        """Show an earlier call again, in a view that is read again."""
-        await self._show(Shown(shown.arguments, shown.result, shown.cancelled, shown.over))
+        """Show an earlier call again, or one that still runs, in a view that is read again."""
+        await self._show(shown)
 
     async def reload(self) -> None:
         """Read the view again, with the same call."""
