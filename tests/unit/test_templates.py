@@ -16,8 +16,8 @@ from mcpframe.kit.cli.testing import plugin_arguments
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted(path.parent for path in (ROOT / "templates").glob("*/pyproject.toml"))
-NOT_FRAMED = {"conversation", "dashboard"}
-"""Pages that frame others, and that nobody is to frame."""
+NOT_FRAMED = {"conversation", "dashboard", "notes-board", "shop"}
+"""Pages in tabs of their own, which nobody is to frame."""
 WITH_A_VIEW = {"forecast", "view"}
 """Hosts of MCP Apps make up the origins that views are shown at."""
 
