@@ -75,16 +75,26 @@ class Extended:
         return ids[0] if ids else None
 
     async def stop_worker(self) -> None:
-        """Stop the service worker, as the browser does when it has nothing to do."""
+        """Stop the service worker, as the browser does when it has nothing to do.
+
+        The next event starts it again, perhaps at once: so what the browser reports counts, and no later look at it.
+        """
         session = await self.context.new_cdp_session(self.client_page)
+        stopped = asyncio.Event()
+
+        def heard(reported: dict[str, Any]) -> None:
+            if any(
+                version["runningStatus"] == "stopped" and version["scriptURL"].startswith(self.origin)
+                for version in reported["versions"]
+            ):
+                stopped.set()
+
+        session.on("ServiceWorker.workerVersionUpdated", heard)
         await session.send("ServiceWorker.enable")
         await session.send("ServiceWorker.stopAllWorkers")
+        with anyio.fail_after(PATIENCE):
+            await stopped.wait()
         await session.detach()
-
-        async def is_gone() -> bool:
-            return await self._target("service_worker") is None
-
-        await happens(is_gone)
 
     async def end_hub(self) -> None:
         """End the hub's document, as a browser does that is short of memory."""
