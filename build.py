@@ -2,7 +2,8 @@
 
     python3 build.py                     build every server in templates/ into dist/
     python3 build.py demo [--once]       serve one with a host page and the inspector, and call it in a real browser
-    python3 build.py test [ARGUMENTS]    run the tests; arguments go to pytest
+    python3 build.py test [ARGUMENTS]    run the tests; arguments go to pytest. With --once-more, those that fail are
+                                         run a second time, alone; they and their first failures stay in the output
     python3 build.py check               lint and type checks
     python3 build.py bench [ARGUMENTS]   run the benchmark
     python3 build.py conformance [ARGS]  run the official conformance suite against the bridge
@@ -35,6 +36,7 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 _MOST_TEST_PROCESSES = 4  # each has a browser of its own
+_MOST_ONCE_MORE = 10  # more failures than these are no accident
 LOCKS = [ROOT / "requirements" / "bootstrap.txt", ROOT / "requirements" / "dev.txt", ROOT / "pyproject.toml"]
 
 if sys.version_info < (3, 11):  # noqa: UP036  (that is the point)
@@ -212,10 +214,21 @@ def test(arguments: Sequence[str]) -> int:
     The files go to the processes in the order of tests/conftest.py. So those of tests/unit, the shortest, come last,
     and no process has a long one left when the others are done.
     """
+    once_more = "--once-more" in arguments
+    arguments = [each for each in arguments if each != "--once-more"]
     processes = str(min(os.cpu_count() or 1, _MOST_TEST_PROCESSES))
     several = ["-n", processes, "--dist", "loadfile", "--no-loadscope-reorder"]
-    command = [sys.executable, "-m", "pytest", *(arguments or several)]
-    return subprocess.call(command, cwd=ROOT, env=set_up())
+    command = [sys.executable, "-m", "pytest"]
+    environment = set_up()
+    status = subprocess.call([*command, *(arguments or several)], cwd=ROOT, env=environment)
+    if not once_more or status != 1:  # any other status is no test's
+        return status
+    failed = sorted(json.loads((ROOT / ".pytest_cache/v/cache/lastfailed").read_text("utf-8")))
+    if len(failed) > _MOST_ONCE_MORE:
+        return status
+    print("build.py: Once more, alone (on a busy machine, only one that fails again is a fault):", *failed, sep="\n  ")
+    sys.stdout.flush()
+    return subprocess.call([*command, "--last-failed", "--last-failed-no-failures=none"], cwd=ROOT, env=environment)
 
 
 def bench(arguments: Sequence[str]) -> int:

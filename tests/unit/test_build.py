@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib.util
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -208,3 +209,58 @@ def test_the_error_says_what_to_do(
     monkeypatch.setattr(build.shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
     with pytest.raises(KitError, match=remedy):
         build.ensure_environment()
+
+
+_TESTS = """
+import pathlib
+import pytest
+
+@pytest.mark.parametrize("which", ["::a b\\n", "é"])
+def test_passes_the_second_time(which):
+    mark = pathlib.Path(__file__).with_name("mark" + str(len(which)))
+    there = mark.exists()
+    mark.touch()
+    assert there
+
+def test_passes():
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "arguments", "status", "runs"),
+    [
+        ("", [], 1, 1),
+        ("", ["--once-more"], 0, 2),
+        ("def test_fails(): assert not 1", ["--once-more"], 1, 2),
+        (
+            "import pytest\n@pytest.mark.parametrize('n', range(9))\ndef test_fails(n): assert not 1",
+            ["--once-more"],
+            1,
+            1,
+        ),
+        ("def wrong(", ["--once-more"], 2, 1),
+    ],
+    ids=["only once", "a race", "a fault", "many faults", "no run"],
+)
+def test_what_has_failed_may_be_run_once_more(
+    ready: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    more: str,
+    arguments: list[str],
+    status: int,
+    runs: int,
+) -> None:
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    (clone / "pytest.ini").write_text("[pytest]")
+    (clone / "test_some.py").write_text(_TESTS + more, "utf-8")
+    monkeypatch.setattr(ready, "ROOT", clone)
+    monkeypatch.setattr(ready, "set_up", lambda: {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+    assert ready.main(["test", *arguments, "test_some.py"]) == status
+    shown = capfd.readouterr().out
+    assert shown.count("test session starts") == runs
+    assert ("Once more, alone" in shown) is (runs == 2)
+    assert ("  test_some.py::test_passes_the_second_time[\\xe9]" in shown) is (runs == 2)
