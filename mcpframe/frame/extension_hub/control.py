@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from mcpframe.frame.hub.clients import HubClients
 from mcpframe.frame.hub.consent import Consent
 from mcpframe.frame.hub.hub import Hub
 from mcpframe.frame.hub.interfaces import CallRequest, Clock, KeyValues
+from mcpframe.frame.hub.jobs import Jobs
 from mcpframe.frame.hub.names import origin_of
 from mcpframe.frame.hub.server import HubServer
 from mcpframe.frame.hub.visible import visible
@@ -51,7 +51,7 @@ class Control:
         self._denied: set[str] = set()
         self._active: int | None = None
         self._active_origin: str | None = None
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._jobs = Jobs(lambda error: log.warning("The service worker has failed: %s", error))
         actions = {"ask": self._set_ask, "site": self._set_site, "client": self._set_client, "native": self._start}
         self._popup = HubPopup(self._state, actions, self._open_window)
         self._consent = Consent(self._popup)
@@ -182,21 +182,10 @@ class Control:
         await self._worker.ask("window")
 
     def _wants_decision(self, wants: bool) -> None:
-        self._run(self._worker.ask("badge", text="!" if wants else ""))
+        self._jobs.start(self._worker.ask("badge", text="!" if wants else ""))
 
     def _start_program(self) -> None:
-        self._run(self._worker.ask("native"))
-
-    def _run(self, work: Any) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-
-        def ended(task: asyncio.Task[Any]) -> None:
-            self._tasks.discard(task)
-            if not task.cancelled() and (error := task.exception()):
-                log.warning("The service worker has failed: %s", error)
-
-        task.add_done_callback(ended)
+        self._jobs.start(self._worker.ask("native"))
 
     def _take_own(self, port: ExtensionPort) -> None:
         """Take a port of a document of this extension; a content script is as much as its page."""

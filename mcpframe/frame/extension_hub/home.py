@@ -19,6 +19,7 @@ from mcpframe.frame.extension_hub.tab_ports import TabPorts
 from mcpframe.frame.extension_hub.tabs import ExtensionTabs
 from mcpframe.frame.hub.hub import Hub, HubOptions
 from mcpframe.frame.hub.interfaces import Clock
+from mcpframe.frame.hub.jobs import Jobs
 from mcpframe.frame.hub.loop_clock import LoopClock
 from mcpframe.frame.hub.names import LONGEST_NAME, origin_of
 from mcpframe.frame.hub.server import HubServer
@@ -89,7 +90,7 @@ class ExtensionHub:
         self._settings = settings
         self._allowed = parse_allowed_origins(settings.sites)
         self._tab_ports = TabPorts(self._transport, clock, self._allows)
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._jobs = Jobs(lambda error: log.warning("An event of the browser could not be handled: %s", error))
         self.tabs = ExtensionTabs(worker, self._tab_ports.is_there)
         self._control = Control(worker, self._store, clock, asks=settings.ask, clients=settings.clients)
         options = HubOptions(
@@ -117,7 +118,7 @@ class ExtensionHub:
         try:
             async with self.hub.running(), self.server.running(), self._clients.running():
                 self.ports.listen()
-                self._run(self._activated())
+                self._jobs.start(self._activated())
                 self._control.begin()
                 yield
         finally:
@@ -147,24 +148,13 @@ class ExtensionHub:
         self.tabs.on_event(event)
         self._control.on_event(event)
         if event.get("event") == "active":
-            self._run(self._activated())
+            self._jobs.start(self._activated())
         elif event.get("event") == "removed":
             self._tab_ports.forget(event["tab"])
         elif event.get("event") == "stored" and SITES_KEY in event.get("keys", ()):
-            self._run(self.load_sites())
+            self._jobs.start(self.load_sites())
 
     async def _activated(self) -> None:
         tab = await self.tabs.active()
         self.hub.activated(tab)
         self._control.activated(tab, await self.tabs.url(tab) if tab is not None else None)
-
-    def _run(self, work: Any) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-
-        def ended(task: asyncio.Task[Any]) -> None:
-            self._tasks.discard(task)
-            if not task.cancelled() and (error := task.exception()):
-                log.warning("An event of the browser could not be handled: %s", error)
-
-        task.add_done_callback(ended)

@@ -9,13 +9,14 @@ import asyncio
 import logging
 import uuid
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.extension_hub.runtime import ExtensionPort
 from mcpframe.frame.hub import messages
+from mcpframe.frame.hub.jobs import Jobs
 from mcpframe.frame.hub.registry import TabEntry
 from mcpframe.frame.hub.visible import visible
 
@@ -29,7 +30,7 @@ _LONGEST = 600
 _LOG_LINES = 200
 _PAUSE = 0.05
 
-Action = Callable[[Mapping[str, Any]], Awaitable[None]]
+Action = Callable[[Mapping[str, Any]], Coroutine[Any, Any, None]]
 
 
 class HubPopup:
@@ -52,7 +53,7 @@ class HubPopup:
         self._open_window = open_window
         self._ports: set[ExtensionPort] = set()
         self._later: asyncio.TimerHandle | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._jobs = Jobs(lambda error: log.warning("What was chosen in the popup could not be done: %s", error))
         self._question: dict[str, Any] | None = None
         self._answered: asyncio.Future[str] | None = None
 
@@ -105,15 +106,7 @@ class HubPopup:
             return
         action = self._actions.get(str(message.get("do"))) if isinstance(message, dict) else None
         if action is not None:
-            task = asyncio.ensure_future(action(message))
-            self._tasks.add(task)
-            task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()):
-            log.warning("What was chosen in the popup could not be done: %s", error)
-        self.changed()
+            self._jobs.start(action(message)).add_done_callback(lambda _: self.changed())
 
     async def _answer(self, message: Mapping[str, Any]) -> None:
         """Take the answer to the question that is shown, and to no other."""

@@ -12,8 +12,8 @@ import anyio
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.hub import messages
+from mcpframe.frame.hub.jobs import Jobs
 from mcpframe.frame.hub.page.dialing import Dialled
-from mcpframe.frame.hub.page.jobs import Jobs
 from mcpframe.frame.hub.page.place import TabPlace
 from mcpframe.frame.hub.page.wire import AppNames
 from mcpframe.frame.hub.relay import Relay

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 log = logging.getLogger(__name__)
 
 
-class Jobs:
-    """Tasks of one owner, who ends them. What one of them raises is logged, and ends none of the others."""
+def _log_error(error: BaseException) -> None:
+    log.error("A part of the app's hub has failed.", exc_info=error)
 
-    def __init__(self) -> None:
+
+class Jobs:
+    """Tasks of one owner, who may end them. What one of them raises ends none of the others.
+
+    Args:
+        on_error: Called with what a task has raised; it is logged if this is not given.
+    """
+
+    def __init__(self, on_error: Callable[[BaseException], None] = _log_error) -> None:
+        self._on_error = on_error
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -33,4 +42,4 @@ class Jobs:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("A part of the app's hub has failed.", exc_info=error)
+            self._on_error(error)
