@@ -12,6 +12,7 @@ from typing import Any
 from mcpframe.frame.dialects.mcp_b.messages import CHECK_READY, READY, STOPPED
 from mcpframe.frame.hub.names import origin_of
 from mcpframe.kit.base.errors import BrowserGone
+from tests.support.mcpb import server_result
 
 Json = dict[str, Any]
 
@@ -113,17 +114,11 @@ class FakePage:
             self.asked(message["id"], message["method"], message.get("params") or {})
 
     def asked(self, id_: Any, method: str, params: Json) -> None:
-        result: Any = {}
-        if method == "initialize":
-            result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": True}}}
-            result["serverInfo"] = {"name": "page", "version": "1"}
-        elif method == "tools/list":
-            result = {"tools": self.tools}
-        elif method == "tools/call":
+        if method == "tools/call":
             self.calls.append((params["name"], params["arguments"]))
             if self.silent:
                 return
-            result = {"content": [{"type": "text", "text": f"{params['name']} at {self.url}"}]}
+        result = server_result(method, params, self.tools or [], self.url)
         self.says({"jsonrpc": "2.0", "id": id_, "result": result})
 
     def function(self, name: str, arguments: list[Any], result: asyncio.Future[Json]) -> None:

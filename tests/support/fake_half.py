@@ -12,7 +12,7 @@ from mcpframe.frame.hub.frames import FrameNumbers
 from mcpframe.frame.hub.hub import HubOptions
 from mcpframe.frame.hub.relay_page import OWN_WINDOW, PageRelay
 from tests.support.fake_hub import HubWorld, hub_world, settled
-from tests.support.mcpb import to_client
+from tests.support.mcpb import server_result, to_client
 
 TAB_CHANNEL, FRAME_CHANNEL = "mcp-default", "mcp-iframe"
 
@@ -55,17 +55,11 @@ class FakeServer:
             self.asked(payload["id"], payload["method"], payload.get("params") or {})
 
     def asked(self, id_: Any, method: str, params: Any) -> None:
-        result: Any = {}
-        if method == "initialize":
-            result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": True}}}
-            result["serverInfo"] = {"name": "page", "version": "1"}
-        elif method == "tools/list":
-            result = {"tools": self.tools}
-        elif method == "tools/call":
+        if method == "tools/call":
             self.calls.append((params["name"], params["arguments"]))
             if self.silent:
                 return
-            result = {"content": [{"type": "text", "text": f"{params['name']} at {self.origin}"}]}
+        result = server_result(method, params, self.tools, self.origin)
         self.says({"jsonrpc": "2.0", "id": id_, "result": result})
 
 

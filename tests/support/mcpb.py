@@ -1,4 +1,4 @@
-"""One valid message of each kind of MCP-B, on the iframe channel."""
+"""One valid message of each kind of MCP-B, on the iframe channel, and what a page server answers."""
 
 from __future__ import annotations
 
@@ -15,6 +15,19 @@ def to_server(payload: Any, channel: str = CHANNEL) -> dict[str, Any]:
 def to_client(payload: Any, channel: str = CHANNEL) -> dict[str, Any]:
     """Return a message as a server posts it."""
     return {"channel": channel, "type": "mcp", "direction": "server-to-client", "payload": payload}
+
+
+def server_result(method: str, params: Any, tools: list[Any], place: str) -> Any:
+    """Return the result of a page server that has these tools: a call's text says which tool was called, and where."""
+    if method == "initialize":
+        about = {"name": "page", "version": "1"}
+        capabilities = {"tools": {"listChanged": True}}
+        return {"protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": about}
+    if method == "tools/list":
+        return {"tools": tools}
+    if method == "tools/call":
+        return {"content": [{"type": "text", "text": f"{params['name']} at {place}"}]}
+    return {}
 
 
 REQUEST = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
