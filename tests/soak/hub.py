@@ -305,7 +305,7 @@ class _Soak:
                 "tabs of the browser, but for its first": len(self.tabs._pages) - 1,
                 "ids of tabs, but for its first": len(self.tabs._tabs) - 1,
                 "handlers of tabs, but for its first": len(devtools._handlers) - 2,
-                "calls that wait for a tab": len(self.hub._waiting) + len(self.hub._openings),
+                "calls that wait for a tab": len(self.hub._changes) + len(self.hub._openings),
                 "tabs with a pace": len(self.hub._pace._tabs),
                 "listeners": len(self.hub._on_change) - 1,
                 "tasks": len(extra),

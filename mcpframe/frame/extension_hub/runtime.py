@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -12,6 +11,7 @@ from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.hub import messages
 from mcpframe.frame.hub.errors import TabLoadError
 from mcpframe.frame.hub.interfaces import Clock
+from mcpframe.frame.hub.waiting import within
 
 WORKER_SECONDS = 10.0
 """How long the service worker may take, which may have to be started for it."""
@@ -75,17 +75,9 @@ class Worker:
         Raises:
             TabLoadError: It fails, or the worker does not answer in time.
         """
-        asking = asyncio.ensure_future(self._runtime.ask(payload.encode({"call": call, **more})))
-        stop_timer = self._clock.call_later(WORKER_SECONDS, asking.cancel)
+        asking = self._runtime.ask(payload.encode({"call": call, **more}))
         try:
-            await asyncio.wait({asking})
-        finally:
-            stop_timer()
-            asking.cancel()
-        if asking.cancelled():
-            raise TabLoadError(f"The extension's service worker did not answer within {WORKER_SECONDS:g} s.")
-        try:
-            answer = messages.parse(asking.result())
+            answer = messages.parse(await within(self._clock, WORKER_SECONDS, asking, "The extension's service worker"))
         except (OSError, MessageError) as error:
             raise TabLoadError(f"The extension's service worker does not answer: {error}") from error
         if not isinstance(answer, dict) or "error" in answer:

@@ -9,6 +9,7 @@ from typing import Any
 
 from mcpframe.frame.extension_hub.runtime import Worker
 from mcpframe.frame.hub.errors import TabLoadError
+from mcpframe.frame.hub.jobs import Jobs
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ class ExtensionTabs:
         self._early: dict[int, bool] = {}
         """What has happened to tabs while `open` did not know their numbers yet."""
         self._opening = 0
-        self._closing: set[asyncio.Future[Any]] = set()
+        self._closing = Jobs(lambda error: log.debug("A tab could not be closed: %s", error))  # it is closed already
 
     async def list(self) -> Sequence[int]:
         """As `Tabs.list`."""
@@ -80,14 +81,7 @@ class ExtensionTabs:
             self._close(int(opening.result()["id"]))
 
     def _close(self, tab: int) -> None:
-        closing = asyncio.ensure_future(self._worker.ask("close", tab=tab))
-        self._closing.add(closing)
-        closing.add_done_callback(self._closed)
-
-    def _closed(self, closing: asyncio.Future[Any]) -> None:
-        self._closing.discard(closing)
-        if not closing.cancelled() and (error := closing.exception()):
-            log.debug("A tab could not be closed: %s", error)  # it is closed already
+        self._closing.start(self._worker.ask("close", tab=tab))
 
     def on_event(self, event: Mapping[str, Any]) -> None:
         """Take an event of the service worker."""

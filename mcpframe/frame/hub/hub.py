@@ -33,6 +33,7 @@ from mcpframe.frame.hub.registry import TabEntry, ToolRegistry
 from mcpframe.frame.hub.routing import address_for, best_tab
 from mcpframe.frame.hub.storage import DomainToolStorage
 from mcpframe.frame.hub.tools import checked_tools, is_repeatable
+from mcpframe.frame.hub.waiting import Changes, within
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +103,7 @@ class Hub:
         )
         self._pace = Pace(clock, self._registered)
         self._on_change: dict[object, Callable[[], None]] = {}
-        self._waiting: list[Callable[[], None]] = []
+        self._changes = Changes(clock)
         self._openings: dict[str, asyncio.Future[tuple[int, float] | TabFailed]] = {}
         self._tasks: anyio.abc.TaskGroup | None = None
         self._save = asyncio.Event()
@@ -126,7 +127,7 @@ class Hub:
     @property
     def waits(self) -> bool:
         """Whether any call waits for a tab to open or to register."""
-        return bool(self._waiting or self._openings)
+        return bool(self._changes or self._openings)
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Have a function be called whenever `definitions` has changed.
@@ -253,9 +254,9 @@ class Hub:
     async def _reloaded(self, tab: int, key: ToolKey) -> TabEntry | None:
         """Return a tab that is loaded again and has a tool; None where it is not there in time."""
         seconds = self._options.start_seconds + (QUIET_SECONDS if page_tab(tab) != tab else 0.0)
-        if await self._until(lambda: self._connected(tab, key.domain), seconds) is None:
+        if await self._changes.until(lambda: self._connected(tab, key.domain), seconds) is None:
             return None
-        return await self._until(lambda: self._with_tool(tab, key), self._options.connect_seconds)
+        return await self._changes.until(lambda: self._with_tool(tab, key), self._options.connect_seconds)
 
     def _connected(self, tab: int, domain: str) -> TabEntry | None:
         entry = self._registry.tab(tab)
@@ -277,7 +278,7 @@ class Hub:
         if isinstance(outcome, TabFailed):
             raise _same(outcome)
         tab, until = outcome
-        entry = await self._until(lambda: self._with_tool(tab, key), until - self._clock.now())
+        entry = await self._changes.until(lambda: self._with_tool(tab, key), until - self._clock.now())
         if entry is None:
             raise TabNotFound(f"A tab was opened for {key.domain}, but its page does not offer this tool.", tab=tab)
         return entry
@@ -287,7 +288,7 @@ class Hub:
         outcome: tuple[int, float] | TabFailed = TabNotFound("The hub has ended.")
         try:
             tab = await self._load(domain)
-            entry = await self._until(lambda: self._connected(tab, domain), self._options.start_seconds)
+            entry = await self._changes.until(lambda: self._connected(tab, domain), self._options.start_seconds)
             outcome = (tab, self._clock.now() + (self._options.connect_seconds if entry is not None else 0.0))
         except TabFailed as error:
             outcome = error
@@ -309,7 +310,7 @@ class Hub:
                     log.exception("A tab could not be opened.")
                 if not retries:
                     raise TabLoadError(f"A tab of {domain} could not be loaded: {error}") from error
-            await self._sleep(self._options.retry_seconds)
+            await self._changes.sleep(self._options.retry_seconds)
         raise AssertionError("unreachable")
 
     async def _is_open(self, tab: int, domain: str) -> bool:
@@ -329,50 +330,7 @@ class Hub:
             return None
 
     async def _within(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
-        """Return what the browser returns.
-
-        Raises:
-            TabLoadError: It does not in time.
-        """
-        task = asyncio.ensure_future(work)
-        stop_timer = self._clock.call_later(seconds, task.cancel)
-        try:
-            await asyncio.wait({task})
-        finally:
-            stop_timer()
-            task.cancel()
-        if task.cancelled():
-            raise TabLoadError(f"The browser did not answer within {seconds:g} s.")
-        return task.result()
-
-    async def _until(self, ready: Callable[[], T | None], seconds: float) -> T | None:
-        """Wait until a function returns something, which is asked after each change; None after these seconds."""
-        if (value := ready()) is not None:
-            return value
-        future: asyncio.Future[T | None] = asyncio.get_running_loop().create_future()
-
-        def look() -> None:
-            if not future.done() and (value := ready()) is not None:
-                future.set_result(value)
-
-        def end() -> None:
-            if not future.done():
-                future.set_result(None)
-
-        stop_timer = self._clock.call_later(max(0.0, seconds), end)
-        self._waiting.append(look)
-        try:
-            await future
-        finally:
-            stop_timer()
-            self._waiting.remove(look)
-        return ready()  # it may have changed since
-
-    async def _sleep(self, seconds: float) -> None:
-        def never() -> None:
-            return None
-
-        await self._until(never, seconds)
+        return await within(self._clock, seconds, work)
 
     def _received(self, tab: int, message: Any) -> None:
         try:
@@ -411,8 +369,7 @@ class Hub:
         self._changed(self._registry.remove(tab))
 
     def _changed(self, seen: bool) -> None:
-        for look in tuple(self._waiting):
-            look()
+        self._changes.changed()
         if self._storage.unsaved:
             self._save.set()
         if seen:
