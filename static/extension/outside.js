@@ -3,6 +3,7 @@
  * program on this machine, which go to the hub's document as they are; and the window that asks the user.
  */
 const PROGRAM = "mcpframe.hub";
+const CLIENT_PORT = "mcp";
 const ASK_PAGE = "popup.html?ask";
 const MOST_EARLY = 1000;
 
@@ -52,6 +53,7 @@ async function pipe(outside, name, from) {
 }
 
 chrome.runtime.onConnectExternal.addListener((port) => {
+  if (port.name !== CLIENT_PORT) return port.disconnect(); // the program's port goes to the hub by a name, too
   const { id, url, origin, tab, frameId } = port.sender ?? {};
   pipe(port, port.name, { id, url, origin, tab: tab && { id: tab.id }, frameId });
 });

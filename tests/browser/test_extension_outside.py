@@ -26,6 +26,14 @@ from tests.browser.outers import PATIENCE
 
 ADD, WAIT = "website_tool_shop_localhost_tab1_add", "website_tool_shop_localhost_tab1_wait"
 HOSTILE = "<script>globalThis.pwned = 1</script><img src=x onerror='globalThis.pwned = 2'> \u202etxt.exe\u0007"
+AS_PROGRAM = """id => new Promise(done => {
+    const port = chrome.runtime.connect(id, { name: "mcpframe-native" });
+    port.onMessage.addListener(done);
+    port.onDisconnect.addListener(() => done("closed"));
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } };
+    const text = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+    for (const frame of [{ begin: true }, { text }]) port.postMessage({ session: "1", ...frame });
+})"""
 REGISTER = """text => mcpb.servers[0].registerTool("evil", { title: text, description: text }, () => {
     throw new Error(text);
 })"""
@@ -90,6 +98,7 @@ async def test_other_extensions_and_web_pages_are_clients(extended: Extended, pa
 
     # Another extension waits until the user has decided.
     page = await assistants_page(extended)
+    assert await page.evaluate(AS_PROGRAM, EXTENSION_ID) == "closed"
     connecting = asyncio.ensure_future(Peer.at_extension(page, EXTENSION_ID))
     clients = popup.locator("#clients")
     await expect(clients).to_contain_text("wants to connect")

@@ -209,7 +209,11 @@ class Programs:
             self._start()
 
     def take(self, port: ExtensionPort) -> None:
-        """Take the port of the program, in the place of an earlier one."""
+        """Take the port of the program, in the place of an earlier one. Others may name their port so, too."""
+        if port.sender != Sender():  # the browser says who it is: another extension, or a web page
+            log.warning("A client of %s is not the program of this machine.", origin_of_client(port.sender))
+            port.close()
+            return
         if self._port is not None:
             self._port.on_close()
         native = NativeClients(self._clients, port.post)

@@ -191,3 +191,24 @@ async def test_the_program_is_started_again_later_each_time() -> None:
         assert (await popup.state())["count"] == 1
         program.close()
         assert (await popup.state())["count"] == 0
+
+
+async def test_nobody_outside_is_taken_for_the_program_of_this_machine() -> None:
+    async with world(clients=[CHAT]) as here:
+        here.proxied(1, tool("add"))
+        program = here.extension.connect("mcpframe-native", external=True)
+        program.post({"state": {"serves": True}})
+        origin = f"chrome-extension://{OTHER}"
+        for who in (
+            {"id": OTHER, "url": f"{origin}/page.html", "origin": origin},
+            {"id": OTHER, "origin": origin},
+            {"url": f"{CHAT}/", "origin": CHAT, "tab": 5, "frame": 0},
+        ):
+            client = here.extension.connect("mcpframe-native", external=True, **who)
+            client.post(begin_of("1"))
+            for frame in frames_of("1", json.dumps(INITIALIZE), 50):
+                client.post(frame)
+            await settled()
+            assert (client.is_closed, client.heard) == (True, [])
+        state = await Shown(here).state()
+        assert (state["native"]["serves"], state["count"], program.is_closed) == (True, 0, False)
