@@ -6,6 +6,7 @@ Two hubs are attached to the browser, one for each client.
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -174,7 +175,17 @@ async def upgraded(host: str, port: int, origin: str) -> int:
 async def test_the_inspector_of_the_hub(port: int, tmp_path: Path) -> None:
     shop = f"http://shop.localhost:{port}/shop/"
     process = await asyncio.create_subprocess_exec(
-        *(*INSPECT, "--hub", shop, shop, "--headless", "--no-open", "--profile", str(tmp_path / "profile")),
+        *(
+            *INSPECT,
+            "--hub",
+            shop,
+            shop,
+            str(templates_dir() / "shop"),
+            "--headless",
+            "--no-open",
+            "--profile",
+            str(tmp_path / "profile"),
+        ),
         cwd=ROOT,
         env=environment(),
         stdout=subprocess.PIPE,
@@ -196,6 +207,10 @@ async def test_the_inspector_of_the_hub(port: int, tmp_path: Path) -> None:
             tool = server.get_by_role("button", name=in_tab(2, SHOP)[1])
             await tool.click()  # which waits until it is listed
             await expect(server.get_by_role("button", name=CART[1])).to_have_count(0)
+            project = re.compile(
+                r"^website_tool_localhost_\d+_tab1_view_cart\b"
+            )  # built, and served at a port of its own
+            await expect(server.get_by_role("button", name=project)).to_be_visible()
             await server.get_by_role("button", name="Show page", exact=True).click()
             await server.get_by_role("textbox", name="product").fill("oolong")
             await server.get_by_role("button", name="Call", exact=True).click()

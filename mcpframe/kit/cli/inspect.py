@@ -136,7 +136,7 @@ def _settings(
     from mcpframe.kit.hub.run import HubSettings
 
     served = {
-        target: stack.enter_context(addressed(target, port=_PAGES_PORT + index, progress=step))
+        target: stack.enter_context(addressed(target, port=_PAGES_PORT + index, pages=True, progress=step))
         for index, target in enumerate(dict.fromkeys(targets))
     }
     pages = hubs.checked_pages([served[target] for target in targets])

@@ -76,8 +76,8 @@ def _rename(folder: Path, template: str, name: str) -> None:
         text = re.sub(
             rf'(FrameServer|MCPServer)\(\s*"{template}"', lambda found: found[0].replace(template, name), text
         )
-        for parent in ("dist", "tools.example"):
-            text = text.replace(f"{parent}/{template}/", f"{parent}/{name}/")
+        for before in ("dist/", "tools.example/", "localhost:8000/", "localhost:8765/", "`"):
+            text = text.replace(f"{before}{template}/", f"{before}{name}/")
         if template in (DEFAULT, VIEW):
             text = text.replace(f'title = "{old_title}"', f'title = "{title}"')
             text = text.replace(f"# {old_title}\n", f"# {title}\n")

@@ -176,9 +176,15 @@ class SharedBrowser:
 
 
 def build_for_tests(
-    project: Path, *, snapshot: bool | None = None, progress: Progress = silent
+    project: Path, *, snapshot: bool | None = None, pages: bool = False, progress: Progress = silent
 ) -> tuple[BuildResult, Path]:
     """Build a project into the cache, so that an unchanged project is not built again.
+
+    Args:
+        project: As for `build`.
+        snapshot: Whether the page starts from a snapshot; None if the build decides.
+        pages: Whether it may be a page that is no server.
+        progress: Reports long steps.
 
     Returns:
         The bundle, and the folder to serve.
@@ -189,7 +195,7 @@ def build_for_tests(
     """
     from mcpframe.kit.bundle import build
 
-    if find_project(project).config.kind == "page":
+    if not pages and find_project(project).config.kind == "page":
         raise ConfigError(f"{project} is a page, not a server: tests frame servers.")
     name = hashlib.sha256(f"{project.resolve()}\n{snapshot}".encode()).hexdigest()[:16]
     folder = cache_dir() / "testing" / name

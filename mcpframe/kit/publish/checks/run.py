@@ -148,5 +148,5 @@ def _built(path: Path, progress: Progress) -> tuple[Path, list[str]]:
 
     if path.is_file() and path.name == MANIFEST:
         raise ConfigError(f"{path} is a file of a bundle: pass the bundle's folder.")
-    built, folder = build_for_tests(path, progress=progress)
+    built, folder = build_for_tests(path, pages=True, progress=progress)
     return folder, [built.name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -22,6 +23,7 @@ def test_a_project_with_everything_in_it(template: str, tmp_path: Path) -> None:
     if project.config.kind == "server":
         assert f'"{template}"' not in (folder / "server.py").read_text()
         assert "dist/my-server.2/" in (folder / "README.md").read_text()
+    assert not re.search(rf"[/`]{template}/", (folder / "README.md").read_text())
     assert read_lock(folder / "mcpframe.lock")
     assert list((folder / "tests").glob("test_*.py"))
     assert "mcpframe test" in (folder / ".github" / "workflows" / "test.yml").read_text()
