@@ -26,17 +26,14 @@ from mcpframe.kit.bundle.imports import Import, imports_named, places_of
 from mcpframe.kit.bundle.left_out import modules_of
 from mcpframe.kit.bundle.lock import SERVER, Locked, requirer
 from mcpframe.kit.bundle.optional_native import OPTIONAL_NATIVE_NAMES
-from mcpframe.kit.bundle.pins import Conflict, Pin, ancestors, chain_of, compile_pins, reachable, requirers
+from mcpframe.kit.bundle.pins import Conflict, Pin, ancestors, chain_of, requirers
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackage, PyodidePackages
+from mcpframe.kit.bundle.requirements import Requirements
 from mcpframe.kit.bundle.wheels import NoWheel, download, wheel_path
-
-ZONES = "tzdata"
-"""The package with the database of time zones."""
 
 _MAX_ROUNDS = 30
 _MOST_VERSIONS = 5
 """How many versions of one package are tried."""
-_LONGEST_REASON = 400  # characters
 
 
 class NoWheelFound(BuildError):
@@ -54,41 +51,6 @@ class NoWheelFound(BuildError):
         self.package = package
         self.chain = chain
         self.places = places
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What the wheels are chosen for.
-
-    Attributes:
-        roots: The author's requirements.
-        sdk: The requirement of the official SDK.
-        left_out: The packages that the author leaves out.
-        undeclared: Packages that another one, the value, requires without saying so.
-        overrides_sdk: Whether `sdk` takes the place of what packages require of it, as that is too early a version.
-        zones_for: The package that needs the database of time zones, which a page does not have.
-    """
-
-    roots: tuple[str, ...]
-    sdk: str
-    left_out: tuple[str, ...] = ()
-    undeclared: Mapping[str, str] | None = None
-    overrides_sdk: bool = False
-    zones_for: str | None = None
-
-    def compile(self, constraints: Mapping[str, str], preferred: Mapping[str, str]) -> dict[str, Pin]:
-        """Return the versions that fit under constraints. As `compile_pins`."""
-        roots = self.roots if self.zones_for is None else (*self.roots, ZONES)
-        overrides = (self.sdk,) if self.overrides_sdk else ()
-        pins = compile_pins(roots, constraints, preferred, sdk=self.sdk, excluded=self.left_out, overrides=overrides)
-        if self.zones_for is not None:
-            who = {requirer(self.zones_for), *pins[ZONES].required_by} - {SERVER}
-            pins[ZONES] = replace(pins[ZONES], required_by=tuple(sorted(who)))
-        return pins
-
-    def reachable(self, pins: Mapping[str, Pin]) -> dict[str, Pin]:
-        """Return those of the packages that a bundle needs."""
-        return reachable(pins, self.left_out, self.undeclared or {})
 
 
 @dataclass(frozen=True)
@@ -123,51 +85,13 @@ class Chosen:
     left_out: tuple[str, ...]
 
 
-def gone_back(
-    wanted: Wanted, pins: Mapping[str, Pin], newest: Mapping[str, Pin], preferred: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Return notes about the author's requirements of which uv has taken earlier versions on its own.
-
-    It does so where a later version requires a package that has nothing but wheels for other platforms.
-
-    Args:
-        wanted: What the versions are for.
-        pins: The chosen versions.
-        newest: The versions for a usual machine.
-        preferred: Versions that are taken if they fit.
-
-    Raises:
-        BuildError: A version is of an earlier major version.
-    """
-    notes = []
-    for name in sorted(
-        {canonicalize_name(Requirement(root).name) for root in wanted.roots} & pins.keys() & newest.keys()
-    ):
-        chosen, later = pins[name].version, newest[name].version
-        if Version(chosen) >= Version(later):
-            continue
-        try:
-            wanted.compile({name: f"{name}=={later}"}, preferred)
-        except Conflict as conflict:
-            reason = conflict.reason[:_LONGEST_REASON].rstrip(".")
-        else:
-            continue
-        if Version(chosen).major != Version(later).major:
-            raise BuildError(
-                f"{name} {later} cannot be resolved for Pyodide: {reason}. {name} {chosen} can: require "
-                f'"{name}=={chosen}" if that will do, or leave out what is missing (tool.mcpframe.leave_out).'
-            )
-        notes.append(f"{name} {chosen} instead of {later}, {reason}")
-    return tuple(notes)
-
-
 def choose_wheels(
-    wanted: Wanted, pins: dict[str, Pin], pyodide: PyodidePackages, preferred: Mapping[str, str]
+    requirements: Requirements, pins: dict[str, Pin], pyodide: PyodidePackages, preferred: Mapping[str, str]
 ) -> Chosen:
     """Choose and fetch the wheels.
 
     Args:
-        wanted: What they are for.
+        requirements: What they are for.
         pins: The versions that uv chooses without further constraints.
         pyodide: Pyodide's own packages.
         preferred: Versions that are taken if they fit.
@@ -176,14 +100,14 @@ def choose_wheels(
         BuildError: A package has no wheel that runs in Pyodide.
         DownloadError: The package index cannot be reached.
     """
-    return _Search(wanted, pins, pyodide, preferred).run()
+    return _Search(requirements, pins, pyodide, preferred).run()
 
 
 class _Search:
     def __init__(
-        self, wanted: Wanted, pins: dict[str, Pin], pyodide: PyodidePackages, preferred: Mapping[str, str]
+        self, requirements: Requirements, pins: dict[str, Pin], pyodide: PyodidePackages, preferred: Mapping[str, str]
     ) -> None:
-        self._wanted = wanted
+        self._requirements = requirements
         self._first = pins
         self._pyodide = pyodide
         self._preferred = dict(preferred)
@@ -197,7 +121,7 @@ class _Search:
     def run(self) -> Chosen:
         pins = self._first
         for _ in range(_MAX_ROUNDS):
-            needed = self._wanted.reachable(pins)
+            needed = self._requirements.reachable(pins)
             self._add_requirements_of_pyodides(needed)
             on_index = {
                 name: (pin.version, pin.hashes) for name, pin in needed.items() if name not in self._from_pyodide
@@ -233,11 +157,11 @@ class _Search:
             if candidate.left_out:
                 if not self._can_be_left_out(name, needed):
                     continue
-                self._wanted = replace(self._wanted, left_out=(*self._wanted.left_out, name))
-                return self._wanted.compile(self._constraints, self._preferred)
+                self._requirements = replace(self._requirements, left_out=(*self._requirements.left_out, name))
+                return self._requirements.compile(self._constraints, self._preferred)
             constraints = {**self._constraints, name: candidate.constraint}
             try:
-                pins = self._wanted.compile(constraints, self._preferred)
+                pins = self._requirements.compile(constraints, self._preferred)
             except Conflict as error:
                 conflict = conflict if candidate.own is None and conflict else error
                 continue
@@ -296,8 +220,8 @@ class _Search:
         return True
 
     def _fits(self, version: str, name: str) -> bool:
-        requirements = map(Requirement, self._wanted.roots)
-        return all(item.specifier.contains(version) for item in requirements if canonicalize_name(item.name) == name)
+        roots = map(Requirement, self._requirements.roots)
+        return all(item.specifier.contains(version) for item in roots if canonicalize_name(item.name) == name)
 
     def _goes_back_too_far(self, pins: Mapping[str, Pin]) -> bool:
         """Return whether a package that requires a missing one is of another major version than at first."""

@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from packaging.version import Version
 
 from mcpframe.kit.bundle.archive import unpack
-from mcpframe.kit.bundle.choose_wheels import ZONES, Wanted, choose_wheels, gone_back
+from mcpframe.kit.bundle.choose_wheels import choose_wheels
 from mcpframe.kit.bundle.imports import imports_named
 from mcpframe.kit.bundle.left_out import LEFT_OUT
 from mcpframe.kit.bundle.lock import OWN, SERVER, Lock, Locked, requirer
 from mcpframe.kit.bundle.pins import INSTALLER, LINUX, Conflict, Pin, compile_pins
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
+from mcpframe.kit.bundle.requirements import ZONES, Requirements, gone_back
 from mcpframe.kit.bundle.sdk_choice import EARLIER_SDK, FIRST, FIRST_EARLIER, SDK, written_for_earlier
 from mcpframe.kit.bundle.wheels import wheel_path
 
@@ -55,7 +56,7 @@ def resolve(
     """
     roots = tuple(sorted(requirements, key=str.lower))
     preferred = {package.name: package.version for package in previous.packages} if previous else {}
-    resolution = _Resolution(Wanted(roots, SDK, tuple(leave_out)), pyodide, inputs, preferred)
+    resolution = _Resolution(Requirements(roots, SDK, tuple(leave_out)), pyodide, inputs, preferred)
     lock = resolution.run()
     evidence = _code_for_earlier(lock) if lock.sdk > 1 else None
     if evidence is None:
@@ -68,7 +69,7 @@ def resolve(
 class _Resolution:
     """The arguments of `resolve`."""
 
-    wanted: Wanted
+    requirements: Requirements
     pyodide: PyodidePackages
     inputs: str
     preferred: Mapping[str, str]
@@ -79,9 +80,9 @@ class _Resolution:
         A package that excludes 2.x now may have older versions that do not; they would fit, but are not intended.
         """
         try:
-            pins = self.wanted.compile({}, self.preferred)
+            pins = self.requirements.compile({}, self.preferred)
         except Conflict:
-            newest = self._newest() if self.wanted.roots else {}
+            newest = self._newest() if self.requirements.roots else {}
             if _sdk_is_earlier(newest):
                 return self.run_earlier(newest)
             if _is_before(newest, FIRST):
@@ -96,16 +97,16 @@ class _Resolution:
 
     def run_earlier(self, newest: Mapping[str, Pin] | None = None) -> Lock:
         """Return the lock with mcp 1.x."""
-        earlier = replace(self, wanted=replace(self.wanted, sdk=EARLIER_SDK))
+        earlier = replace(self, requirements=replace(self.requirements, sdk=EARLIER_SDK))
         if newest and _is_before(newest, FIRST_EARLIER):
             return earlier._lock_overriding(newest)
-        return earlier._lock(earlier.wanted.compile({}, self.preferred), newest)
+        return earlier._lock(earlier.requirements.compile({}, self.preferred), newest)
 
     def _lock_overriding(self, newest: Mapping[str, Pin]) -> Lock:
         """Return the lock with a later version of the SDK than the requirements allow."""
-        wanted = replace(self.wanted, overrides_sdk=True)
-        pins = wanted.compile({}, self.preferred)
-        lock = replace(self, wanted=wanted)._lock(pins, None)
+        requirements = replace(self.requirements, overrides_sdk=True)
+        pins = requirements.compile({}, self.preferred)
+        lock = replace(self, requirements=requirements)._lock(pins, None)
         who = " and ".join(newest["mcp"].required_by)
         note = (
             f"mcp {pins['mcp'].version} instead of {newest['mcp'].version}, which {who} requires: earlier ones do not "
@@ -115,16 +116,16 @@ class _Resolution:
 
     def _newest(self) -> dict[str, Pin]:
         """Return the versions of the author's requirements that a usual machine gets."""
-        wanted = self.wanted
+        requirements = self.requirements
         preferred = {name: version for name, version in self.preferred.items() if name != "mcp"}
-        return compile_pins(wanted.roots, {}, preferred, sdk=None, excluded=wanted.left_out, platform=LINUX)
+        return compile_pins(requirements.roots, {}, preferred, sdk=None, excluded=requirements.left_out, platform=LINUX)
 
     def _lock(self, pins: dict[str, Pin], newest: Mapping[str, Pin] | None) -> Lock:
-        before = gone_back(self.wanted, pins, newest or {}, self.preferred)
-        chosen = choose_wheels(self.wanted, pins, self.pyodide, self.preferred)
+        before = gone_back(self.requirements, pins, newest or {}, self.preferred)
+        chosen = choose_wheels(self.requirements, pins, self.pyodide, self.preferred)
         undeclared, zones_for = _undeclared(chosen.packages), _uses_zones(chosen.packages)
         if undeclared or zones_for:
-            more = replace(self.wanted, undeclared=undeclared, zones_for=zones_for)
+            more = replace(self.requirements, undeclared=undeclared, zones_for=zones_for)
             pins = more.compile({}, self.preferred) if zones_for else pins
             chosen = choose_wheels(more, pins, self.pyodide, self.preferred)
         return Lock(self.inputs, chosen.packages, (*before, *chosen.notes), chosen.left_out)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, DownloadError, ToolFailed
-from mcpframe.kit.bundle import choose_wheels, pins
+from mcpframe.kit.bundle import choose_wheels, pins, requirements
 from mcpframe.kit.bundle import resolve as module
 from mcpframe.kit.bundle.lock import Lock, Locked
 from mcpframe.kit.bundle.pins import Conflict
@@ -103,7 +103,7 @@ def resolving(monkeypatch: pytest.MonkeyPatch) -> Resolving:
             return {f"{package}.py": (code or {}).get(package, "").encode()}
 
         monkeypatch.setattr(module, "compile_pins", index.compile)
-        monkeypatch.setattr(choose_wheels, "compile_pins", index.compile)
+        monkeypatch.setattr(requirements, "compile_pins", index.compile)
         monkeypatch.setattr(choose_wheels, "download", index.download)
         monkeypatch.setattr(module, "unpack", files)
         monkeypatch.setattr(choose_wheels, "unpack", files)
