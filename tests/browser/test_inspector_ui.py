@@ -85,6 +85,7 @@ async def board(server: ServerPart) -> Shown:
     """The board, drawn."""
     await server.call("show_page", name="board")
     shown = Shown(server)
+    await server.answers("ui://inspected/board")  # until then the page of the call before is shown again
     await shown.draws('{"tasks":2}')
     return shown
 

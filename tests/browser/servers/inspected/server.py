@@ -1,5 +1,6 @@
 """A server that asks for what the others don't: a permission, to be seen, a visit elsewhere, a look at what changed."""
 
+import asyncio
 from pathlib import Path
 
 from mcp.server.mcpserver import Context
@@ -17,6 +18,7 @@ HERE = Path(__file__).parent
 
 server = FrameServer("inspected", version="1.0.0")
 note = "Nothing yet"
+measured = asyncio.Event()
 
 
 @server.setup(visible=False, permissions=[Permission("camera", required=True, purpose="To see you")])
@@ -73,16 +75,20 @@ def view() -> str:
 
 
 @server.tool(meta={"ui": {"resourceUri": VIEW}})
-def forecast(place: str) -> dict[str, object]:
+async def forecast(place: str) -> dict[str, object]:
     """Forecast the weather, with a view."""
     if place == "Nowhere":
         raise ValueError("there is no weather")
+    if place == "Later":
+        measured.clear()
+        await measured.wait()
     return {"place": place, "degrees": 21}
 
 
 @server.tool(meta={"ui": {"resourceUri": VIEW, "visibility": ["app"]}})
 def refresh() -> dict[str, object]:
-    """Measure again, for the view."""
+    """Measure again, for the view; what is forecast for later is known then."""
+    measured.set()
     return {"degrees": 22}
 
 
