@@ -107,6 +107,7 @@ def install(
     native: natives.InstallNative = False,
     http: natives.InstallHttp = False,
     port: natives.InstallPort = natives.PORT,
+    allow_origin: natives.InstallOrigins = None,
     extension_id: natives.ExtensionId = None,
 ) -> None:
     """Add a framed server, or the hub, to the configuration of MCP clients, after showing what changes.
@@ -127,12 +128,16 @@ def install(
     from mcpframe.kit.bridge.tab import HOST_ORIGIN
 
     places = Places.here(project)
+    if not native and (http or allow_origin or extension_id):
+        raise typer.BadParameter("only with --native.", param_hint="--http, --allow-origin, --extension-id")
+    if allow_origin and not http:
+        raise typer.BadParameter("only with --http.", param_hint="--allow-origin")
     if native:
         if not hub or where or session or site or ask or attach or headless is not None:
             raise typer.BadParameter(
                 "it goes with --hub, and without options of other browsers.", param_hint="--native"
             )
-        natives.install(places, extension_id, profile, port if http else None, yes)
+        natives.install(places, extension_id, profile, port if http else None, allow_origin or [], yes)
         if client is None and not any(each.place(places).is_file() for each in CLIENTS):
             return
         command, usual = natives.client_command(), "mcpframe-hub"

@@ -26,18 +26,6 @@ def checked_pages(values: list[str] | None) -> list[str]:
         raise typer.BadParameter(str(error)) from None
 
 
-def _is_site(values: list[str] | None) -> list[str]:
-    from mcpframe.frame.core.errors import OriginError
-    from mcpframe.frame.core.origins import parse_allowed_origins
-
-    try:
-        if values:
-            parse_allowed_origins(values)
-        return values or []
-    except OriginError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
 def _is_devtools(value: str | None) -> str | None:
     if value is None:
         return None
@@ -62,7 +50,7 @@ Sites = Annotated[
     typer.Option(
         "--site",
         metavar="ORIGIN",
-        callback=_is_site,
+        callback=opts.is_site,
         help="The origin of pages whose tools are offered, such as https://shop.example; may be repeated. '*' for all, "
         "which is the default for a browser of the hub's own.",
     ),
@@ -121,7 +109,7 @@ def hub(
         list[str] | None,
         typer.Option(
             metavar="ORIGIN",
-            callback=_is_site,
+            callback=opts.is_site,
             help="With --http or --extension: the origin of a web page that may be a client; may be repeated.",
         ),
     ] = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,6 +49,15 @@ InstallHttp = Annotated[
     typer.Option("--http", help="With --native: serve Streamable HTTP on this machine, too: to every program on it."),
 ]
 InstallPort = Annotated[int, opts.port("The port of --http.")]
+InstallOrigins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-origin",
+        metavar="ORIGIN",
+        callback=opts.is_site,
+        help="With --http: the origin of a web page that may be a client; may be repeated.",
+    ),
+]
 ExtensionId = Annotated[
     str | None,
     typer.Option(
@@ -96,7 +106,14 @@ def client_command() -> list[str]:
     return [sys.executable, "-m", "mcpframe", "hub", "--connect"]
 
 
-def install(places: Places, extension: str | None, profile: Path | None, port: int | None, yes: bool) -> None:
+def install(
+    places: Places,
+    extension: str | None,
+    profile: Path | None,
+    port: int | None,
+    allowed_origins: Sequence[str],
+    yes: bool,
+) -> None:
     """Allow the browsers that are there to start the program.
 
     Args:
@@ -104,6 +121,7 @@ def install(places: Places, extension: str | None, profile: Path | None, port: i
         extension: The id of the extension; None for mcpframe's own.
         profile: The folder of a browser's profile, instead of the usual ones.
         port: The port of Streamable HTTP; None for none.
+        allowed_origins: The origins of web pages that may send requests there.
         yes: Whether files are written without asking.
 
     Raises:
@@ -121,7 +139,8 @@ def install(places: Places, extension: str | None, profile: Path | None, port: i
             raise InstallError("Nobody can be asked here: look at the files above, and run this again with --yes.")
         if not typer.confirm("Allow the extension in these browsers to start mcpframe?"):
             raise typer.Exit(1)
-    write_script([] if port is None else ["--http", f"--port={port}"])
+    origins = [f"--allow-origin={origin}" for origin in allowed_origins]
+    write_script([] if port is None else ["--http", f"--port={port}", *origins])
     for each in planned:
         each.write()
         typer.echo(f"{each.title}: {each.path} is written. Load the extension again there.")

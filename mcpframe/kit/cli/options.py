@@ -33,6 +33,19 @@ def is_pause(value: float) -> float:
     return value if value == 0 else _is_duration(value)
 
 
+def is_site(values: list[str] | None) -> list[str]:
+    """Return a list of origins; raise `typer.BadParameter` if one of them can never match."""
+    from mcpframe.frame.core.errors import OriginError
+    from mcpframe.frame.core.origins import parse_allowed_origins
+
+    try:
+        if values:
+            parse_allowed_origins(values)
+        return values or []
+    except OriginError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 def is_name(value: str | None) -> str | None:
     """Return a name or an id; raise `typer.BadParameter` if it is empty, too long or has control characters."""
     if value is None:

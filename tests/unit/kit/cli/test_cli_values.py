@@ -116,6 +116,7 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("hub", "--extension"): ([], ["file.txt", LONG]),
     ("install", "--extension-id"): (["--hub", "--native", "--yes"], ["", "abc", "A" * 32, LONG]),
     ("install", "--port"): (["--hub", "--native", "--http", "--yes"], PORTS),
+    ("install", "--allow-origin"): (["--hub", "--native", "--http", "--yes"], SITES),
     ("uninstall", "--profile"): (["nothing"], ["file.txt", LONG]),
     ("uninstall", "name"): ([], ["", "nothing", "a\nb", LONG]),
     ("uninstall", "--client"): (["nothing"], ["emacs", ""]),

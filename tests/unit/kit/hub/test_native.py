@@ -74,13 +74,14 @@ def test_browsers_that_are_there_may_start_the_program(home: Path) -> None:
     assert run(app, install).exit_code == 1  # nobody can be asked
     file = home / ".config" / "chromium" / "NativeMessagingHosts" / "mcpframe.hub.json"
     assert not file.exists()
-    done = run(app, [*install, "--yes", "--http", "--port", "1234"], catch_exceptions=False)
+    http = ["--http", "--port", "1234", "--allow-origin", "https://chat.example"]
+    done = run(app, [*install, "--yes", *http], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     manifest = json.loads(file.read_text())
     assert manifest["allowed_origins"] == [f"chrome-extension://{EXTENSION_ID}/"]
     script = Path(manifest["path"])
     command = [sys.executable, "-m", "mcpframe", "hub", "--native", "--http", "--port=1234"]
-    assert shlex.split(script.read_text().splitlines()[1])[1:] == command
+    assert shlex.split(script.read_text().splitlines()[1])[1:] == [*command, "--allow-origin=https://chat.example"]
     assert stat.S_IMODE(script.stat().st_mode) == stat.S_IMODE(script.parent.stat().st_mode) == 0o700
     entry = json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"]["mcpframe-hub"]
     assert [entry["command"], *entry["args"]] == [sys.executable, "-m", "mcpframe", "hub", "--connect"]
@@ -101,6 +102,8 @@ def test_a_profile_of_its_own_and_another_extension_can_be_named(home: Path) -> 
     for wrong in (["--extension-id", "xyz"], ["--site", "https://shop.example"], ["--attach", "http://127.0.0.1:1"]):
         assert run(app, ["install", "--hub", "--native", "--yes", *wrong]).exit_code == 2
     assert run(app, ["install", "--native", "--yes"]).exit_code == 2
+    for lone in (["--http"], ["--extension-id", id_], ["--native", "--allow-origin", "https://chat.example"]):
+        assert run(app, ["install", "--hub", "--yes", *lone]).exit_code == 2
 
 
 @pytest.mark.parametrize("options", [["--native", "--connect"], ["--native", "--headless"], ["--connect", "--ask"]])
