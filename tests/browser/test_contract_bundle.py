@@ -13,11 +13,11 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, Page
 
 from mcpframe.kit.web.serve import serve_folder
-from tests.browser.by_hand import framed
+from tests.browser.by_hand import framed, loaded, newest_frame
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles, new_profile, watched
 from tests.browser.test_contract_messages import UNSPELLABLE
-from tests.contract.playing import held
+from tests.contract.playing import POLL, held
 
 REPLY = {"type": "MCP_TRANSPORT_HANDSHAKE_REPLY", "sessionId": "the host's", "protocolVersion": "1.0"}
 ACCEPTED = {"type": "MCP_TRANSPORT_ACCEPTED", "sessionId": "the host's"}
@@ -157,6 +157,7 @@ async def test_a_host_of_opaque_origin_is_not_heard(context: BrowserContext, ori
     """Every sandboxed page and every file has the origin "null": it says nothing of who it is."""
     page = await context.new_page()
     await page.goto(f"{origins.host}/page.html")
+    url = f"{origins.host}/page.html?sandboxed"
     await page.evaluate(
         """url => {
             const iframe = document.createElement("iframe");
@@ -164,24 +165,26 @@ async def test_a_host_of_opaque_origin_is_not_heard(context: BrowserContext, ori
             iframe.src = url;
             document.body.append(iframe);
         }""",
-        f"{origins.host}/page.html?sandboxed",
+        url,
     )
-    (sandboxed,) = page.main_frame.child_frames
-    await sandboxed.wait_for_function("() => typeof embed === 'function'")
+    sandboxed = await loaded(newest_frame(page), url)
     assert await sandboxed.evaluate("self.origin") == "null"
     await sandboxed.evaluate("url => embed(url)", bare.url)
-    await sandboxed.wait_for_function("() => heard.length", timeout=BOOT_PATIENCE * 1000)
-    await sandboxed.evaluate("text => say(text, frames[0])", json.dumps(REPLY))
-    so_far = len(await sandboxed.evaluate("heard"))
-    await sandboxed.wait_for_function("count => heard.length >= count", arg=so_far + 2)
-    heard = [message["data"] for message in await sandboxed.evaluate("heard")]
-    assert {message.get("type") or message["method"] for message in heard} == {
+    openings = {
         "MCP_TRANSPORT_HANDSHAKE",
         "ui/initialize",
         "ui-lifecycle-iframe-ready",
         "ui-request-render-data",
         "mcp",
     }
+    enough = "count => heard.length >= count"
+    for_boot = {"polling": POLL, "timeout": BOOT_PATIENCE * 1000}
+    await sandboxed.wait_for_function(enough, arg=len(openings), **for_boot)
+    await sandboxed.evaluate("text => say(text, frames[0])", json.dumps(REPLY))
+    so_far = len(await sandboxed.evaluate("heard"))
+    await sandboxed.wait_for_function(enough, arg=so_far + 2, **for_boot)
+    heard = [message["data"] for message in await sandboxed.evaluate("heard")]
+    assert {message.get("type") or message["method"] for message in heard} == openings
 
 
 async def test_a_sibling_of_the_allowed_origin_is_not_heard(host: Host, origins: Origins) -> None:
@@ -259,7 +262,7 @@ async def test_a_version_it_does_not_speak_is_said_on_the_page(host: Host, troub
     troubles.expect("speaks version 2.0")
     await host.say({**REPLY, "protocolVersion": "2.0"})
     frame = host.page.main_frame.child_frames[0]
-    await frame.wait_for_function("() => document.body.innerText.includes('speaks version 2.0')")
+    await frame.wait_for_function("() => document.body.innerText.includes('speaks version 2.0')", polling=POLL)
     assert await host.heard_types() == {"MCP_TRANSPORT_HANDSHAKE"}
 
 

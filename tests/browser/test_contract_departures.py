@@ -6,12 +6,13 @@ from tests.browser.conftest import Origins, Troubles
 from tests.contract.departures import *  # noqa: F403  the tests for every window
 from tests.contract.departures import fails_and_closes, open_by_hand
 from tests.contract.outer import Outer
-from tests.contract.playing import HANDSHAKE, heard, say
+from tests.contract.playing import HANDSHAKE, POLL, heard, say
 
 
 async def test_a_reload_ends_the_session(outer: Outer, origins: Origins) -> None:
     frame = await open_by_hand(outer, origins)
-    await frame.evaluate("location.reload()")
+    # Later, as the answer of `evaluate` may be lost where the page leaves at once.
+    await frame.evaluate("() => { setTimeout(() => location.reload()) }")
     await fails_and_closes(outer, "reloaded")
 
 
@@ -53,7 +54,7 @@ async def test_what_is_sent_while_another_page_loads_reaches_nobody(
     await context.route("**/never.png", lambda route: None)
     frame = await open_by_hand(outer, origins)
     await frame.goto(f"{origins.stranger}/stuck.html", wait_until="commit")
-    await frame.wait_for_function("() => typeof say === 'function'")
+    await frame.wait_for_function("() => typeof say === 'function'", polling=POLL)
     await outer.send({"jsonrpc": "2.0", "id": "secret", "method": "echo"})
     await outer.page.evaluate("frames[0].postMessage('the last', '*')")
     assert [message["data"] for message in await heard(frame, 1)] == ["the last"]

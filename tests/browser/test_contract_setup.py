@@ -151,11 +151,17 @@ async def test_the_sandbox_is_the_standard_one(outer: Outer, origins: Origins) -
 # Popups
 
 
-async def test_a_popup_is_set_up_and_carries_a_session(outer: Outer, origins: Origins) -> None:
+async def set_up_in_popup(outer: Outer, origins: Origins) -> Page:
+    """Run a setup in a popup to its end, and return that popup: the next one to be waited for is another."""
     async with outer.page.expect_popup() as opened:
         await outer.set_up(f"{origins.bundle}/page.html?inner", popup=True)
-    first = await opened.value
+    popup = await opened.value
     assert (await outer.next("set up"))["title"] == "A page"
+    return popup
+
+
+async def test_a_popup_is_set_up_and_carries_a_session(outer: Outer, origins: Origins) -> None:
+    first = await set_up_in_popup(outer, origins)
     if not first.is_closed():
         await first.wait_for_event("close")
     async with outer.page.expect_popup() as opened:
@@ -182,8 +188,7 @@ async def test_closing_the_popup_ends_the_setup(outer: Outer, origins: Origins) 
 
 
 async def test_closing_the_popup_in_mid_call_fails_the_call(outer: Outer, origins: Origins) -> None:
-    await outer.set_up(f"{origins.bundle}/page.html?inner", popup=True)
-    await outer.next("set up")
+    await set_up_in_popup(outer, origins)
     async with outer.page.expect_popup() as opened:
         await outer.go_on()
     popup = await opened.value
@@ -196,14 +201,14 @@ async def test_closing_the_popup_in_mid_call_fails_the_call(outer: Outer, origin
 
 
 async def test_a_popup_that_reloads_cannot_take_over_its_session(outer: Outer, origins: Origins) -> None:
-    await outer.set_up(f"{origins.bundle}/page.html?inner", popup=True)
-    await outer.next("set up")
+    await set_up_in_popup(outer, origins)
     async with outer.page.expect_popup() as opened:
         await outer.go_on()
     popup = await opened.value
     await outer.next("opened")
     await outer.send({"jsonrpc": "2.0", "id": "pending", "method": "silence"})
-    await popup.evaluate("location.reload()")
+    # Later, as the answer of `evaluate` may be lost where the page leaves at once.
+    await popup.evaluate("() => { setTimeout(() => location.reload()) }")
     assert (await outer.next("received"))["payload"]["error"]["code"] == -32000
     await outer.next("closed")
 
@@ -212,14 +217,12 @@ async def test_a_popup_that_goes_elsewhere_is_not_heard_and_learns_nothing(
     outer: Outer, origins: Origins, troubles: Troubles
 ) -> None:
     troubles.expect("does not match the recipient window's origin")
-    await outer.set_up(f"{origins.bundle}/page.html?inner", popup=True)
-    await outer.next("set up")
+    await set_up_in_popup(outer, origins)
     async with outer.page.expect_popup() as opened:
         await outer.go_on()
     popup = await opened.value
     await outer.next("opened")
     elsewhere = f"{origins.stranger}/page.html?elsewhere"
-    # Later, as the answer of `evaluate` may be lost where the page leaves at once.
     await popup.evaluate("url => { setTimeout(() => { location.href = url }) }", elsewhere)
     await popup.wait_for_url(elsewhere)
     await outer.send({"jsonrpc": "2.0", "id": "secret", "method": "echo"})

@@ -7,7 +7,7 @@ from playwright.async_api import Page
 
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.outers import JavaScriptOuter
-from tests.contract.playing import heard, say
+from tests.contract.playing import heard, loaded, say
 
 NOTE = {"type": "MCP_MESSAGE", "payload": {"jsonrpc": "2.0", "method": "notifications/note"}}
 OUTCOME = "async (promise) => promise.then(() => 'done', ({ name }) => name)"
@@ -121,7 +121,8 @@ async def test_nothing_is_left_behind(outer: JavaScriptOuter, origins: Origins) 
     """After the end no message is heard, no timer fires, and no second `onclose` comes."""
     await outer.connect(f"{origins.bundle}/page.html", deadlines={"handshake": 0.2})
     assert (await outer.next("closed"))["error"] == "HandshakeTimeout"
-    await say(await outer.inner(), {"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"})
+    frame = await loaded(await outer.inner(), f"{origins.bundle}/page.html")  # which may take longer than the deadline
+    await say(frame, {"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"})
     await outer.page.evaluate("lab.iframe.remove()")
     await outer.open(f"{origins.bundle}/page.html?inner")
     assert (await outer.call(text="next"))["result"] == {"text": "next"}

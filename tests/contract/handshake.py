@@ -119,8 +119,7 @@ async def test_a_page_that_never_speaks_runs_into_the_deadline(outer: Outer, ori
 async def test_a_page_that_never_accepts_runs_into_the_deadline(
     outer: Outer, origins: Origins, deadlines: dict[str, float]
 ) -> None:
-    frame = await outer.ready(f"{origins.bundle}/page.html", deadlines=deadlines)
-    await say(frame, HANDSHAKE)
+    await outer.connect(f"{origins.bundle}/page.html?handshake", deadlines=deadlines)
     closed = await outer.next("closed")
     assert closed["error"] == "HandshakeTimeout"
     assert "did not accept" in closed["message"]

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 
 from playwright.async_api import Frame, Page
 
-from tests.contract.playing import POLL
+from tests.contract.playing import loaded
 
 PATIENCE = 30.0
 """How long to wait for an expected event, in seconds."""
@@ -126,8 +126,7 @@ class Outer(ABC):
         iframe = await self.page.wait_for_selector("iframe[src^=http]", state="attached")
         frame = await iframe.content_frame()
         assert frame is not None
-        await frame.wait_for_function("() => typeof say === 'function'", polling=POLL)
-        return frame
+        return await loaded(frame, _is_a_page)
 
     async def open(self, url: str, **options: Any) -> Happening:
         """Connect and wait until the session is open."""
@@ -137,12 +136,14 @@ class Outer(ABC):
     async def ready(self, url: str, **options: Any) -> Frame:
         """Connect, and wait only until the framed page is loaded."""
         await self.connect(url, **options)
-        frame = await self.inner()
-        await frame.wait_for_function("() => typeof say === 'function'", timeout=PATIENCE * 1000)
-        return frame
+        return await loaded(await self.inner(), _is_a_page)
 
     async def call(self, number: int = 1, **params: Any) -> dict[str, Any]:
         """Send a request and return the answer."""
         await self.send({"jsonrpc": "2.0", "id": number, "method": "echo", "params": params})
         answer: dict[str, Any] = (await self.next("received"))["payload"]
         return answer
+
+
+def _is_a_page(url: str) -> bool:
+    return url.startswith("http")

@@ -46,6 +46,15 @@ async def held(context: BrowserContext, files: str) -> AsyncIterator[Release]:
         await context.unroute_all(behavior="wait")
 
 
+async def loaded(frame: Frame, url: str | Callable[[str], bool]) -> Frame:
+    """Wait for the page by hand at an address in a frame, and return the frame."""
+    if not isinstance(frame, Played):
+        # Playwright loses a wait that began in the empty document of a frame that then moves to another process.
+        await frame.wait_for_url(url)
+        await frame.wait_for_function("() => typeof say === 'function'", polling=POLL)  # hidden frames draw nothing
+    return frame
+
+
 async def say(frame: Frame, message: Any) -> None:
     """Let a page post to its parent window."""
     if isinstance(frame, Played):

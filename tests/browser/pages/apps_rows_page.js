@@ -55,12 +55,15 @@ globalThis.view = {
   call: (method, ...given) => outcome(app[method](...given)),
   /** Calls a tool of the server, noting its progress. */
   callTool: (params) => outcome(app.callServerTool(params, { onprogress: note("progress") })),
-  /** Begins a request, and takes it back. */
-  async cancel(method, params) {
+  /** Begins a request, for `cancel`. */
+  begin(method, params) {
     const abort = new AbortController();
-    const asked = outcome(app[method](params, { signal: abort.signal }));
-    abort.abort("enough");
-    return asked;
+    this.begun = { abort, asked: outcome(app[method](params, { signal: abort.signal })) };
+  },
+  /** Cancels the request that was begun last; returns what came of it. */
+  async cancel() {
+    this.begun.abort.abort("enough");
+    return this.begun.asked;
   },
   /** Sends a request that the app has no method for. */
   raw(method, params) {

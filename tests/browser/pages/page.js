@@ -3,6 +3,7 @@
  *
  * `page.html` does nothing by itself. `page.html?inner` plays the inner frame of the SEP in its shortest form: it shakes
  * hands, and answers each `echo` request with its own params; at `#setup` it completes its setup at once.
+ * `page.html?handshake` only posts its handshake, and accepts no reply.
  */
 
 /** Every message event of this page: what a test looks at to see who was told what. */
@@ -78,6 +79,8 @@ if (location.search.startsWith("?inner")) {
     : { type: "MCP_TRANSPORT_HANDSHAKE", protocolVersion: "1.0" };
   host.postMessage(handshake, "*");
 }
+
+if (location.search === "?handshake") parent.postMessage({ type: "MCP_TRANSPORT_HANDSHAKE", protocolVersion: "1.0" }, "*");
 
 /** `page.html?client` plays an inner client: it calls one tool of the server around it. */
 if (location.search === "?client") {

@@ -29,12 +29,14 @@ class FakeFrame:
         self._window = window
         self._heard: list[dict[str, Any]] = []
         self._changed = asyncio.Event()
-        self._plays_inner = urlsplit(url).query.startswith("inner")
+        query = urlsplit(url).query
+        self._plays_inner = query.startswith("inner")
+        self._shakes_hands = self._plays_inner or query == "handshake"
         window.listen(self._hear, lambda departure: None)
 
     def start(self) -> None:
         """Be loaded."""
-        if self._plays_inner:
+        if self._shakes_hands:
             self.post({"type": "MCP_TRANSPORT_HANDSHAKE", "protocolVersion": "1.0"})
 
     def post(self, message: Any) -> None:
