@@ -7,6 +7,7 @@ import queue
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,17 @@ _MOST_ERRORS = 256 * 1024  # bytes of standard error that are kept
 _ENDING = 5.0  # seconds
 _WATCH = 'read -r _; sleep 1; kill -9 "-$1" 2>/dev/null'  # dash takes no `--` after -9
 _WITH_LIMIT = 'ulimit -t "$0" && ulimit -c 0 && exec "$@"'
+
+
+def python(*arguments: str) -> list[str]:
+    """Return a command of this Python, which imports nothing from the folder that it runs in (`-P`).
+
+    MCP clients start programs in the folder that their user has open, which may be somebody else's repository.
+
+    Args:
+        arguments: Its arguments.
+    """
+    return [sys.executable, "-P", *arguments]
 
 
 def run_tool(

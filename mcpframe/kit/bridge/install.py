@@ -163,7 +163,10 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _is_ours(entry: object) -> bool:
     arguments = entry.get("args") if isinstance(entry, dict) else None
-    return isinstance(arguments, list) and arguments[:3] in (["-m", "mcpframe", "bridge"], ["-m", "mcpframe", "hub"])
+    if not isinstance(arguments, list):
+        return False
+    own = arguments[1:] if arguments[:1] == ["-P"] else arguments  # which earlier versions have not added
+    return own[:3] in (["-m", "mcpframe", "bridge"], ["-m", "mcpframe", "hub"])
 
 
 def _indent(text: str | None) -> int | str:

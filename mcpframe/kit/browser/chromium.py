@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from mcpframe.kit.base.errors import ChromiumMissing, ToolFailed
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.programs import python, run_tool
 from mcpframe.kit.base.progress import Progress, silent
 
 _NAMES = (
@@ -180,7 +180,7 @@ def _playwright_chromium() -> Path | None:
     if not any(cache.glob("chromium-*")):
         return None
     try:
-        program = Path(run_tool([sys.executable, "-c", _ASK_PLAYWRIGHT], "Playwright", timeout=60).strip())
+        program = Path(run_tool(python("-c", _ASK_PLAYWRIGHT), "Playwright", timeout=60).strip())
     except ToolFailed:
         return None
     return program if program.is_file() else None
@@ -198,7 +198,7 @@ def _system_chromium() -> Path | None:
 
 
 def _installers() -> list[tuple[str, list[list[str]]]]:
-    playwright = [[sys.executable, "-m", "playwright", "install", "chromium"]]
+    playwright = [python("-m", "playwright", "install", "chromium")]
     installers = [("Playwright", playwright)]
     if _is_root() and shutil.which("apt-get"):
         update, install = ["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "--no-install-recommends"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 
 from mcpframe.kit.base.cache import cache_dir, move_file, sha256_of, write_file, writing
 from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch, ToolFailed
-from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.programs import python, run_tool
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.lock import Locked
 from mcpframe.kit.bundle.optional_native import is_foreign
@@ -176,7 +175,7 @@ def _download(
             ]
             wanted.write_text("\n".join(lines))
             into = folder / "wheels"
-            command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
+            command = python("-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input")
             command += ["--no-deps", "--require-hashes", *tags, "--dest", str(into), "--requirement", str(wanted)]
             try:
                 run_tool(command, "pip", timeout=900)

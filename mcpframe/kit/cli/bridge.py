@@ -152,10 +152,10 @@ def install(
             raise typer.BadParameter("it is missing: give the server, or --hub.", param_hint="WHERE")
         if site or ask or attach or headless is not None:
             raise typer.BadParameter("only with --hub.", param_hint="--site, --ask, --attach, --headless")
-        command, usual = _bridge_command(where, session, profile)
+        command, where, usual = _bridge_command(where, session, profile)
     chosen = _chosen(client, places)
-    if check and not hub:
-        check_for_install(command[4], HOST_ORIGIN)
+    if check and where is not None and not hub:
+        check_for_install(where, HOST_ORIGIN)
     _write([plan(each, places, name or usual, command) for each in chosen], yes)  # all or none
 
 
@@ -220,10 +220,11 @@ def _write(changes: list[Change], yes: bool) -> None:
         typer.echo(f"{change.client.title}: written. {change.client.after}")
 
 
-def _bridge_command(where: str, session: str | None, profile: Path | None) -> tuple[list[str], str]:
-    """Return the command for a client, independent of the working directory, and the server's default name."""
+def _bridge_command(where: str, session: str | None, profile: Path | None) -> tuple[list[str], str, str]:
+    """Return the command for a client, where its server is, whatever the working directory, and its usual name."""
     from mcpframe.frame.places import parse_address
     from mcpframe.kit.base.errors import InstallError
+    from mcpframe.kit.base.programs import python
     from mcpframe.kit.bridge.target import slug
     from mcpframe.kit.project.project import is_there
 
@@ -237,7 +238,7 @@ def _bridge_command(where: str, session: str | None, profile: Path | None) -> tu
         where, usual = str(path), slug(path.resolve().stem)
     options = ["--session", session] if session else []
     options += ["--profile", str(profile.expanduser().absolute())] if profile else []
-    return [sys.executable, "-m", "mcpframe", "bridge", where, *options], usual
+    return python("-m", "mcpframe", "bridge", where, *options), where, usual
 
 
 def _may_write(title: str) -> bool:

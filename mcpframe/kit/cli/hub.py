@@ -189,12 +189,14 @@ def hub_command(
     pages: list[str], sites: list[str], ask: bool, attach: str | None, profile: Path | None, headless: bool | None
 ) -> list[str]:
     """Return the command for a client, independent of the working directory."""
+    from mcpframe.kit.base.programs import python
+
     options = [f"--site={each}" for each in sites]
     options += ["--ask"] if ask else []
     options += [f"--attach={attach}"] if attach else []
     options += [f"--profile={profile.expanduser().absolute()}"] if profile else []
     options += [] if headless is None else ["--headless" if headless else "--window"]
-    return [sys.executable, "-m", "mcpframe", "hub", *pages, *options]
+    return python("-m", "mcpframe", "hub", *pages, *options)
 
 
 def register(app: typer.Typer) -> None:

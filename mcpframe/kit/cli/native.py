@@ -103,7 +103,9 @@ def run(native: bool, port: int | None, allowed_origins: list[str]) -> None:
 
 def client_command() -> list[str]:
     """Return the command for a client."""
-    return [sys.executable, "-m", "mcpframe", "hub", "--connect"]
+    from mcpframe.kit.base.programs import python
+
+    return python("-m", "mcpframe", "hub", "--connect")
 
 
 def install(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 from mcpframe.frame.hub.native import NATIVE_HOST
 from mcpframe.kit.base.cache import write_file, writing
 from mcpframe.kit.base.errors import InstallError
+from mcpframe.kit.base.programs import python
 from mcpframe.kit.bridge.client_configs import Places
 from mcpframe.kit.hub.native_place import made_folder
 
@@ -113,7 +113,7 @@ def write_script(options: Sequence[str] = ()) -> None:
         WriteError: It cannot be written.
     """
     path = script()
-    command = shlex.join([sys.executable, "-m", "mcpframe", "hub", "--native", *options])
+    command = shlex.join(python("-m", "mcpframe", "hub", "--native", *options))
     write_file(path, f"#!/bin/sh\nexec {command}\n".encode())
     with writing(path):
         path.chmod(0o700)

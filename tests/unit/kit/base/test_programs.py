@@ -14,7 +14,7 @@ import pytest
 
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import ToolFailed, ToolTimeout
-from mcpframe.kit.base.programs import run_tool, running
+from mcpframe.kit.base.programs import python, run_tool, running
 
 PYTHON = [sys.executable, "-c"]
 
@@ -25,6 +25,13 @@ def test_its_output_is_returned(tmp_path: Path) -> None:
 
 def test_its_environment_can_be_given() -> None:
     assert run_tool([*PYTHON, "import os; print(os.environ['A'])"], "it", environment={"A": "1"}).strip() == "1"
+
+
+def test_nothing_is_imported_from_the_folder_it_runs_in(tmp_path: Path) -> None:
+    for name in ("mcpframe", "typer", "json"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('the module of somebody else')")
+    assert "Usage" in run_tool(python("-m", "mcpframe", "hub", "--help"), "it", cwd=tmp_path)
+    assert run_tool(python("-c", "import mcpframe, json; print(json.dumps(1))"), "it", cwd=tmp_path) == "1\n"
 
 
 @pytest.mark.parametrize(

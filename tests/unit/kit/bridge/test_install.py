@@ -153,7 +153,7 @@ def test_the_command_shows_the_difference_and_writes(
     assert '+    "pi": {' in told
     assert "written" in told
     [entry] = json.loads((tmp_path / ".vscode" / "mcp.json").read_text())["servers"].values()
-    assert entry["args"] == ["-m", "mcpframe", "bridge", "https://tools.example/pi/", "--session", "s"]
+    assert entry["args"] == ["-P", "-m", "mcpframe", "bridge", "https://tools.example/pi/", "--session", "s"]
     assert run(monkeypatch, "https://tools.example/pi/", *project, "--session", "s", "--no-check") == 0
     assert "has it already" in capsys.readouterr().out
 
@@ -249,12 +249,13 @@ def test_the_hub_is_installed_and_removed(monkeypatch: pytest.MonkeyPatch, tmp_p
     [(name, entry)] = json.loads(path.read_text())["servers"].items()
     assert (name, entry["command"]) == ("mcpframe-hub", sys.executable)
     assert entry["args"] == [
-        *("-m", "mcpframe", "hub", "https://shop.example/", "--site=https://shop.example", "--site=https://b.example"),
+        *("-P", "-m", "mcpframe", "hub", "https://shop.example/"),
+        *("--site=https://shop.example", "--site=https://b.example"),
         *("--ask", f"--profile={Path('kept').absolute()}"),
     ]
     attached = ("--hub", "--attach", "http://127.0.0.1:9222", "--site", "*", "--name", "mine")
     assert run(monkeypatch, *attached, *options) == 0
-    assert json.loads(path.read_text())["servers"]["mine"]["args"][2:] == [
+    assert json.loads(path.read_text())["servers"]["mine"]["args"][3:] == [
         *("hub", "--site=*", "--attach=http://127.0.0.1:9222")
     ]
     assert run(monkeypatch, "mcpframe-hub", *options, command="uninstall") == 0

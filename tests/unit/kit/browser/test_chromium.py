@@ -47,6 +47,16 @@ def test_the_systems(system: Path, name: str) -> None:
     assert find_chromium() == browser
 
 
+def test_playwright_is_not_taken_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "playwright" / "chromium-1").mkdir(parents=True)
+    working = tmp_path / "working"
+    working.mkdir()
+    (working / "playwright.py").write_text("open('ran', 'w').close()")
+    monkeypatch.chdir(working)
+    find_chromium()
+    assert not (working / "ran").exists()
+
+
 def test_the_usual_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "darwin")
     monkeypatch.setenv("PLACE", str(tmp_path))

@@ -80,11 +80,11 @@ def test_browsers_that_are_there_may_start_the_program(home: Path) -> None:
     manifest = json.loads(file.read_text())
     assert manifest["allowed_origins"] == [f"chrome-extension://{EXTENSION_ID}/"]
     script = Path(manifest["path"])
-    command = [sys.executable, "-m", "mcpframe", "hub", "--native", "--http", "--port=1234"]
+    command = [sys.executable, "-P", "-m", "mcpframe", "hub", "--native", "--http", "--port=1234"]
     assert shlex.split(script.read_text().splitlines()[1])[1:] == [*command, "--allow-origin=https://chat.example"]
     assert stat.S_IMODE(script.stat().st_mode) == stat.S_IMODE(script.parent.stat().st_mode) == 0o700
     entry = json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"]["mcpframe-hub"]
-    assert [entry["command"], *entry["args"]] == [sys.executable, "-m", "mcpframe", "hub", "--connect"]
+    assert [entry["command"], *entry["args"]] == [sys.executable, "-P", "-m", "mcpframe", "hub", "--connect"]
     gone = run(app, ["uninstall", "mcpframe-hub", "--native", "--yes"], catch_exceptions=False)
     assert gone.exit_code == 0
     assert not file.exists()
