@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import anyio
 import mcp_types as types
-from mcp.server.connection import Connection, allowed_log_levels
+from mcp.server.connection import allowed_log_levels
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
@@ -30,7 +30,7 @@ from typing_extensions import TypeVar
 from mcpframe.frame import entries
 from mcpframe.frame.compat.failures import contain_failures
 from mcpframe.frame.compat.lifespan import log_problem, own_lifespan, refuse
-from mcpframe.frame.compat.resource_updates import announce_tools, announce_update, answer_subscriptions
+from mcpframe.frame.compat.resource_updates import ToolListing, announce_update, answer_subscriptions
 from mcpframe.frame.compat.sdk import (
     SdkMessages,
     accept_without_handshake,
@@ -94,9 +94,7 @@ class FrameServer(Framed, MCPServer[LifespanT]):
         Framed.__init__(self, allowed_origins, browser)
         MCPServer.__init__(self, name, request_state_security=request_state_security or handle_security(), **options)
         answer_subscriptions(self._lowlevel_server, self._subscriptions)
-        self._clients: weakref.WeakSet[Connection] = weakref.WeakSet()
-        self._cached: set[str] = set()
-        self._lowlevel_server.middleware.append(self._about_tools)
+        self._tool_list = ToolListing(self._lowlevel_server, self._subscriptions)
 
     async def resource_updated(self, uri: str) -> None:
         """Notify the clients that have subscribed to a resource that it has changed, also outside of any request.
@@ -108,7 +106,7 @@ class FrameServer(Framed, MCPServer[LifespanT]):
 
     async def tools_changed(self) -> None:
         """Notify all clients that tools were added or removed, also outside of any request."""
-        await announce_tools(self._subscriptions, list(self._clients))
+        await self._tool_list.changed()
 
     def cache(self, *names: str) -> None:
         """Let hubs (MCP-B) offer tools while no tab has this page: calling one opens the page.
@@ -118,20 +116,7 @@ class FrameServer(Framed, MCPServer[LifespanT]):
         Args:
             names: The names of the tools.
         """
-        self._cached.update(names)
-
-    async def _about_tools(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """The middleware for `tools_changed` and `cache`."""
-        if ctx.method == "initialize":  # other clients subscribe
-            self._clients.add(ctx.session._connection)
-        result = await call_next(ctx)
-        if self._cached and ctx.method == "tools/list" and isinstance(result, dict):
-            tools = [self._as_cached(tool) if tool["name"] in self._cached else tool for tool in result["tools"]]
-            return {**result, "tools": tools}
-        return result
-
-    def _as_cached(self, tool: dict[str, Any]) -> dict[str, Any]:
-        return {**tool, "annotations": {**(tool.get("annotations") or {}), "cache": True}}
+        self._tool_list.cache(names)
 
 
 def lowlevel(server: object) -> Server[Any]:

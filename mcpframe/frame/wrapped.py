@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from mcpframe.frame.compat.sdk import is_of_fastmcp
 from mcpframe.frame.core.errors import EntryError, SdkError
 from mcpframe.frame.entries import WRAPPER
 from mcpframe.frame.peer_session import Framed
+
+if TYPE_CHECKING:
+    from mcpframe.frame.compat.resource_updates import ToolListing
 
 ServerT = TypeVar("ServerT")
 
@@ -33,6 +36,7 @@ class WrappedServer(Framed, Generic[ServerT]):
     ) -> None:
         super().__init__(allowed_origins, browser)
         self._wrapped = server
+        self._tool_list: ToolListing | None = None
 
     @property
     def wrapped(self) -> ServerT:
@@ -55,6 +59,31 @@ class WrappedServer(Framed, Generic[ServerT]):
                 "send_resource_updated(uri) of its request's session."
             )
         await import_module("mcpframe.frame.compat.resource_updates").announce_update(bus, uri)
+
+    async def tools_changed(self) -> None:
+        """Notify all clients that tools were added or removed, also outside of any request.
+
+        Raises:
+            SdkError: The server is no `MCPServer` of mcp 2.x.
+        """
+        await self._listing("call send_tool_list_changed() of its request's session").changed()
+
+    def cache(self, *names: str) -> None:
+        """Let hubs (MCP-B) offer tools while no tab has this page: calling one opens the page.
+
+        Args:
+            names: The names of the tools.
+
+        Raises:
+            SdkError: The server is no `MCPServer` of mcp 2.x. Those of mcp 1.x have such annotations by themselves.
+        """
+        self._listing("with mcp 1.x, pass annotations=ToolAnnotations(cache=True) to a tool").cache(names)
+
+    def _listing(self, instead: str) -> ToolListing:
+        if self._tool_list is None:
+            name = type(self._wrapped).__name__
+            raise SdkError(f"mcpframe does not change the list of tools of a server of type {name}: {instead}.")
+        return self._tool_list
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -94,7 +123,9 @@ def wrap(
     setattr(server, WRAPPER, wrapped)
     if (bus := _subscriptions(server)) is not None:
         updates = import_module("mcpframe.frame.compat.resource_updates")
-        updates.answer_subscriptions(getattr(server, "_lowlevel_server"), bus)  # noqa: B009  of the SDK's type
+        lowlevel = getattr(server, "_lowlevel_server")  # noqa: B009  of the SDK's type
+        updates.answer_subscriptions(lowlevel, bus)
+        wrapped._tool_list = updates.ToolListing(lowlevel, bus)
     return wrapped
 
 

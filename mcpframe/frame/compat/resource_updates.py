@@ -8,12 +8,13 @@ application: here each such connection subscribes to the same bus.
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
 import mcp_types as types
 from mcp.server.connection import Connection
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.subscriptions import ResourceUpdated, ServerEvent, SubscriptionBus, ToolsListChanged
 
@@ -60,16 +61,43 @@ async def announce_update(bus: SubscriptionBus, uri: str) -> None:
     await bus.publish(ResourceUpdated(uri=uri))
 
 
-async def announce_tools(bus: SubscriptionBus, connections: Iterable[Connection]) -> None:
-    """Publish that the list of tools has changed.
+class ToolListing:
+    """The list of tools of a server: whoever has asked for it is notified of its changes, and some tools may be cached.
 
     Args:
-        bus: Where, for clients that have subscribed.
-        connections: Those of clients of the handshake era.
+        server: The lowlevel server.
+        bus: Where changes are published, for clients that have subscribed.
     """
-    await bus.publish(ToolsListChanged())
-    for connection in connections:
-        await connection.send_tool_list_changed()
+
+    def __init__(self, server: Server[Any], bus: SubscriptionBus) -> None:
+        self._bus = bus
+        self._clients: weakref.WeakSet[Connection] = weakref.WeakSet()
+        self._cached: set[str] = set()
+        server.middleware.append(self._pass_on)
+
+    async def changed(self) -> None:
+        """Notify all clients that tools were added or removed."""
+        await self._bus.publish(ToolsListChanged())
+        for connection in list(self._clients):
+            await connection.send_tool_list_changed()
+
+    def cache(self, names: Iterable[str]) -> None:
+        """Give tools the annotation `cache`, which the SDK's model of annotations does not have."""
+        self._cached.update(names)
+
+    async def _pass_on(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """The middleware."""
+        if ctx.method == "initialize":  # other clients subscribe
+            self._clients.add(ctx.session._connection)
+        result = await call_next(ctx)
+        if self._cached and ctx.method == "tools/list" and isinstance(result, dict):
+            tools = [_as_cached(tool) if tool["name"] in self._cached else tool for tool in result["tools"]]
+            return {**result, "tools": tools}
+        return result
+
+
+def _as_cached(tool: dict[str, Any]) -> dict[str, Any]:
+    return {**tool, "annotations": {**(tool.get("annotations") or {}), "cache": True}}
 
 
 class _Listener:

@@ -96,6 +96,10 @@ async def test_subscribers_learn_of_updates() -> None:
 async def test_a_server_without_subscriptions_says_so() -> None:
     with pytest.raises(SdkError, match=r"A server of type Server .* send_resource_updated"):
         await wrap(lowlevel_server()).resource_updated("notes://one")
+    with pytest.raises(SdkError, match=r"type Server: call send_tool_list_changed"):
+        await wrap(lowlevel_server()).tools_changed()
+    with pytest.raises(SdkError, match=r"type Server: .* annotations="):
+        wrap(lowlevel_server()).cache("one")
 
 
 LOWLEVEL = """

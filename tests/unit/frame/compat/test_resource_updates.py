@@ -7,10 +7,12 @@ import anyio
 import pytest
 from mcp import Client
 from mcp.client.subscriptions import ResourceUpdated, ToolsListChanged
+from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPDeprecationWarning
 from mcp_types import ResourceUpdatedNotification, ToolListChangedNotification
 
 from mcpframe.frame.server import FrameServer, equip
+from mcpframe.frame.wrapped import wrap
 
 SKY, SEA = "city://oslo/sky", "city://oslo/sea"
 
@@ -85,8 +87,18 @@ async def test_to_a_client_that_listens(server: FrameServer) -> None:
             assert await anext(aiter(events)) == ResourceUpdated(uri=SKY)
 
 
+@pytest.fixture(params=["FrameServer", "wrap"])
+def either(request: pytest.FixtureRequest, server: FrameServer) -> tuple[Any, MCPServer]:
+    """A server with its list of tools, and its server object for clients."""
+    if request.param == "FrameServer":
+        return server, server
+    plain = MCPServer("plain")
+    return wrap(plain), plain
+
+
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_tools_that_come_and_go_and_those_that_hubs_may_cache(server: FrameServer, mode: str) -> None:
+async def test_tools_that_come_and_go_and_those_that_hubs_may_cache(either: tuple[Any, MCPServer], mode: str) -> None:
+    server, served = either
     heard: list[object] = []
     changed = anyio.Event()
 
@@ -96,7 +108,7 @@ async def test_tools_that_come_and_go_and_those_that_hubs_may_cache(server: Fram
             changed.set()
 
     await server.tools_changed()  # nobody is there yet
-    async with Client(server, mode=mode, message_handler=hear, cache=None) as client:
+    async with Client(served, mode=mode, message_handler=hear, cache=None) as client:
         server.add_tool(lambda: "blue", name="colour", description="The colour.", annotations={"readOnlyHint": True})
         server.add_tool(lambda: "x", name="other", description="Another one.")
         server.cache("colour")
@@ -114,7 +126,8 @@ async def test_tools_that_come_and_go_and_those_that_hubs_may_cache(server: Fram
     assert len(heard) == 1
 
 
-async def test_a_cached_tool_has_the_annotation_on_the_wire(server: FrameServer) -> None:
+async def test_a_cached_tool_has_the_annotation_on_the_wire(either: tuple[Any, MCPServer]) -> None:
+    server, served = either
     listed: list[Any] = []
 
     async def record(ctx: Any, call_next: Any) -> Any:
@@ -123,12 +136,12 @@ async def test_a_cached_tool_has_the_annotation_on_the_wire(server: FrameServer)
             listed.extend(result["tools"])
         return result
 
-    server._lowlevel_server.middleware.insert(0, record)
+    served._lowlevel_server.middleware.insert(0, record)
     server.add_tool(lambda: "x", name="one", description="One.", annotations={"readOnlyHint": True})
     server.add_tool(lambda: "x", name="two", description="Two.")
     server.add_tool(lambda: "x", name="three", description="Three.")
     server.cache("one", "three", "one that comes later")
-    async with Client(server, mode="legacy") as client:
+    async with Client(served, mode="legacy") as client:
         await client.list_tools()
     assert [tool.get("annotations") for tool in listed] == [
         {"readOnlyHint": True, "cache": True},
