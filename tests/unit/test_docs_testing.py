@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.testing import plugin as testing
-from mcpframe.kit.testing.app_bridge import AppBridgeHost, AppView
+from mcpframe.kit.testing.app_bridge import AppBridgeHost
+from mcpframe.kit.testing.app_view import AppView
 from mcpframe.kit.testing.framed import FramedOptions
 
 ROOT = Path(__file__).parents[2]

@@ -14,6 +14,7 @@ import asyncio
 import traceback
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,20 +27,19 @@ from mcpframe.kit.base.errors import ViewFailed
 from mcpframe.kit.browser.cross_loop_window import ask
 from mcpframe.kit.testing.app_answers import Answer, Answers, Json, Request, Told, plain
 from mcpframe.kit.testing.app_bridge_script import host_script
+from mcpframe.kit.testing.app_view import START, AppView
 from mcpframe.kit.testing.framed import FramedOptions
 from mcpframe.kit.testing.shared_browser import ServedBundle, SharedBrowser
 from mcpframe.kit.testing.wire_record import WireRecord
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp.types import CallToolResult, Tool
+    from mcp.types import CallToolResult
 
     from mcpframe.kit.browser.host_tab import HostTab
 
 PATH = "/mcpframe-app-host"
 """The path of the page, to tell it from the page of `framed`."""
-START = 60.0
-"""Seconds that a view may take to start: a cold start of Pyodide under load takes many."""
 PATIENCE = 10.0
 """Seconds for everything else."""
 
@@ -69,48 +69,6 @@ _FAILED = """() => location.protocol === "chrome-error:"
   || document.getElementById("mcpframe-error")?.hidden === false"""
 
 T = TypeVar("T")
-
-
-class AppView:
-    """A view in its frame, as its host sees it.
-
-    Attributes:
-        frame: The view's page, for Playwright's locators.
-        info: The `appInfo` of its `ui/initialize`: name, version, title.
-        capabilities: Its `appCapabilities`.
-    """
-
-    def __init__(self, host: AppBridgeHost, frame: Frame, said: Json) -> None:
-        """Created by `AppBridgeHost.open`."""
-        self.frame = frame
-        self.info: Json = said.get("appInfo") or {}
-        self.capabilities: Json = said.get("appCapabilities") or {}
-        self._host = host
-
-    @property
-    def size(self) -> dict[str, Any] | None:
-        """The width and height that the view has reported last, in CSS pixels; None before it has."""
-        return next(reversed(self._host.received("size")), None)
-
-    async def list_tools(self) -> list[Tool]:
-        """Return the app's tools. Raises `ViewFailed` if it does not answer."""
-        from mcp.types import ListToolsResult
-
-        return ListToolsResult.model_validate(await self._host.call("listTools", {})).tools
-
-    async def call_tool(self, name: str, arguments: Json | None = None) -> CallToolResult:
-        """Call a tool of the app, as the host's model would.
-
-        Returns:
-            Its result, which may be an error of the tool.
-
-        Raises:
-            ViewFailed: The view answers with a JSON-RPC error, or not in time.
-        """
-        from mcp.types import CallToolResult
-
-        result = await self._host.call("callTool", {"name": name, "arguments": dict(arguments or {})}, within=START)
-        return CallToolResult.model_validate(result)
 
 
 class AppBridgeHost:
@@ -174,7 +132,7 @@ class AppBridgeHost:
         assert frame
         await self._started(frame, timeout)
         await ask(self._browser.loop, self._note_storage())
-        self.view = AppView(self, frame, self._said or {})
+        self.view = AppView(frame, self._said or {}, self.call, partial(self.received, "size"))
         return self.view
 
     async def teardown(self, reason: str = "", *, timeout: float = PATIENCE) -> None:  # noqa: ASYNC109

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from mcp import Client
     from playwright.async_api import Frame
 
-    from mcpframe.kit.testing.app_bridge import AppBridgeHost, AppView
+    from mcpframe.kit.testing.app_bridge import AppBridgeHost
+    from mcpframe.kit.testing.app_view import AppView
     from mcpframe.kit.testing.framed import FramedOptions, FramedServer
     from mcpframe.kit.testing.shared_browser import ServedBundle, SharedBrowser
 

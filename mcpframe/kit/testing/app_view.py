@@ -1,0 +1,72 @@
+"""A view of MCP Apps in a test, as its host sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from playwright.async_api import Frame
+
+from mcpframe.kit.testing.app_answers import Json
+
+if TYPE_CHECKING:
+    from mcp.types import CallToolResult, Tool
+
+START = 60.0
+"""Seconds that a view may take to start: a cold start of Pyodide under load takes many."""
+
+
+class Call(Protocol):
+    """Calls a method of `AppBridge` that sends the view a request."""
+
+    async def __call__(self, method: str, params: Json, *, within: float = ...) -> Any: ...
+
+
+class AppView:
+    """A view in its frame, as its host sees it.
+
+    Attributes:
+        frame: The view's page, for Playwright's locators.
+        info: The `appInfo` of its `ui/initialize`: name, version, title.
+        capabilities: Its `appCapabilities`.
+    """
+
+    def __init__(self, frame: Frame, initialize: Json, call: Call, sizes: Callable[[], list[dict[str, Any]]]) -> None:
+        """Created by `AppBridgeHost.open`.
+
+        Args:
+            frame: The view's page.
+            initialize: The parameters of its `ui/initialize`.
+            call: `AppBridgeHost.call`.
+            sizes: Returns the sizes that it has reported.
+        """
+        self.frame = frame
+        self.info: Json = initialize.get("appInfo") or {}
+        self.capabilities: Json = initialize.get("appCapabilities") or {}
+        self._call = call
+        self._sizes = sizes
+
+    @property
+    def size(self) -> dict[str, Any] | None:
+        """The width and height that the view has reported last, in CSS pixels; None before it has."""
+        return next(reversed(self._sizes()), None)
+
+    async def list_tools(self) -> list[Tool]:
+        """Return the app's tools. Raises `ViewFailed` if it does not answer."""
+        from mcp.types import ListToolsResult
+
+        return ListToolsResult.model_validate(await self._call("listTools", {})).tools
+
+    async def call_tool(self, name: str, arguments: Json | None = None) -> CallToolResult:
+        """Call a tool of the app, as the host's model would.
+
+        Returns:
+            Its result, which may be an error of the tool.
+
+        Raises:
+            ViewFailed: The view answers with a JSON-RPC error, or not in time.
+        """
+        from mcp.types import CallToolResult
+
+        result = await self._call("callTool", {"name": name, "arguments": dict(arguments or {})}, within=START)
+        return CallToolResult.model_validate(result)
