@@ -101,8 +101,8 @@ class ViewRequests:
             return None
 
         def report(progress: float, total: float | None, message: str | None) -> None:
-            told = {"progressToken": token, "progress": progress, "total": total, "message": message}
-            self._frame.notify("notifications/progress", told)
+            content = {"progressToken": token, "progress": progress, "total": total, "message": message}
+            self._frame.notify("notifications/progress", content)
 
         return report
 

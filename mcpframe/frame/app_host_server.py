@@ -133,8 +133,8 @@ class ViewServer:
         if found is None:
             raise AppError(f"The server answered with another resource than {uri}.", "resources/read")
         if _mime_type(found.get("mimeType")) != MIME_TYPE:
-            told = f"{uri} is no view: its type is {found.get('mimeType')!r}, and not {MIME_TYPE!r}."
-            raise AppError(told, "resources/read")
+            reason = f"{uri} is no view: its type is {found.get('mimeType')!r}, and not {MIME_TYPE!r}."
+            raise AppError(reason, "resources/read")
         html = found.get("text")
         if html is None:
             try:
@@ -142,8 +142,8 @@ class ViewServer:
             except ValueError:
                 raise AppError(f"{uri} is no text in UTF-8.", "resources/read") from None
         if len(html) > LARGEST_VIEW:
-            told = f"{uri} has {len(html):,} characters; a view has at most {LARGEST_VIEW:,}."
-            raise AppError(told, "resources/read")
+            reason = f"{uri} has {len(html):,} characters; a view has at most {LARGEST_VIEW:,}."
+            raise AppError(reason, "resources/read")
         return ViewResource(uri, html, ui_of(found) or await self._listed_ui(uri))
 
     async def _listed_ui(self, uri: str) -> Json:

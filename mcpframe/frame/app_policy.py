@@ -161,10 +161,10 @@ def granted(policy: ViewPolicy, permissions: Iterable[str]) -> dict[str, str]:
         ValueError: for one that no view can have.
     """
     names = {**{name: name for name in PERMISSIONS}, **{feature: name for name, feature in PERMISSIONS.items()}}
-    wanted = list(permissions)
-    if unknown := [name for name in wanted if name not in names]:
+    granted = list(permissions)
+    if unknown := [name for name in granted if name not in names]:
         raise ValueError(f"{unknown[0]!r} is no permission of a view; they are {', '.join(PERMISSIONS)}.")
-    allowed = {names[name] for name in wanted}
+    allowed = {names[name] for name in granted}
     return {name: PERMISSIONS[name] for name in policy.permissions if name in allowed}
 
 

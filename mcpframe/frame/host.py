@@ -171,7 +171,7 @@ class Host:
         content: Content | Iterable[Content] | None = None,
         structured: Json | None = None,
     ) -> None:
-        """Replace what this page tells the model of itself; it sees that with the next message.
+        """Replace what the model knows of this page; it sees that with the next message.
 
         Args:
             content: a text, a content block, or several of them.
@@ -180,7 +180,7 @@ class Host:
         self._lacks("ui/update-model-context")
 
     async def intent(self, intent: str, params: Json | None = None) -> Any:
-        """Tell the host what the user wants, for it to act on. Returns what it answers: JSON values, or None.
+        """Send the host what the user wants, for it to act on. Returns its answer: JSON values, or None.
 
         Args:
             intent: its name, such as `"create-task"`.
@@ -189,7 +189,7 @@ class Host:
         self._lacks("intents")
 
     def notify(self, message: str) -> None:
-        """Tell the host of something that this page has done, such as `"cart-updated"`. It is not answered."""
+        """Notify the host of something that this page has done, such as `"cart-updated"`. It is not answered."""
         self._lacks("notifications of what the page has done")
 
     async def request_data(self, kind: str, params: Json | None = None) -> Any:

@@ -175,8 +175,8 @@ class HostMessages:
             raise self._errors.failed(f"{method} was not sent: the session is over.", method) from None
         except TimeoutError:
             self._cancel(id_, "It took too long.")
-            told = f"The {self._errors.peer} did not answer {method} within {within:g} seconds."
-            raise self._errors.timeout(told, method) from None
+            text = f"The {self._errors.peer} did not answer {method} within {within:g} seconds."
+            raise self._errors.timeout(text, method) from None
         except asyncio.CancelledError:
             self._cancel(id_, "It is not wanted any more.")
             raise
@@ -212,8 +212,8 @@ class HostMessages:
             return model.model_validate(result)
         except ValueError as error:
             reason = str(error).partition("\n")[0]
-            told = f"The {self._errors.peer}'s answer to {method} is not what MCP specifies: {reason}"
-            raise self._errors.failed(told, method) from error
+            text = f"The {self._errors.peer}'s answer to {method} is not what MCP specifies: {reason}"
+            raise self._errors.failed(text, method) from error
 
     def close(self) -> None:
         """End it: what is being answered is cancelled, and nothing is sent any more."""

@@ -46,11 +46,11 @@ async def load(*names: str) -> None:
         LoadError: A name is no requirement of this server, or a file cannot be fetched or has a wrong hash. A failed
             call installs nothing and can be retried.
     """
-    wanted = [_normalized(name) for name in names]
+    distributions = [_normalized(name) for name in names]
     if _bundle is not None:
-        await _bundle.load(wanted)
+        await _bundle.load(distributions)
         return
-    for name in wanted:
+    for name in distributions:
         if not _is_installed(name):
             raise LoadError(f"{name!r} is not installed; install it, for example with: pip install {name}", name=name)
 

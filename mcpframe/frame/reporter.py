@@ -62,7 +62,7 @@ class RefusalLog:
 
 
 class Reporter(RefusalLog):
-    """Tells the page and the log what happens to a connection."""
+    """Reports to the page and the log what happens to a connection."""
 
     def __init__(self, loader: Loader) -> None:
         super().__init__()

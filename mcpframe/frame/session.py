@@ -204,8 +204,8 @@ class Session:
         try:
             text = self._messages.text(message)
         except Exception as error:  # noqa: BLE001  an author's serializer may raise anything
-            told = payload.well_formed(str(error)).partition("\n")[0][:500]
-            text = MalformedMessage(f"The message has no form in JSON: {told}")
+            reason = payload.well_formed(str(error)).partition("\n")[0][:500]
+            text = MalformedMessage(f"The message has no form in JSON: {reason}")
         self._carry_out(self.connection.send(text, self._messages.members(message), self._loop.time()))
 
     def post(self, message: Mapping[str, Any]) -> None:
@@ -259,8 +259,8 @@ class Session:
             return error
         if id_ is None:
             return error
-        told = f"The answer is no JSON-RPC response of MCP: {why}"
-        answer = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, told)
+        text = f"The answer is no JSON-RPC response of MCP: {why}"
+        answer = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, text)
         return self._messages.read(answer)
 
     def _note(self, event: Event) -> None:

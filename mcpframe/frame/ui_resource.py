@@ -139,13 +139,13 @@ def read_ui_resource(resource: Any) -> UiContent:
         raise UiError(f"An object of type {type(resource).__name__} is no UI resource.")
     uri, kind = str(found.get("uri") or ""), str(found.get("mimeType") or "")
     meta = found.get("_meta")
-    told: Json = meta if isinstance(meta, dict) else {}
+    about: Json = meta if isinstance(meta, dict) else {}
     if kind.split(";")[0].split("+")[0].strip() == REMOTE_DOM:
         raise UiError(f"{uri} is a remote-dom script, which is not shown here: only HTML text and addresses are.")
     if kind == HTML:
-        return UiContent(uri, html=_content(found), size=_size(told), data=told.get(DATA))
+        return UiContent(uri, html=_content(found), size=_size(about), data=about.get(DATA))
     if kind == URI_LIST:
-        return UiContent(uri, url=first_address(_content(found)), size=_size(told), data=told.get(DATA))
+        return UiContent(uri, url=first_address(_content(found)), size=_size(about), data=about.get(DATA))
     raise UiError(f"{uri} has the type {kind!r}: a UI resource has {HTML!r} or {URI_LIST!r}.")
 
 

@@ -18,7 +18,7 @@ async def asked(frame: FrameLocator, method: str, **arguments: Any) -> dict[str,
 
 
 async def say(frame: FrameLocator, method: str, arguments: Any) -> None:
-    """Tell the page what to do."""
+    """Have the page call a method."""
     call = frame.locator("#call")
     await call.fill(json.dumps([method, arguments]))
     await call.dispatch_event("change")

@@ -60,7 +60,7 @@ class HostingPage:
         self.frame: FrameLocator = page.frame_locator("#place iframe")
 
     async def say(self, **told: Any) -> None:
-        """Tell the page what to do."""
+        """Have the page do something."""
         await self.page.locator("#call").fill(json.dumps(told))
         await self.page.locator("#call").dispatch_event("say")
 

@@ -27,14 +27,14 @@ def start_visit(visitor: str) -> None:
     import random
     import time
 
-    told = json.loads(visitor)
-    os.environ["LANG"] = told["language"]
+    settings = json.loads(visitor)
+    os.environ["LANG"] = settings["language"]
     os.environ.pop("PYTHONHASHSEED", None)
     del sys.path[0]  # Pyodide inserts this entry at every start; the snapshot has it already
-    sys.path.extend(told["paths"])
+    sys.path.extend(settings["paths"])
     _set_locale()
-    _set_agent(told["agent"])
-    _set_time_zone(time, *told["zones"])
+    _set_agent(settings["agent"])
+    _set_time_zone(time, *settings["zones"])
     random.seed()
     # log records compute `relativeCreated` from it
     _set_if_there(logging, "_startTime", time.time_ns() if sys.version_info >= (3, 13) else time.time())

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class HubOptions:
-    """What a hub can be told.
+    """The settings of a hub.
 
     Attributes:
         longest_name: The longest name of a tool; 64 where clients demand it.

@@ -134,11 +134,11 @@ class Offering:
             log.warning("No tools are offered to WebMCP: %s", error)
             leave()
 
-    async def _register(self, wanted: Mapping[str, tuple[str, Json]], client: InsideClient) -> None:
-        for name in [name for name, known in self.registered.items() if wanted.get(name, ("", None))[1] != known]:
+    async def _register(self, tools: Mapping[str, tuple[str, Json]], client: InsideClient) -> None:
+        for name in [name for name, known in self.registered.items() if tools.get(name, ("", None))[1] != known]:
             self._unregister.pop(name)()
             del self.registered[name]
-        for name, (tool, definition) in wanted.items():
+        for name, (tool, definition) in tools.items():
             if name not in self.registered:
                 await self._register_one(name, tool, definition, client)
 

@@ -67,8 +67,8 @@ class ToolFailed(ToolError):
     @property
     def disk_full(self) -> bool:
         """Whether the program had no room to write."""
-        told = self.output.lower()
-        return "no space left" in told or "quota exceeded" in told
+        output = self.output.lower()
+        return "no space left" in output or "quota exceeded" in output
 
     @property
     def remedy(self) -> str:

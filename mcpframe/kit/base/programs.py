@@ -287,5 +287,5 @@ def _reason(output: str) -> str:
     """Return the line of a failed program's output with the reason, which often begins with a word like `error`."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [_PREFIX.sub("", line, count=1) for line in lines if _PREFIX.match(line)]
-    told = [line for line in errors if line and not _NOT_WHY.match(line)]
-    return (told or errors or lines or ["it printed nothing"])[0].rstrip(".")
+    reasons = [line for line in errors if line and not _NOT_WHY.match(line)]
+    return (reasons or errors or lines or ["it printed nothing"])[0].rstrip(".")

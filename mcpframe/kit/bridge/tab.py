@@ -247,13 +247,13 @@ class BridgeTab:
         )
 
     async def _next(self, kind: str) -> dict[str, Any]:
-        told = await self._reports.get()
-        if isinstance(told, BridgeError):
-            raise told
-        if told["kind"] == "failed":
-            raise PageFailed(told["message"])
-        assert told["kind"] == kind
-        return told
+        report = await self._reports.get()
+        if isinstance(report, BridgeError):
+            raise report
+        if report["kind"] == "failed":
+            raise PageFailed(report["message"])
+        assert report["kind"] == kind
+        return report
 
     def _on_browser_gone(self, _: object) -> None:
         self._end(BrowserGone("Chromium has ended."))

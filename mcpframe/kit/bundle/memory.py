@@ -74,8 +74,8 @@ def sparse(
         elif kind == _SAME:
             check = _checked(memory[at : at + size], check)
         at += size
-    told = {**meta, "memory": len(memory), "runs": runs + run, "check": check}
-    head = json.dumps(told, separators=(",", ":")).encode()
+    header = {**meta, "memory": len(memory), "runs": runs + run, "check": check}
+    head = json.dumps(header, separators=(",", ":")).encode()
     content = b"".join([len(head).to_bytes(4, "little"), head, *parts])
     return ZstdCompressor(level=_LEVEL, threads=_THREADS).compress(content), len(content)
 

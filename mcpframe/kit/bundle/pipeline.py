@@ -201,7 +201,7 @@ def _build_with(lock: Lock, task: _Task) -> BuildResult:
         # Without a final outcome the bundle does not count as current, so that the next build tries again.
         if inspected.notes:
             manifest["notes"] = list(inspected.notes)
-        manifest |= {"start": taken.told, "inputs": key if taken.final else ""}
+        manifest |= {"start": taken.description, "inputs": key if taken.final else ""}
         with progress(f"Writing {out / project.name}"):
             write_bundle(out, project.name, assets, manifest)
     return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest), notes=lock.notes)

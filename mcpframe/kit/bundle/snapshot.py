@@ -87,12 +87,12 @@ class Taken:
 
     Attributes:
         snapshot: The snapshot, or None.
-        told: One line about it for the author.
+        description: One line about it for the author.
         final: Whether another attempt would have the same outcome.
     """
 
     snapshot: Snapshot | None
-    told: str
+    description: str
     final: bool = True
 
 
@@ -147,8 +147,8 @@ def _take(browser: OpenedBundle, server: Server, layers: Sequence[str]) -> Taken
             if snapshot is not None and layer == AUTHOR:
                 return Taken(snapshot, "starts from a snapshot with the server imported")
             if snapshot is not None:
-                told = f"starts from a snapshot of the SDK; the server is imported in each page, as {reason}"
-                return Taken(snapshot, told, final)
+                description = f"starts from a snapshot of the SDK; the server is imported in each page, as {reason}"
+                return Taken(snapshot, description, final)
             reason = failure
         return Taken(None, f"starts without a snapshot: {reason}", final)
     except NoBrowser as error:

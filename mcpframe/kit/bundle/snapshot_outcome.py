@@ -64,14 +64,14 @@ def checked(outcome: object) -> dict[str, Any]:
         ValueError: It is invalid.
     """
     try:
-        told = _Outcome.model_validate(outcome)
+        valid = _Outcome.model_validate(outcome)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "the whole"
         raise ValueError(
             f"its page sends an outcome that the build does not expect ({place}: {first['msg']})"
         ) from error
-    return told.model_dump(exclude_unset=True)
+    return valid.model_dump(exclude_unset=True)
 
 
 def check_memory(sent: bytes) -> None:

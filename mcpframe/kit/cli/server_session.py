@@ -163,19 +163,19 @@ class _Demands:
         with suppress(TimeoutError):
             await self._limit.__aexit__(kind, error, traceback)
         if self._demand is not None and (error is None or isinstance(error, Exception | asyncio.CancelledError)):
-            told = self._demand.message.rstrip(".")
+            message = self._demand.message.rstrip(".")
             raise SetupNotDone(
-                f"The server cannot go on without its setup ({told}): run it first with --setup, and give what it "
+                f"The server cannot go on without its setup ({message}): run it first with --setup, and give what it "
                 f"needs with {HOW}."
             ) from None
 
 
 def _no_session(url: str, host: str, error: Exception, complaints: list[str]) -> str:
     reason = str(error).rstrip(".")
-    told = "\n".join(dict.fromkeys(complaints))
+    console = "\n".join(dict.fromkeys(complaints))
     return (
         f"{url} does not speak MCP to a page of {host} that frames it ({reason}): is it the page of an mcpframe "
-        f"server, and does that allow this origin (--origin)?" + (f"\nThe browser says:\n{told}" if told else "")
+        f"server, and does that allow this origin (--origin)?" + (f"\nThe browser says:\n{console}" if console else "")
     )
 
 

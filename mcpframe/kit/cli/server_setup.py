@@ -94,8 +94,8 @@ async def _complete(setup: RunningSetup, frame: Frame) -> None:
             f"The setup waits for a person{await _offered(frame)}: enter what it needs with {HOW}."
         ) from None
     if result.error_code:
-        told = str(result.error_message or "it does not say why").rstrip(".")
-        raise SetupNotDone(f"The setup ended with {result.error_code} ({told}): enter something else.")
+        reason = str(result.error_message or "it does not say why").rstrip(".")
+        raise SetupNotDone(f"The setup ended with {result.error_code} ({reason}): enter something else.")
 
 
 async def _offered(frame: Frame) -> str:

@@ -38,7 +38,7 @@ class View:
 
 
 class SlowStorage(Storage):
-    """Gives a value once it is set."""
+    """Storage whose value arrives once it is set."""
 
     def __init__(self) -> None:
         super().__init__("inspector")

@@ -50,10 +50,10 @@ def _is_scheme(allowed: str, scheme: str) -> bool:
 
 
 def _is_host(allowed: SplitResult, target: SplitResult) -> bool:
-    host, wanted = (allowed.hostname or "").lower(), (target.hostname or "").lower()
+    host, requested = (allowed.hostname or "").lower(), (target.hostname or "").lower()
     if not _is_scheme(allowed.scheme, target.scheme):
         return False
-    if not (wanted.endswith(host[1:]) if host.startswith("*.") else wanted == host):
+    if not (requested.endswith(host[1:]) if host.startswith("*.") else requested == host):
         return False
     if not allowed.netloc.endswith(":*") and not _is_port(allowed, target):
         return False

@@ -52,8 +52,8 @@ def call_again(actor: Actor, message: Message) -> Iterable[Output]:
 
 def begin_with_data(actor: Actor, message: Message) -> Iterable[Output]:
     actor.pin(message.origin)
-    told: RenderData = message.body
-    yield EmbedderFound(dialect=NAME, origin=message.origin, data=told.data)
+    render: RenderData = message.body
+    yield EmbedderFound(dialect=NAME, origin=message.origin, data=render.data)
 
 
 def recognise(actor: Actor, message: Message) -> Iterable[Output]:
@@ -68,13 +68,13 @@ def begin(actor: Actor, message: Message) -> Iterable[Output]:
 
 
 def render_data(actor: Actor, message: Message) -> Iterable[Output]:
-    told: RenderData = message.body
-    if isinstance(told.id, str) and told.id.startswith(OURS) and told.id != OPENING_ID:
-        answer = {"result": {"renderData": told.data}} if told.error is None else {"error": told.error}
-        return actor.deliver({"jsonrpc": "2.0", "id": told.id, **answer})
-    if told.error is not None:
+    render: RenderData = message.body
+    if isinstance(render.id, str) and render.id.startswith(OURS) and render.id != OPENING_ID:
+        answer = {"result": {"renderData": render.data}} if render.error is None else {"error": render.error}
+        return actor.deliver({"jsonrpc": "2.0", "id": render.id, **answer})
+    if render.error is not None:
         return actor.ignore(message.trigger)
-    return actor.deliver({"jsonrpc": "2.0", "method": RENDER_DATA, "params": {"renderData": told.data}})
+    return actor.deliver({"jsonrpc": "2.0", "method": RENDER_DATA, "params": {"renderData": render.data}})
 
 
 # The host

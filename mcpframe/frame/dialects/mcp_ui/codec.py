@@ -50,8 +50,8 @@ def _decode_for_frame(data: Json) -> dict[str, Any]:
         return read_received(data)
     if data["type"] == RESPONSE:
         return read_response(data)
-    told = read_render_data(data)
-    return {"jsonrpc": "2.0", "method": RENDER_DATA, "params": {"renderData": told.data}}
+    render = read_render_data(data)
+    return {"jsonrpc": "2.0", "method": RENDER_DATA, "params": {"renderData": render.data}}
 
 
 def _decode_for_host(data: Json) -> dict[str, Any]:

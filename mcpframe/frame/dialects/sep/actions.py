@@ -172,8 +172,8 @@ def reply_to_setup(actor: Actor, message: Message) -> Iterable[Output]:
 
 def needs_a_decision(actor: Actor, message: Message) -> Iterable[Output]:
     missing = actor.offer.undecided(message.body.permissions)
-    wanted = ", ".join(f"{p.name} ({p.purpose})" if p.purpose else p.name for p in missing)
-    text = f"The page of {message.origin} asks for permissions that are not granted: {wanted}."
+    names = ", ".join(f"{p.name} ({p.purpose})" if p.purpose else p.name for p in missing)
+    text = f"The page of {message.origin} asks for permissions that are not granted: {names}."
     yield from actor.end(PermissionsDenied(text, missing))
 
 
@@ -188,19 +188,19 @@ def completed(actor: Actor, message: Message) -> Iterable[Output]:
 
 def completed_unreadably(actor: Actor, message: Message) -> Iterable[Output]:
     """The page considers its setup over, so it is over for the host, too."""
-    told = f"How the setup of the page ended cannot be read: {message.body}"
-    yield SetupCompleted(SetupResult("", error_code=SetupErrorCode.CONFIG_ERROR, error_message=told))
+    reason = f"How the setup of the page ended cannot be read: {message.body}"
+    yield SetupCompleted(SetupResult("", error_code=SetupErrorCode.CONFIG_ERROR, error_message=reason))
     yield from actor.end()
 
 
 def require_setup(actor: Actor, message: Message) -> Iterable[Output]:
-    wanted: SetupRequired = message.body
+    setup: SetupRequired = message.body
     yield actor.say(
         {
             "type": SETUP_REQUIRED,
-            "reason": wanted.reason.value,
-            "message": fitting(wanted.message),
-            "canContinue": wanted.can_continue,
+            "reason": setup.reason.value,
+            "message": fitting(setup.message),
+            "canContinue": setup.can_continue,
         }
     )
 

@@ -341,12 +341,12 @@ def fill(free: str) -> None:
     """Fill all free blocks of Python's allocator with zeros, by allocating and freeing them."""
     import json
 
-    told = json.loads(free)
+    blocks = json.loads(free)
     held = []
-    for size, count in told["sizes"]:
+    for size, count in blocks["sizes"]:
         if size > 33:
             held.append([bytes(size - 33) for _ in range(count)])
-    held.append([bytes(479) for _ in range(told["unused"] // 512)])
+    held.append([bytes(479) for _ in range(blocks["unused"] // 512)])
     held.clear()
 
 

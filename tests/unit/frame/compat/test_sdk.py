@@ -33,7 +33,7 @@ def test_on_cpython_prepare_does_nothing():
 
 @pytest.fixture
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Gives the source of a module to a package that placeholders are for, or to another one, and imports it."""
+    """A function that adds a module to a package that placeholders are for, or to another one, and imports it."""
     finder = PlaceholderFinder({"absent": HINT, "present": HINT}, users={"user"})
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, finder])
     monkeypatch.syspath_prepend(tmp_path)
