@@ -77,7 +77,7 @@ def transitions(dialect: str, name: str) -> str:
         if rule.trigger is Local.SEND:
             done = "sends it to the peer" + ("; what has no form here is an error" if role.codec.recodes else "")
         rows.append([str(rule.state), what + (f", {condition}" if condition else ""), str(rule.to), done])
-    return table(["state", "what happens", "next state", "what is sent and told"], rows)
+    return table(["state", "what happens", "next state", "what is sent and reported"], rows)
 
 
 def states(dialect: str) -> str:

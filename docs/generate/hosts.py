@@ -35,7 +35,7 @@ def _row(host: Host) -> list[str]:
         _mark(host.lists),
         _mark(host.progress),
         _mark(host.cancels),
-        _mark(host.told),
+        _mark(host.notified),
         _mark(host.setup),
         host.values or _NONE,
         _mark(host.page),

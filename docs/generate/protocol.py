@@ -79,7 +79,7 @@ def transitions(name: str) -> str:
             guarded.add(key)
         what = f"`{rule.trigger}`" if rule.trigger in role.readers else LOCALS[rule.trigger]
         rows.append([str(rule.state), what + (f", {condition}" if condition else ""), str(rule.to), _done(role, rule)])
-    return table(["state", "what happens", "next state", "what is sent and told"], rows)
+    return table(["state", "what happens", "next state", "what is sent and reported"], rows)
 
 
 def states(_: str) -> str:

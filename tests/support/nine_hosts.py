@@ -24,7 +24,7 @@ class Host:
         lists: whether it has the server's resources and prompts.
         progress: whether it gets the progress of a call.
         cancels: whether it can cancel a call.
-        told: whether it gets to know of changed lists.
+        notified: whether it is notified of changed lists.
         setup: whether it runs the server's setup.
         values: what the values belong to that the page keeps; empty if no page of a host is around.
         page: whether its user sees the bundle's own page.
@@ -40,7 +40,7 @@ class Host:
     lists: bool = True
     progress: bool = True
     cancels: bool = True
-    told: bool = True
+    notified: bool = True
     setup: bool = False
     values: str = ""
     page: bool = True
@@ -60,7 +60,7 @@ HOSTS = (
         values="session id",
         configured=ORIGIN,
         evidence={
-            "told": f"{BROWSER}/test_features.py::test_changed_lists_are_announced",
+            "notified": f"{BROWSER}/test_features.py::test_changed_lists_are_announced",
             "setup": f"{BROWSER}/test_template_pi_calculator.py::test_from_setup_to_answers",
             "values": _SWITCHED,
         },
@@ -73,7 +73,7 @@ HOSTS = (
         values="session id",
         configured=ORIGIN,
         evidence={
-            "told": f"{BROWSER}/test_features.py::test_changed_lists_are_announced",
+            "notified": f"{BROWSER}/test_features.py::test_changed_lists_are_announced",
             "setup": f"{BROWSER}/test_outer_in_pyodide.py::test_both_phases",
             "values": f"{BROWSER}/test_author.py::test_values_outlive_the_page_and_belong_to_one_session",
         },
@@ -86,7 +86,7 @@ HOSTS = (
         values="host's origin",
         conversation="`ui/message`",
         configured=ORIGIN,
-        evidence={"told": f"{BROWSER}/test_apps_rows_view.py::test_the_app_s_tools_change", "values": _SWITCHED},
+        evidence={"notified": f"{BROWSER}/test_apps_rows_view.py::test_the_app_s_tools_change", "values": _SWITCHED},
     ),
     Host(
         "@mcp-ui/client",
@@ -96,7 +96,7 @@ HOSTS = (
         lists=False,
         progress=False,
         cancels=False,
-        told=False,
+        notified=False,
         values="host's origin",
         conversation="`prompt`",
         configured=ORIGIN,
@@ -109,7 +109,7 @@ HOSTS = (
         values="host's origin",
         configured=ORIGIN,
         evidence={
-            "told": f"{BROWSER}/test_mcpb_page_server.py::test_a_tool_that_is_added_is_announced",
+            "notified": f"{BROWSER}/test_mcpb_page_server.py::test_a_tool_that_is_added_is_announced",
             "values": _SWITCHED,
         },
     ),
@@ -119,7 +119,7 @@ HOSTS = (
         "mcp_b",
         values="page's origin",
         evidence={
-            "told": f"{BROWSER}/test_mcpb_page_server.py::test_a_tool_that_is_added_is_announced",
+            "notified": f"{BROWSER}/test_mcpb_page_server.py::test_a_tool_that_is_added_is_announced",
             "values": _SWITCHED,
         },
     ),
@@ -133,7 +133,7 @@ HOSTS = (
         page=False,
         evidence={
             "cancels": f"{BROWSER}/test_webmcp.py::test_a_bundle_in_a_tab",
-            "told": f"{BROWSER}/test_webmcp.py::test_a_bundle_in_a_tab",
+            "notified": f"{BROWSER}/test_webmcp.py::test_a_bundle_in_a_tab",
             "values": f"{BROWSER}/test_switching_hosts.py::test_a_tab_whose_tools_webmcp_calls",
         },
     ),
@@ -146,7 +146,7 @@ HOSTS = (
         page=False,
         configured="`http://mcpframe-bridge.localhost`",
         evidence={
-            "told": "tests/bridge/test_features.py::test_lists_change",
+            "notified": "tests/bridge/test_features.py::test_lists_change",
             "setup": "tests/bridge/test_setup.py::test_a_setup_is_remembered",
             "values": "tests/bridge/test_setup.py::test_a_setup_is_remembered",
         },
@@ -161,7 +161,7 @@ HOSTS = (
         evidence={
             "progress": f"{BROWSER}/test_inspector_session.py::test_progress_is_shown_and_a_call_is_cancelled",
             "cancels": f"{BROWSER}/test_inspector_session.py::test_progress_is_shown_and_a_call_is_cancelled",
-            "told": f"{BROWSER}/test_inspector_session.py::test_lists_that_change_are_shown_anew",
+            "notified": f"{BROWSER}/test_inspector_session.py::test_lists_that_change_are_shown_anew",
             "setup": f"{BROWSER}/test_inspector_servers.py::test_a_visible_setup_is_in_a_dialog",
             "values": f"{BROWSER}/test_inspector_servers.py::"
             "test_servers_are_remembered_with_their_sessions_until_they_are_removed",
