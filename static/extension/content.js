@@ -81,7 +81,7 @@
     options.offer,
     ({ ports }) => {
       tools ??= ports[0];
-      tools.onmessage = ({ data }) => report({ kind: "answer", ...data });
+      tools.onmessage = ({ data }) => report({ ...data, kind: "answer" });
     },
     { once: true },
   );
