@@ -145,7 +145,7 @@ class Control:
             "clients": self._outside.shown(),
             "count": len(self._clients),
             "native": {**self._programs.state, "error": self._programs.error},
-            "log": list(self._recent.lines),
+            "log": self._recent.lines,
         }
 
     # What the user does

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections import deque
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
@@ -117,7 +117,8 @@ class HubPopup:
 
 
 class RecentLog(logging.Handler):
-    """The latest lines of the log.
+    """The latest lines of the log. Of too many, the oldest of the most common kind is left out: pages cause some kinds
+    without end, which must not hide what is called.
 
     Args:
         changed: Called when there is another one.
@@ -126,12 +127,21 @@ class RecentLog(logging.Handler):
     def __init__(self, changed: Callable[[], None]) -> None:
         super().__init__(logging.INFO)
         self._changed = changed
-        self.lines: deque[dict[str, Any]] = deque(maxlen=_LOG_LINES)
+        self._lines: list[tuple[str, dict[str, Any]]] = []
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """The lines, the latest last."""
+        return [line for _, line in self._lines]
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a record as one line that no page can forge."""
         text = shortened(record.getMessage().replace("\n", " "))
-        self.lines.append({"time": record.created, "warns": record.levelno >= logging.WARNING, "text": text})
+        line = {"time": record.created, "warns": record.levelno >= logging.WARNING, "text": text}
+        self._lines.append((str(record.msg), line))
+        if len(self._lines) > _LOG_LINES:
+            [(most, _)] = Counter(kind for kind, _ in self._lines).most_common(1)
+            del self._lines[next(at for at, (kind, _) in enumerate(self._lines) if kind == most)]
         self._changed()
 
 

@@ -52,7 +52,7 @@ def hub_log(file: Path | None = None) -> Iterator[None]:
             handlers.append(logging.FileHandler(file, encoding="utf-8", errors="backslashreplace"))
         handlers[0].setFormatter(_OneLine("%(asctime)s %(levelname)s %(message)s"))
     handlers.append(StandardErrorHandler())
-    handlers[-1].setFormatter(VisibleFormatter("mcpframe hub: %(message)s"))
+    handlers[-1].setFormatter(_OneMessage("mcpframe hub: %(message)s"))
     for handler in handlers:
         handler.addFilter(_Complaints())
     loggers = [logging.getLogger(name) for name in _LOGGERS]
@@ -88,6 +88,13 @@ class _Complaints(logging.Filter):
             self._counts.clear()
         count = self._counts[record.msg] = self._counts.get(record.msg, 0) + 1
         return count <= _BURST
+
+
+class _OneMessage(VisibleFormatter):
+    """One line for each record, and what has failed, if anything has, in lines of its own."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  the library's name
+        return super().formatMessage(record).replace("\n", "\\n")
 
 
 class _OneLine(VisibleFormatter):

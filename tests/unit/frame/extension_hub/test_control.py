@@ -165,6 +165,22 @@ async def test_pages_are_excluded_and_what_they_say_is_shown_without_controls() 
         await settled()
 
 
+async def test_what_pages_cause_without_end_does_not_push_calls_out_of_the_log() -> None:
+    async with world() as here:
+        page = here.proxied(1, tool("add"))
+        popup = Shown(here)
+        await settled()
+        calling = asyncio.ensure_future(here.home.hub.call(ADD, {}))
+        await answered(page, "5")
+        await calling
+        for number in range(300):
+            page.post({"type": "register-tools", "tools": 5})
+            page.post({"type": "tool-progress", "requestId": "x", "progress": "x", "message": str(number)})
+        log = (await popup.state())["log"]
+        assert len(log) == 200
+        assert any("'add' is executed" in line["text"] for line in log)
+
+
 async def test_the_program_is_started_again_later_each_time() -> None:
     async with world() as here:
         assert here.extension.programs == 1

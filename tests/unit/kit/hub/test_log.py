@@ -26,7 +26,8 @@ def test_each_record_is_one_line_that_no_page_can_forge(tmp_path: Path, capfd: p
     assert len(lines) == 2
     assert all(line.endswith("a\\nb\\x1b[2J\\u202e") for line in lines)
     assert file.stat().st_mode & 0o077 == 0
-    assert "mcpframe hub: Tool 'add' is executed by tab 2." in capfd.readouterr().err
+    shown = capfd.readouterr().err.splitlines()
+    assert shown == [f"mcpframe hub: Tool 'add' is executed by tab {number}. a\\nb\\x1b[2J\\u202e" for number in (1, 2)]
 
 
 def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
