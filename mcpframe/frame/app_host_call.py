@@ -1,4 +1,4 @@
-"""What a host tells a view of the tool call that it shows, in the order that MCP Apps demands."""
+"""What a host sends a view about the tool call that it shows, in the order that MCP Apps demands."""
 
 from __future__ import annotations
 

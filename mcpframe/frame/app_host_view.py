@@ -1,4 +1,4 @@
-"""One view of MCP Apps while it is shown: what the host tells it, and what it offers the host."""
+"""One view of MCP Apps while it is shown: what the host sends it, and what it offers the host."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class RunningView:
 
         Raises:
             StateError: if the view belongs to no tool, or shows a call already.
-            MCPError: as the client's `call_tool`; the view is told that the call was cancelled.
+            MCPError: as the client's `call_tool`; the view is notified that the call was cancelled.
         """
         if self.tool is None:
             raise StateError("This view was shown by its address: pass a tool to AppHost to call it.")

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 Json = Mapping[str, Any]
 
 _CONTEXT = ("theme", "locale")
-"""The members of render data that tell of the page's surroundings."""
+"""The members of render data that describe the page's surroundings."""
 
 
 class EmbeddingHost(Host):

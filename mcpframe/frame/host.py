@@ -1,4 +1,4 @@
-"""`session.host`: what a page can ask of the host around it, and what the host tells it, whichever dialect it speaks.
+"""`session.host`: what a page can ask of the host around it, and what it learns from it, in whichever dialect.
 
 A method that the host does not have raises `HostLacks`, which names it. Where nothing of this is possible, as under a
 host that is an MCP client and nothing else, or outside of a browser, that is true of all of them.
@@ -42,10 +42,10 @@ class Host:
     Attributes:
         timeout: how many seconds the host may take to answer a request; None for as long as the session lasts.
         dialect: the dialect that the host speaks; empty outside of a browser.
-        name: the host's name; empty if it has told none.
-        version: its version; empty if it has told none.
-        capabilities: its capabilities, as it has told them.
-        context: what it has told of the page's surroundings.
+        name: the host's name; empty if it has sent none.
+        version: its version; empty if it has sent none.
+        capabilities: its capabilities, as it has sent them.
+        context: the page's surroundings, as far as it has sent them.
     """
 
     def __init__(self, dialect: str = "") -> None:
@@ -57,13 +57,13 @@ class Host:
         self.capabilities: Json = {}
         self.context = HostContext()
 
-    # What the host tells
+    # What the host sends
 
     def context_changes(self) -> AsyncIterator[HostContext]:
         """Return an iterator of the contexts after each change, until the session ends. It skips what it is late for.
 
         Raises:
-            HostLacks: the host tells nothing of its context.
+            HostLacks: the host sends no context.
         """
         self._lacks("a context")
 

@@ -1,4 +1,4 @@
-"""What a host tells a page of its surroundings and of the tool call that the page shows."""
+"""A page's surroundings, and the tool call that it shows, as its host describes them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Container:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostContext:
-    """The surroundings of a page; None or empty for what the host has not told.
+    """The surroundings of a page; None or empty for what the host has not sent.
 
     Attributes:
         theme: `"light"` or `"dark"`.

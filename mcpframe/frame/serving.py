@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.web_mcp.offering import Offering
 
 BOOT_CAPABILITY = "mcpframe/boot"
-"""The experimental capability that tells the host how this page came to be ready: see `Loader.timing`."""
+"""The experimental capability with which the host learns how this page came to be ready: see `Loader.timing`."""
 
 
 async def serve_host(

@@ -32,7 +32,7 @@ class ModelContext:
     """`document.modelContext`."""
 
     def embedder(self) -> str:
-        """Return the origin of the page around this one; empty for none, and where the browser does not tell."""
+        """Return the origin of the page around this one; empty for none, and where the browser hides it."""
         try:
             origins = js.location.ancestorOrigins
             return str(origins[0]) if origins.length else ""

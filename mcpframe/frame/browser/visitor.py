@@ -6,5 +6,5 @@ import js
 
 
 def time_zone() -> str:
-    """Return the name of the time zone, as the IANA database has it; empty where the browser does not tell."""
+    """Return the name of the time zone, as the IANA database has it; empty where the browser hides it."""
     return str(js.Intl.DateTimeFormat().resolvedOptions().timeZone or "")

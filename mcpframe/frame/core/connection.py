@@ -341,7 +341,7 @@ class Connection:
         return []
 
     def _refuse_origin(self, origin: str, claimed: Machine | None = None) -> list[Output]:
-        """Drop it; and tell the error hook once per origin, as a missing entry in the allow-list is a usual mistake."""
+        """Drop it; and call the error hook once per origin, as a missing entry in the allow-list is a usual mistake."""
         self.dropped["origin"] += 1
         if origin in self._refused_origins or len(self._refused_origins) >= _REPORTED_ORIGINS:
             return []

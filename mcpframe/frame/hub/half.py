@@ -24,7 +24,7 @@ class HalfFailed(Exception):
 
 
 class TellingHalf(Protocol):
-    """A script in the page that is only told what to do."""
+    """A script in the page whose functions are called without waiting for an answer."""
 
     def tell(self, function: str, *arguments: Any) -> None:
         """Call a function without waiting. Nothing happens where the document is gone."""

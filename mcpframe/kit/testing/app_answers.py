@@ -31,7 +31,7 @@ Request = Literal[
 ]
 """What a view asks of its host, by the name of the method of `session.host`."""
 Told = Literal["size", "log", "request_teardown", "tools_changed"]
-"""What a view tells its host without an answer."""
+"""The notifications that a view sends its host."""
 
 _REQUESTS: tuple[str, ...] = get_args(Request)
 _KINDS = (*_REQUESTS, *get_args(Told))
@@ -39,7 +39,7 @@ _DONE = ("send_message", "update_model_context", "open_link", "download")
 
 
 class Answers:
-    """The answers of a host under test, and everything that it was asked or told.
+    """The answers of a host under test, and every request and notification that it has received.
 
     Attributes:
         failures: Exceptions of the test's own functions.

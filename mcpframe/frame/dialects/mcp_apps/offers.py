@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewOffer:
-    """What a view tells its host of itself.
+    """What a view says about itself in the handshake.
 
     Attributes:
         name: its name.
@@ -37,7 +37,7 @@ class ViewOffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppsHostOffer:
-    """What a host tells a view of itself.
+    """What a host says about itself in the handshake.
 
     Attributes:
         info: `hostInfo`: name and version.

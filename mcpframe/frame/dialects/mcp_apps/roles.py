@@ -10,8 +10,8 @@ A host may frame a sandbox proxy of another origin, which frames the view and re
     proxy ── ui/notifications/sandbox-proxy-ready ──────▶ host
     proxy ◀──── ui/notifications/sandbox-resource-ready ── host      the host pins the origin
 
-The view is the inner frame, the host the outer one. A host may send nothing before `initialized`; what it tells of the
-view's tool call is taken even if it comes before the result. A second `ui/initialize` to an open host is another
+The view is the inner frame, the host the outer one. A host may send nothing before `initialized`; data of the view's
+tool call is taken even if it comes before the result. A second `ui/initialize` to an open host is another
 document.
 
 Source: MCP Apps (SEP-1865), "Lifecycle"; the seed "MCP Apps PostMessage Lifecycle".

@@ -34,7 +34,7 @@ def begin(actor: Actor, message: Message) -> Iterable[Output]:
 
 
 def stop(actor: Actor, _: Message) -> Iterable[Output]:
-    """Announce the end; in a frame that no client has spoken to there is nobody to be told."""
+    """Announce the end; in a frame that no client has spoken to there is nobody to notify."""
     if actor.origin is not None or actor.role.phase == TAB:
         yield _post(actor, STOPPED)
     yield from actor.end()

@@ -11,7 +11,7 @@ from mcpframe.frame.dialects.mcp_b.roles import IFRAME_CLIENT, IFRAME_SERVER, TA
 
 
 def _last_words(_: SessionBegun) -> dict[str, Any]:
-    """Return what tells the page around a framed server that it has stopped."""
+    """Return the message that notifies the page around a framed server that it has stopped."""
     return {"channel": IFRAME_CHANNEL, "type": "mcp", "direction": TO_CLIENT, "payload": STOPPED}
 
 

@@ -33,7 +33,7 @@ def answers_opening(_: Actor, message: Message) -> bool:
 
 
 def is_ours(_: Actor, message: Message) -> bool:
-    """Return whether it is for a request of this page: hosts tell of whatever they hear, with an id or without."""
+    """Return whether it is for a request of this page: hosts confirm whatever they receive, with an id or without."""
     body = message.body
     id_ = body["id"] if "id" in body else body["params"].get("progressToken")
     return isinstance(id_, str) and id_.startswith(OURS) and id_ != OPENING_ID
