@@ -264,3 +264,34 @@ def test_what_has_failed_may_be_run_once_more(
     assert shown.count("test session starts") == runs
     assert ("Once more, alone" in shown) is (runs == 2)
     assert ("  test_some.py::test_passes_the_second_time[\\xe9]" in shown) is (runs == 2)
+
+
+_CRASH = """
+import pathlib
+import time
+
+def test_hangs_the_first_time():
+    mark = pathlib.Path(__file__).with_name("mark")
+    if not mark.exists():
+        mark.touch()
+        time.sleep(600)
+
+def test_passes():
+    pass
+"""
+
+
+def test_what_hangs_is_run_once_more_although_its_next_process_has_run_it(
+    ready: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    (clone / "pytest.ini").write_text("[pytest]\nfaulthandler_timeout = 3\nfaulthandler_exit_on_timeout = true\n")
+    (clone / "conftest.py").write_text(Path(__file__).parents[1].joinpath("conftest.py").read_text("utf-8"), "utf-8")
+    (clone / "test_some.py").write_text(_CRASH, "utf-8")
+    monkeypatch.setattr(ready, "ROOT", clone)
+    monkeypatch.setattr(ready, "set_up", lambda: {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+    assert ready.main(["test", "--once-more", "-p", "xdist", "-n", "1", "test_some.py"]) == 0
+    shown = capfd.readouterr().out
+    assert shown.count("test session starts") == 2
+    assert "  test_some.py::test_hangs_the_first_time\n" in shown
