@@ -21,6 +21,7 @@ from playwright.async_api import BrowserContext, async_playwright
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import find_node, install_locked
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
+from mcpframe.kit.browser.devtools_address import devtools_address
 from tests.bridge.programs import PATIENCE, ROOT, environment, processes_with
 
 COMMAND = [sys.executable, "-m", "mcpframe", "hub"]
@@ -124,8 +125,7 @@ async def user_browser(folder: Path) -> AsyncIterator[tuple[BrowserContext, str]
     launched["args"] = [*launched["args"], "--remote-debugging-port=0", "--enable-features=WebMCP"]
     async with async_playwright() as playwright:
         context = await playwright.chromium.launch_persistent_context(str(folder), headless=True, **launched)
-        port = (folder / "DevToolsActivePort").read_text().splitlines()[0]
-        yield context, f"http://127.0.0.1:{port}"
+        yield context, await devtools_address(folder)
         await context.close()
 
 
@@ -134,17 +134,16 @@ class UserBrowser:
 
     Args:
         profile: The folder of its profile.
+
+    Attributes:
+        address: Where its DevTools are, once it has been started.
     """
 
     def __init__(self, profile: Path) -> None:
         self.profile = profile
+        self.address = ""
         self._port = 0
         self._process: asyncio.subprocess.Process | None = None
-
-    @property
-    def address(self) -> str:
-        """Where its DevTools are."""
-        return f"http://127.0.0.1:{self._port}"
 
     async def start(self, *pages: str) -> None:
         """Start it; the first time, wait until its port is known."""
@@ -159,12 +158,8 @@ class UserBrowser:
         streams: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self._process = await asyncio.create_subprocess_exec(*command, start_new_session=True, **streams)
         if not self._port:
-            await happens(self._is_known)
-
-    async def _is_known(self) -> bool:
-        with suppress(OSError, IndexError, ValueError):
-            self._port = int((await anyio.Path(self.profile / "DevToolsActivePort").read_text()).splitlines()[0])
-        return self._port != 0
+            self.address = await devtools_address(self.profile)
+            self._port = int(self.address.rpartition(":")[2])
 
     async def kill(self) -> None:
         """Kill all its processes."""

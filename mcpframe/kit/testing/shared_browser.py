@@ -24,6 +24,7 @@ from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.browser.cross_loop_window import ask
+from mcpframe.kit.browser.devtools_address import devtools_address
 from mcpframe.kit.project.project import find_project
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class SharedBrowser:
         self._served: dict[tuple[Path, bool | None], ServedBundle] = {}
         self._portal: BlockingPortal | None = None
         self._context: BrowserContext | None = None
-        self._profile: Path | None = None
+        self._endpoint = ""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._kept: dict[str, AbstractAsyncContextManager[HostTab]] = {}
 
@@ -98,25 +99,26 @@ class SharedBrowser:
     @property
     def endpoint(self) -> str:
         """The address at which Playwright can connect to this Chromium (`chromium.connect_over_cdp`)."""
-        assert self._profile, "start() comes first"
-        port = (self._profile / "DevToolsActivePort").read_text("utf-8").splitlines()[0]
-        return f"http://127.0.0.1:{port}"
+        assert self._endpoint, "start() comes first"
+        return self._endpoint
 
     def start(self) -> None:
         """Start the browser, once.
 
         Raises:
             ChromiumMissing: Chromium is not installed.
+            BrowserGone: It does not start.
         """
         if self._context:
             return
         chromium = ensure_chromium()
         # Chromium may still write into its profile after it was told to exit.
-        self._profile = self._stack.enter_context(scratch("test"))
+        profile = self._stack.enter_context(scratch("test"))
         self._portal = self._stack.enter_context(start_blocking_portal("asyncio"))
         self._loop = self._portal.call(_running_loop)
-        launching = self._portal.wrap_async_context_manager(_launched(chromium, self._profile))
+        launching = self._portal.wrap_async_context_manager(_launched(chromium, profile))
         self._context = self._stack.enter_context(launching)
+        self._endpoint = self._portal.call(devtools_address, profile)
 
     def serve(self, project: Path, *, snapshot: bool | None = None, progress: Progress = silent) -> ServedBundle:
         """Build a project and serve it, once per run.
