@@ -12,6 +12,7 @@
   const shown = new Map();
   let port = null;
   let asked = false;
+  let chosen = null; // whether to ask, as the user has just chosen it: what the hub said before is not shown any more
   let delay;
 
   const say = (message) => port?.postMessage(message);
@@ -54,7 +55,8 @@
     part("tabs", state.tabs, showTabs);
     part("log", state.log, showLog);
     part("native", state.native, showNative);
-    at("ask").checked = state.ask;
+    if (state.ask === chosen) chosen = null;
+    if (chosen === null) at("ask").checked = state.ask;
   }
 
   function showStatus([tools, tabs, clients]) {
@@ -162,7 +164,10 @@
     at("native-start").hidden = Boolean(serves || trouble);
   }
 
-  at("ask").addEventListener("change", ({ target }) => say({ do: "ask", on: target.checked }));
+  at("ask").addEventListener("change", ({ target }) => {
+    if (port) chosen = target.checked;
+    say({ do: "ask", on: target.checked });
+  });
   at("native-start").addEventListener("click", () => say({ do: "native" }));
 
   async function connect() {
@@ -173,7 +178,7 @@
       port.onMessage.addListener(show);
       port.onDisconnect.addListener(() => {
         void chrome.runtime.lastError; // else Chromium logs it
-        port = null;
+        port = chosen = null;
         at("status").textContent = "The hub starts again …";
         setTimeout(connect, PAUSE);
       });

@@ -8,13 +8,14 @@ import os
 import re
 import sys
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import pytest
 from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from playwright.async_api import Page, expect
+from playwright.async_api import Error, Page, expect
 
 from mcpframe.kit.hub.extension import build_extension
 from mcpframe.kit.hub.extension_id import EXTENSION_ID
@@ -37,6 +38,30 @@ AS_PROGRAM = """id => new Promise(done => {
 REGISTER = """text => mcpb.servers[0].registerTool("evil", { title: text, description: text }, () => {
     throw new Error(text);
 })"""
+
+# So that a test can have the popup hear once more what the hub has said last.
+REPEAT = """
+const connect = chrome.runtime.connect.bind(chrome.runtime);
+chrome.runtime.connect = (...given) => {
+  const port = connect(...given);
+  const heard = (show) => (state) => {
+    globalThis.repeat = () => show(state);
+    show(state);
+  };
+  return {
+    onMessage: { addListener: (show) => port.onMessage.addListener(heard(show)) },
+    onDisconnect: port.onDisconnect,
+    postMessage: (message) => port.postMessage(message),
+  };
+};
+"""
+CHOOSE = """() => {
+  const late = repeat;
+  const ask = document.getElementById("ask");
+  ask.click();
+  late();
+  return ask.checked;
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +117,9 @@ async def assistants_page(extended: Extended) -> Page:
 
 async def test_other_extensions_and_web_pages_are_clients(extended: Extended, pages: Site, tmp_path: Path) -> None:
     assert extended.id == EXTENSION_ID
-    popup = await opened(extended, f"{extended.origin}/popup.html")
+    popup = await extended.context.new_page()
+    await popup.add_init_script(REPEAT)
+    await popup.goto(f"{extended.origin}/popup.html")
     shop = await opened(extended, pages.shop())
     await shop.wait_for_function("document.title === 'Served'")
 
@@ -133,7 +160,9 @@ async def test_other_extensions_and_web_pages_are_clients(extended: Extended, pa
     assert await popup.locator("#tabs script, #tabs img").count() == 0
 
     # Consent: denied, then allowed once.
-    await popup.get_by_label("Ask before each call").check()
+    assert await popup.evaluate(CHOOSE)  # also where the hub has said something just before
+    await happens(lambda: asks(extended))
+    await expect(popup.get_by_label("Ask before each call")).to_be_checked()
     for answer in ("Deny", "Allow once"):
         async with extended.context.expect_page() as asking:
             calling = asyncio.ensure_future(
@@ -143,7 +172,8 @@ async def test_other_extensions_and_web_pages_are_clients(extended: Extended, pa
         await expect(window.locator("#question-arguments")).to_contain_text("<script>")
         await expect(window.locator("#question-tool")).to_have_text("add")
         closing = asyncio.ensure_future(window.wait_for_event("close"))
-        await window.get_by_role("button", name=answer, exact=True).click()
+        with suppress(Error):  # the window closes itself, which may be before the click has returned
+            await window.get_by_role("button", name=answer, exact=True).click()
         await closing
         outcome = await calling
         assert ("result" in outcome) is (answer == "Allow once"), outcome
@@ -173,6 +203,13 @@ async def has(peer: Peer, name: str) -> bool:
     return name in await peer.tools()
 
 
+async def asks(extended: Extended) -> bool:
+    """Return whether the hub has heard that it is to ask before each call: then it stores that."""
+    key = "mcpframe:choices"
+    stored = await extended.client_page.evaluate("async key => (await chrome.storage.local.get(key))[key]", key)
+    return bool(json.loads(stored or "{}").get("ask"))
+
+
 async def test_programs_of_this_machine_are_clients(
     extension: Path, pages: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +228,12 @@ async def test_programs_of_this_machine_are_clients(
             return set(wanted) == {tool.name for tool in (await client.list_tools()).tools} & {ADD}
 
         assert await offers()
+
+        async def offers_nothing() -> bool:
+            with suppress(MCPError):  # a request that is on its way when the browser ends
+                return await offers()
+            return False
+
         async with chromium_with(extension, tmp_path) as extended:
             await opened(extended, pages.shop())
             await happens(lambda: offers(ADD))
@@ -210,4 +253,4 @@ async def test_programs_of_this_machine_are_clients(
             calling = asyncio.ensure_future(client.call_tool(WAIT, {}))
         with anyio.fail_after(PATIENCE), pytest.raises(MCPError):
             await calling
-        assert await offers()
+        await happens(offers_nothing)
