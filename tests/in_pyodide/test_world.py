@@ -105,7 +105,7 @@ failing = threading.Thread(target=lambda: 1 / 0, name="failing")
 failing.start()
 failing.join(5)
 threading.excepthook = threading.__excepthook__
-slow = threading.Thread(target=time.sleep, args=[0.2])
+slow = threading.Thread(target=time.sleep, args=[1])
 slow.start()
 slow.join(0.01)
 still = slow.is_alive()
@@ -212,7 +212,7 @@ async def sleep(name, seconds):
     time.sleep(seconds)
     log.append(f"{name} is awake")
 
-await asyncio.gather(sleep("first", 0.1), sleep("second", 0.02))
+await asyncio.gather(sleep("first", 1), sleep("second", 0.02))
 json.dumps(log)
 """
     assert selenium.python(BEFORE + code) == ["first sleeps", "second sleeps", "second is awake", "first is awake"]

@@ -128,8 +128,10 @@ async def test_changes_are_announced() -> None:
 async def test_a_call_ends_with_its_caller_and_all_with_the_session() -> None:
     source = FakeTools(tool("one", ...), tool("two", ...))
     async with Client(tools_session(source), mode="legacy") as client:
-        with anyio.move_on_after(0.05):
-            await client.call_tool("one", {})
+        calling = asyncio.create_task(client.call_tool("one", {}))
+        await anyio.wait_all_tasks_blocked()
+        calling.cancel()
+        await asyncio.wait([calling])
         await anyio.wait_all_tasks_blocked()
         assert source.ended == ["one"]
         left = asyncio.create_task(client.call_tool("two", {}))

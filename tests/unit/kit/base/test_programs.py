@@ -73,7 +73,7 @@ child = subprocess.Popen([sys.executable, "-c", "import threading; threading.Eve
 open(sys.argv[1], "w").write(str(child.pid))
 child.wait()
 """
-SOON = 10.0
+SOON = 60.0
 only_linux = pytest.mark.skipif("not sys.platform.startswith('linux')", reason="only Linux has pidfd_open")
 
 
@@ -99,9 +99,13 @@ def has_ended(number: int) -> bool:
 
 @only_linux
 def test_what_a_program_has_started_ends_with_it(tmp_path: Path) -> None:
-    with pytest.raises(ToolTimeout):
-        run_tool([*PYTHON, PARENT, str(tmp_path / "number")], "it", timeout=2)
-    assert has_ended(number_in(tmp_path / "number"))
+    file = tmp_path / "number"
+    for timeout in (1, 10, 60):  # a busy machine takes long to start it
+        with pytest.raises(ToolTimeout):
+            run_tool([*PYTHON, PARENT, str(file)], "it", timeout=timeout)
+        if file.exists() and file.read_text():
+            break
+    assert has_ended(number_in(file))
 
 
 @only_linux

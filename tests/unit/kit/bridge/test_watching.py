@@ -76,11 +76,12 @@ async def test_a_page_that_answers_after_a_cancellation_lives() -> None:
 
 
 async def test_what_reaches_the_page_only_after_its_cancellation_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "_AFTER_CANCELLATION", 0.5)
     page = Page(3600)
     turn = await page.asked.get()
     page.awaited = False
+    monkeypatch.setattr(watching, "_AFTER_CANCELLATION", 3600)
     page.watch.cancelled()
+    monkeypatch.setattr(watching, "_AFTER_CANCELLATION", 0.01)
     turn.set_result(None)
     await page.asked.get()
     assert await page.blocked < 3600
