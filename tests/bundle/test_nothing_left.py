@@ -21,7 +21,7 @@ from tests.bundle.conftest import SERVER, Adder, write_project
 pytestmark = pytest.mark.skipif("not sys.platform.startswith('linux')", reason="only Linux tells who runs, in /proc")
 
 PATIENCE = 120.0
-SOON = 5.0
+SOON = 60.0
 BUILD = [sys.executable, "-m", "mcpframe", "build"]
 
 _BROWSER = """#!/bin/sh
