@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from playwright.async_api import Frame, Page
+
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.mcpb import bundle_peers
 from tests.browser.webmcp import polyfill_text
+from tests.contract.playing import POLL
 
 _HEAD = '<!doctype html>\n<meta charset="utf-8">\n<link rel="icon" href="data:,">\n'
 
@@ -42,6 +45,19 @@ _FRAMES = """<title>Frames</title>
 <script type="module" src="mcpb_page.js"></script>
 <body></body>
 """
+
+
+_WAITS = "mcpb.posted.filter(({ payload }) => payload?.params?.name === 'wait').length"
+
+
+async def waits(page: Page | Frame) -> int:
+    """Return how many calls of the tool `wait` a page, or a frame, has got."""
+    return int(await page.evaluate(_WAITS))
+
+
+async def has_waits(page: Page | Frame, count: int) -> None:
+    """Wait until a page, or a frame, has got so many calls of `wait`: what comes next happens in mid-call."""
+    await page.wait_for_function(f"{_WAITS} >= {count}", polling=POLL)
 
 
 class Site:

@@ -49,9 +49,11 @@ def over_http(command: Sequence[str], profile: Path) -> Iterator[str]:
             [*command, *options], cwd=ROOT, env=environment(), stdout=subprocess.PIPE, stderr=errors, text=True
         )
         assert process.stdout
-        yield process.stdout.readline().strip()
-        process.terminate()
-        process.communicate(timeout=PATIENCE)
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+            process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
 
 

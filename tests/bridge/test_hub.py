@@ -17,7 +17,7 @@ from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from playwright.async_api import BrowserContext, Error, Page
 
-from tests.bridge.hub_pages import Site, hub_site
+from tests.bridge.hub_pages import Site, has_waits, hub_site
 from tests.bridge.hub_programs import (
     BOARD,
     COMMAND,
@@ -152,7 +152,7 @@ async def test_tabs_of_a_browser_that_runs_already(site: Site, tmp_path: Path) -
 
             # A reload in mid-call.
             calling = asyncio.ensure_future(one.call_tool(SHOP[2], {}))
-            await before.wait_for_function("() => true")
+            await has_waits(before, 1)
             assert text(await other.call_tool(SHOP[0], {"a": 1, "b": 2})) == "3"
             await before.reload()
             with anyio.fail_after(PATIENCE):
@@ -182,6 +182,7 @@ async def test_tabs_of_a_browser_that_runs_already(site: Site, tmp_path: Path) -
 
             # A tab that is closed in mid-call.
             calling = asyncio.ensure_future(one.call_tool(tab2[2], {}))
+            await has_waits(second, 1)
             assert text(await other.call_tool(tab2[0], {"a": 1, "b": 2})) == "3"
             await second.close()
             with anyio.fail_after(PATIENCE), pytest.raises(MCPError):
@@ -192,6 +193,7 @@ async def test_tabs_of_a_browser_that_runs_already(site: Site, tmp_path: Path) -
             tab3 = in_tab(3, SHOP)
             await has(one, *SHOP, *tab3)
             calling = asyncio.ensure_future(one.call_tool(tab3[2], {}))
+            await has_waits(third, 1)
             assert text(await other.call_tool(tab3[0], {"a": 3, "b": 3})) == "6"
             with suppress(Error):
                 await third.goto("chrome://crash")

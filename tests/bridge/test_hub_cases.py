@@ -36,6 +36,7 @@ from tests.bridge.hub_programs import (
 )
 from tests.bridge.programs import PATIENCE, ROOT, environment
 
+expect.set_options(timeout=PATIENCE * 1000)  # Playwright's own 5 s are little where the machine is busy
 INSPECT = [sys.executable, "-m", "mcpframe", "inspect"]
 SHOP = [f"website_tool_shop_localhost_tab1_{name}" for name in ("find_products", "add_to_cart", "view_cart")]
 CART = [f"website_tool_shop_localhost_tab1_{name}" for name in ("set_quantity", "check_out")]

@@ -20,6 +20,7 @@ from playwright.async_api import Page, async_playwright
 from tests.bridge.hub_pages import Site, hub_site
 from tests.bridge.hub_programs import SHOP, http_hub, in_tab, text, typescript_clients, user_chromium
 from tests.bridge.programs import PATIENCE
+from tests.contract.playing import POLL
 
 KINDS = ("modern", "legacy", "sdk1")
 ADD, _, WAIT, *_ = SHOP
@@ -47,7 +48,8 @@ async def cancelled(page: Page, count: int) -> None:
 
 
 async def heard(page: Page, condition: str, count: int) -> None:
-    await page.wait_for_function(f"() => mcpb.posted.filter(({{ payload }}) => {condition}).length === {count}")
+    found = f"() => mcpb.posted.filter(({{ payload }}) => {condition}).length === {count}"
+    await page.wait_for_function(found, polling=POLL)
 
 
 async def test_typescript_clients_of_tabs_that_change_and_a_browser_that_comes_back(site: Site, tmp_path: Path) -> None:
@@ -57,9 +59,9 @@ async def test_typescript_clients_of_tabs_that_change_and_a_browser_that_comes_b
         await browser.start(site.shop())
         hub = await stack.enter_async_context(http_hub("--attach", browser.address, f"--site={site.origin('shop')}"))
         clients = await stack.enter_async_context(typescript_clients(hub.address, *KINDS))
+        await clients.have(*SHOP)
         [context] = (await chromium.connect_over_cdp(browser.address)).contexts
         [first] = context.pages
-        await clients.have(*SHOP)
         second = await context.new_page()
         await second.goto(site.shop())
         await clients.have(*SHOP, *in_tab(2, SHOP))  # each was notified

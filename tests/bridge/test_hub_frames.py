@@ -16,7 +16,7 @@ from playwright.async_api import Frame, Page
 
 from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.bundle import build
-from tests.bridge.hub_pages import Site, hub_site
+from tests.bridge.hub_pages import Site, has_waits, hub_site, waits
 from tests.bridge.hub_programs import has, http_hub, text, user_browser
 from tests.bridge.programs import PATIENCE
 from tests.browser.conftest import PAGES
@@ -90,9 +90,9 @@ async def test_frames_of_a_page(site: tuple[Site, str], tmp_path: Path) -> None:
                 assert text(await client.call_tool(TOOLS[0], {"a": 2, "b": 3})) == "5"
 
         async def waiting(frame: Frame | Page) -> asyncio.Future[Any]:
-            before = await frame.evaluate("mcpb.posted.length")
+            before = await waits(frame)
             calling = asyncio.ensure_future(client.call_tool(TOOLS[2], {}))
-            await frame.wait_for_function(f"mcpb.posted.length > {before}")
+            await has_waits(frame, before + 1)
             return calling
 
         page = await context.new_page()
@@ -116,7 +116,7 @@ async def test_frames_of_a_page(site: tuple[Site, str], tmp_path: Path) -> None:
 
         # A frame that is loaded again, and one that is removed, in mid-call.
         calling = await waiting(first)
-        await first.evaluate("location.reload()")
+        await first.evaluate("setTimeout(() => location.reload())")
         await closes(calling)
         await has(client, *TOOLS, *PI)
         await adds()
@@ -148,8 +148,8 @@ async def test_frames_of_a_page(site: tuple[Site, str], tmp_path: Path) -> None:
         other = await context.new_page()
         other.set_default_timeout(PATIENCE * 1000)
         await other.goto(host)
-        hosted = await framed(other, server)
-        await other.evaluate("url => mcpb.iframeClient(url)", server)
+        await other.evaluate("url => mcpb.iframeClient(url)", server)  # frames it, too
+        hosted = other.frames[-1]
         await framed(other, bundle)
         await has(client, *(name.replace("tab1", "tab2") for name in PI))
         assert await hosted.evaluate(OURS) == 0

@@ -17,9 +17,9 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.bridge.programs import INITIALIZE, PATIENCE, ROOT, environment, start
 
 
-async def failure(where: str, profile: Path) -> str:
+async def failure(where: str, profile: Path, seconds: float = PATIENCE) -> str:
     """The message of a bridge that cannot open its server; a client's request gets the same as an error."""
-    async with start(where, "--timeout", "3", profile=profile) as bridge:
+    async with start(where, "--timeout", str(seconds), profile=profile) as bridge:
         await bridge.request(1, "initialize", **INITIALIZE)
         answer = await bridge.next()
         status, told = await bridge.ended()
@@ -35,7 +35,7 @@ async def test_an_address_that_is_no_server(tmp_path: Path) -> None:
     (site / "index.html").write_text("<title>nothing</title>")
     (site / "data.json").write_text("{}")
     with serve_folder(site) as served:
-        assert "no handshake within 3 s" in await failure(f"{served.origin}/", tmp_path / "1")
+        assert "no handshake within 3 s" in await failure(f"{served.origin}/", tmp_path / "1", 3)
         assert "status 404" in await failure(f"{served.origin}/not-there/", tmp_path / "2")
         assert "application/json" in await failure(f"{served.origin}/data.json", tmp_path / "3")
 
@@ -43,8 +43,11 @@ async def test_an_address_that_is_no_server(tmp_path: Path) -> None:
 async def test_an_address_where_nobody_is_and_one_that_never_answers(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        assert "within 3 s" in await failure(f"http://127.0.0.1:{port}/", tmp_path / "1")
-    assert "ERR_CONNECTION_REFUSED" in await failure(f"http://127.0.0.1:{port}/", tmp_path / "2")
+        assert "within 3 s" in await failure(f"http://127.0.0.1:{port}/", tmp_path / "1", 3)
+    with socket.socket() as taken:  # so that nobody else listens there
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        assert "ERR_CONNECTION_REFUSED" in await failure(f"http://127.0.0.1:{port}/", tmp_path / "2")
 
 
 def command_fails(*arguments: str, without_screen: bool = False) -> str:

@@ -20,7 +20,7 @@ from playwright.async_api import Page
 from mcpframe.kit.bundle import build
 from mcpframe.kit.hub.extension import build_extension, match_patterns
 from mcpframe.kit.web.serve import serve_folder
-from tests.bridge.hub_pages import Site, hub_site
+from tests.bridge.hub_pages import Site, has_waits, hub_site
 from tests.bridge.test_hub_frames import ADD_FRAME
 from tests.browser.conftest import SERVERS
 from tests.browser.extension import Extended, chromium_with, happens
@@ -131,11 +131,13 @@ async def test_pages_come_and_go(extended: Extended, pages: Site, bundle: str) -
 
         # A reload in mid-call, and a tab that is closed.
         calling = asyncio.ensure_future(client.call_tool(shop(1)[2], {}))
+        await has_waits(first, 1)
         assert await call(other, shop(1)[0], a=1, b=1) == "2"
         await first.reload()
         assert await fails(calling) in ("TabClosed", None)
         assert await call(client, shop(1)[0], a=2, b=2) == "4"
         calling = asyncio.ensure_future(client.call_tool(shop(2)[2], {}))
+        await has_waits(second, 1)
         assert await call(other, shop(2)[0], a=1, b=2) == "3"
         await second.close()
         assert await fails(calling) == "TabClosed"
@@ -174,6 +176,7 @@ async def test_pages_come_and_go(extended: Extended, pages: Site, bundle: str) -
         await has(client, *shop(1), *FRAMED)
         assert await call(client, FRAMED[0], a=4, b=3) == "7"
         calling = asyncio.ensure_future(client.call_tool(FRAMED[2], {}))
+        await has_waits(page.frames[-1], 1)
         assert await call(other, FRAMED[0], a=4, b=4) == "8"
         await page.close()
         assert await fails(calling) == "TabClosed"
@@ -196,6 +199,7 @@ async def test_whatever_ends_comes_back(extended: Extended, pages: Site) -> None
         await has(client, *shop(1))
         # The service worker is stopped in mid-call, as the browser does whenever it likes.
         calling = asyncio.ensure_future(client.call_tool(shop(1)[2], {}))
+        await has_waits(page, 1)
         assert await call(client, shop(1)[0], a=1, b=1) == "2"
         await extended.stop_worker()
         assert await call(client, shop(1)[0], a=2, b=3) == "5"
@@ -210,6 +214,7 @@ async def test_whatever_ends_comes_back(extended: Extended, pages: Site) -> None
 
         # The hub's own document is ended in mid-call.
         calling = asyncio.ensure_future(client.call_tool(shop(2)[2], {}))
+        await has_waits(page, 1)
         assert await call(client, shop(2)[0], a=1, b=1) == "2"
         await extended.end_hub()
         await fails(calling)
