@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mcpframe.frame.extension_hub import popup as module
 from mcpframe.frame.extension_hub.outside import DECISION_SECONDS, KEEP_ALIVE_SECONDS
 from mcpframe.frame.hub.errors import CallDenied
 from mcpframe.frame.hub.native import begin_of, frames_of
@@ -27,6 +28,11 @@ INITIALIZE = {
 }
 
 
+@pytest.fixture(autouse=True)
+def fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PAUSE", 0.001)
+
+
 def extension_client(here: World, id_: str = OTHER) -> FarEnd:
     origin = f"chrome-extension://{id_}"
     return here.extension.connect("mcp", external=True, id=id_, url=f"{origin}/page.html", origin=origin)
@@ -43,7 +49,7 @@ class Shown:
         self.end = here.extension.connect("mcpframe-popup", id=ID, url=url)
 
     async def state(self) -> Any:
-        await asyncio.sleep(0.1)  # what popups show is collected for a moment
+        await asyncio.sleep(0.1)  # what popups show is collected for a moment, which is short here
         await settled()
         return self.end.heard[-1]
 
