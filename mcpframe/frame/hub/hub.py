@@ -27,7 +27,7 @@ from mcpframe.frame.hub.errors import CallDenied, TabClosed, TabFailed, TabLoadE
 from mcpframe.frame.hub.frames import QUIET_SECONDS, page_tab
 from mcpframe.frame.hub.interfaces import CallRequest, Clock, Consents, KeyValues, OnProgress, Tabs, TabTransport
 from mcpframe.frame.hub.messages import ToolCall, ToolList
-from mcpframe.frame.hub.names import LONGEST_NAME, TabNumbers, ToolKey, ToolNames, domain_of, origin_of
+from mcpframe.frame.hub.names import LONGEST_NAME, UNKNOWN, TabNumbers, ToolKey, ToolNames, domain_of, origin_of
 from mcpframe.frame.hub.pace import Pace
 from mcpframe.frame.hub.registry import TabEntry, ToolRegistry
 from mcpframe.frame.hub.routing import address_for, best_tab
@@ -38,6 +38,9 @@ from mcpframe.frame.hub.waiting import Changes, within
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+_ELSEWHERE_SECONDS = 5.0
+"""How long a tab that was opened may show a page of another domain, as it does on the way through a login."""
 
 
 @dataclass(frozen=True)
@@ -288,7 +291,7 @@ class Hub:
         outcome: tuple[int, float] | TabFailed = TabNotFound("The hub has ended.")
         try:
             tab = await self._load(domain)
-            entry = await self._changes.until(lambda: self._connected(tab, domain), self._options.start_seconds)
+            entry = await self._started(tab, domain)
             outcome = (tab, self._clock.now() + (self._options.connect_seconds if entry is not None else 0.0))
         except TabFailed as error:
             outcome = error
@@ -296,6 +299,25 @@ class Hub:
             del self._openings[domain]
             if not opening.done():
                 opening.set_result(outcome)
+
+    async def _started(self, tab: int, domain: str) -> TabEntry | None:
+        """Return a tab that was opened, once it has tools of a domain; None where it has none in time.
+
+        Raises:
+            TabNotFound: It was sent to another domain, and stays there.
+        """
+        seconds = self._options.start_seconds
+        first = min(seconds, _ELSEWHERE_SECONDS)
+        entry = await self._changes.until(lambda: self._connected(tab, domain), first)
+        if entry is not None or first == seconds:
+            return entry
+        shown = domain_of(await self._url(tab))
+        if shown not in (domain, UNKNOWN):
+            message = (
+                f"A tab was opened for {domain}, but it shows a page of {shown}: the user may have to log in there."
+            )
+            raise TabNotFound(message, tab=tab)
+        return await self._changes.until(lambda: self._connected(tab, domain), seconds - first)
 
     async def _load(self, domain: str) -> int:
         url = address_for(domain, self._storage.url(domain))
@@ -315,12 +337,15 @@ class Hub:
 
     async def _is_open(self, tab: int, domain: str) -> bool:
         """Return whether the page of a tab may offer a tool of a domain again: also one that had it in a frame."""
+        url = await self._url(page_tab(tab))
+        return domain_of(url) == domain or (url is not None and page_tab(tab) != tab)
+
+    async def _url(self, tab: int) -> str | None:
         try:
-            url = await self._within(self._tabs.url(page_tab(tab)), self._options.connect_seconds)
-            return domain_of(url) == domain or (url is not None and page_tab(tab) != tab)
+            return await self._within(self._tabs.url(tab), self._options.connect_seconds)
         except Exception:
             log.exception("The address of tab %d could not be read.", tab)
-            return False
+            return None
 
     async def _active(self) -> int | None:
         try:

@@ -160,6 +160,37 @@ async def test_a_page_that_is_sent_elsewhere_does_not_get_the_call() -> None:
         assert (await failure(calling, TabNotFound))["domain"] == "shop.example"
 
 
+@pytest.mark.parametrize(("shown", "seconds"), [("https://login.example/", 5), ("about:blank", 20), (SHOP, 20)])
+async def test_a_tab_that_stays_on_another_site_is_not_given_the_time_of_one_that_starts(
+    shown: str, seconds: float
+) -> None:
+    async with hub_world(HubOptions(start_seconds=20)) as world:
+        world.close(world.page(1, SHOP, CART))
+
+        async def load(tab: int, url: str) -> None:
+            world.tabs.urls[tab] = shown
+
+        world.tabs.on_open = load
+        calling = world.calling(DOMAIN + "cart")
+        await world.clock.pass_(seconds - 0.1)
+        assert not calling.done()
+        await world.clock.pass_(0.1)
+        with pytest.raises(TabNotFound, match="login.example" if seconds == 5 else "does not offer") as caught:
+            await calling
+        assert caught.value.data is not None
+        assert (caught.value.data["tab"], caught.value.data["mayHaveRun"]) == (1000, False)
+        calling = world.calling(DOMAIN + "cart")
+        await world.clock.pass_(6)
+        world.tabs.urls[1001] = SHOP  # it is back from there, and has been slow
+        if seconds == 20:
+            port = FakePort(world.transport, 1001, SHOP).registers(CART)
+            await settled()
+            port.answers(text_result("full"))
+            assert await calling == text_result("full")
+        else:
+            await failure(calling, TabNotFound)
+
+
 async def test_a_load_that_fails_is_tried_three_times_more_after_a_second_each() -> None:
     async with hub_world() as world:
         world.close(world.page(1, SHOP, CART))
@@ -189,20 +220,25 @@ async def test_a_load_that_fails_is_tried_three_times_more_after_a_second_each()
 
 
 async def test_a_browser_that_does_not_answer_or_is_gone_holds_nobody_up(caplog: pytest.LogCaptureFixture) -> None:
-    async with hub_world() as world:
+    async with hub_world(HubOptions(start_seconds=20)) as world:
         world.close(world.page(1, SHOP, CART))
         port = world.page(2, "https://other.example/", tool("add"))
 
         async def hang(*_: Any) -> Any:
             await asyncio.Event().wait()
 
-        async def fail() -> int | None:
+        async def fail(*_: Any) -> Any:
             raise OSError("the browser is gone")
 
         world.tabs.on_open = hang
         calling = world.calling(DOMAIN + "cart")
         await world.clock.pass_(4 * 30 + 3)
         await failure(calling, TabLoadError)
+        world.tabs.on_open = None
+        world.tabs.url = fail  # type: ignore[method-assign, assignment]
+        calling = world.calling(DOMAIN + "cart")
+        await world.clock.pass_(20)
+        await failure(calling, TabNotFound)
         world.tabs.active = fail  # type: ignore[method-assign]
         calling = world.calling("website_tool_other_example_add")
         await settled()
