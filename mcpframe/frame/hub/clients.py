@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 
 _MOST_CLIENTS = 64
 _MOST_PENDING = 1024
+MAX_ANSWER_BYTES = 60 * 1024 * 1024
+"""How long an answer may be: ports of extensions, and native messaging, take 64 MiB, and would end the session else."""
 _BUSY = "The hub has {0} clients already: end one first."
 
 
@@ -158,7 +160,11 @@ class _Client:
             name: getattr(item.message, name) for name in item.message.model_fields_set
         }  # no second dump of a large result
         self._pending.answered(members)
-        self._post(item.message.model_dump_json(by_alias=True, exclude_unset=True))
+        text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        if "method" not in members and (size := _size(text)) > MAX_ANSWER_BYTES:
+            error = f"The answer has {size:,} bytes; the limit is {MAX_ANSWER_BYTES:,}."
+            text = payload.encode(jsonrpc.error_response(members["id"], jsonrpc.INTERNAL_ERROR, error))
+        self._post(text)
 
     def cancel(self) -> None:
         """End the session."""
@@ -191,6 +197,11 @@ class _Client:
         except Exception as error:  # noqa: BLE001  a port may raise anything
             log.debug("A client has gone: %s", error)
             self.cancel()
+
+
+def _size(text: str) -> int:
+    """Return the length of a text in UTF-8; of one that is short in any case, in characters."""
+    return len(text) if len(text) <= MAX_ANSWER_BYTES // 4 else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _guarded_close(port: ClientPort) -> None:

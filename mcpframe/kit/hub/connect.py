@@ -19,11 +19,13 @@ from typing import Any
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.jsonrpc import RequestId
 from mcpframe.frame.core.outline import outline
+from mcpframe.frame.core.roles import MAX_NESTING
 from mcpframe.frame.hub.clients import HubClients
 from mcpframe.frame.hub.errors import TabNotFound
 from mcpframe.frame.hub.interfaces import OnProgress
+from mcpframe.frame.hub.native import MOST_JOINED
 from mcpframe.frame.hub.server import HubServer
-from mcpframe.kit.bridge.lines import Line, Lines
+from mcpframe.kit.bridge.lines import Broken, Lines
 from mcpframe.kit.bridge.link import Link, LinkedPage
 from mcpframe.kit.bridge.run import ended_by_signals
 from mcpframe.kit.bridge.stdio import serve_stdio
@@ -35,6 +37,8 @@ from mcpframe.kit.hub.native_sessions import server_message_of
 log = logging.getLogger(__name__)
 
 _CHUNK = 1 << 16
+_MOST_BYTES = 4 * MOST_JOINED
+"""The longest message that the program passes on, in UTF-8. The hub has checked what is in it."""
 _FIRST_SECONDS = 1.0
 """How long a browser that is just starting the program is waited for."""
 _INTERVAL = 0.5
@@ -142,13 +146,18 @@ class _Connection(_Page):
         self._writer.close()
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
-        lines = Lines()
+        self._link.on_gone(await self._pass_on(reader))
+
+    async def _pass_on(self, reader: asyncio.StreamReader) -> str:
+        """Pass messages on to the client, and return why they end."""
+        lines = Lines(max_bytes=_MOST_BYTES, max_nesting=MAX_NESTING)
         with contextlib.suppress(OSError):
             while data := await reader.read(_CHUNK):
                 for line in lines.feed(data):
-                    if isinstance(line, Line):
-                        self._link.on_message(server_message_of(line.text))
-        self._link.on_gone("The browser has ended, or its extension was loaded again.")
+                    if isinstance(line, Broken):  # left out, it might be an answer that is waited for
+                        return f"A message of the hub cannot be read: {line.error}"
+                    self._link.on_message(server_message_of(line.text))
+        return "The browser has ended, or its extension was loaded again."
 
 
 class _StandIn(_Page):

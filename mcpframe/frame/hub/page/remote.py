@@ -28,6 +28,8 @@ HUB_SECONDS = 10.0
 RETURN_SECONDS = 2.0
 """How long a call waits for a tool to come back that the hub before has had."""
 _VERSION = "2025-11-25"
+_MAX_BYTES = 64 * 1024 * 1024
+"""More than any answer of the hub: who waits for one that is left out would wait for ever."""
 
 
 class RemoteHub:
@@ -195,7 +197,7 @@ class RemoteHub:
 
     def _heard(self, text: str) -> None:
         try:
-            message = messages.parse(text)
+            message = payload.decode(text, max_bytes=_MAX_BYTES, max_nesting=messages.MAX_NESTING)
             id_ = jsonrpc.request_id(message)
         except MessageError as error:
             log.warning("A message of the hub is ignored: %s", error)

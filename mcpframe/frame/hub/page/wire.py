@@ -31,6 +31,8 @@ NUMBERED: frozenset[PortKind] = frozenset({"tools", "window"})
 
 _KINDS: Mapping[Any, PortKind] = {kind: kind for kind in get_args(PortKind)}
 _LONGEST = 2000
+_LONGEST_MESSAGE = 4 * MAX_MESSAGE_BYTES
+"""More than any answer of the hub (`clients.MAX_ANSWER_BYTES`): all tools are in one."""
 _MESSAGE, _CONTROL = "m", "c"
 _LIMITS = {"max_bytes": 65536, "max_nesting": 8}
 
@@ -154,7 +156,7 @@ def control(kind: str, **more: Any) -> str:
 def read_line(text: str) -> str | Mapping[str, Any]:
     """Return a message as text, and anything else as an object, which is empty where it cannot be read."""
     if text[:1] == _MESSAGE:
-        return text[1:] if len(text) <= MAX_MESSAGE_BYTES else {}
+        return text[1:] if len(text) <= _LONGEST_MESSAGE else {}
     return _object(text[1:]) if text[:1] == _CONTROL else {}
 
 

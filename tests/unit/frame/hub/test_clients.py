@@ -98,6 +98,24 @@ async def test_what_is_no_message_is_ignored_and_a_request_that_cannot_be_read_i
         assert "tools" in (await port.says({"jsonrpc": "2.0", "id": 4, "method": "tools/list"}))["result"]
 
 
+async def test_an_answer_that_is_too_long_for_its_port_is_an_error_and_not_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Numbers are longer as the hub writes them: `1e15` has 18 characters."""
+    monkeypatch.setattr("mcpframe.frame.hub.clients.MAX_ANSWER_BYTES", 2000)
+    async with served() as (_, clients, page):
+        port = await Port(clients).begins()
+        for text in ("x" * 3000, "½" * 1500):
+            await port.says(CALL)
+            page.answers(text_result(text))
+            await settled()
+            assert (port.posted[-1]["id"], port.posted[-1]["error"]["code"]) == (7, -32603)
+        await port.says(CALL)
+        page.answers(text_result("5"))
+        await settled()
+        assert port.posted[-1]["result"]["content"][0]["text"] == "5"
+
+
 async def test_there_is_room_for_so_many_and_a_port_that_breaks_makes_room() -> None:
     async with served(most=2) as (_, clients, _):
         one, _ = await Port(clients).begins(), await Port(clients).begins()
