@@ -68,7 +68,7 @@ class ExtensionTabs:
             if not await loading:
                 raise TabLoadError("The tab was closed.")
             if not self._is_there(tab):  # an error page of the browser's, which has no content script
-                raise TabLoadError(f"{url} cannot be loaded, or the extension may not be there.")
+                raise TabLoadError(f"{url} cannot be loaded, or the extension may not run there.")
             return tab
         except BaseException:
             self._close(tab)

@@ -61,7 +61,7 @@ class Consent:
                     return True
                 answer = await self._asks(question(request))
         except TimeoutError:
-            log.warning("Nobody has answered whether a call of %s is allowed: it is not.", request.origin)
+            log.warning("Nobody has answered whether a call of %s is allowed: it is denied.", request.origin)
             return False
         if answer == "tool":
             self._always.add((request.origin, request.tool))

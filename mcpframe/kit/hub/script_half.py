@@ -36,7 +36,7 @@ class ScriptHalf:
         source = (static_dir() / "hub" / "document-tools.js").read_text("utf-8").rstrip().rstrip(";")
         made = await devtools.post("Runtime.evaluate", session, expression=f"({source})()", uniqueContextId=context)
         if "objectId" not in made["result"] or "exceptionDetails" in made:
-            raise BrowserGone("The page's own scripts prevent that its tools are read.")
+            raise BrowserGone("The page's own scripts prevent its tools from being read.")
         return cls(devtools, session, made["result"]["objectId"])
 
     async def ask(self, function: str, *arguments: object) -> Any:

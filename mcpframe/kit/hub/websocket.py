@@ -122,7 +122,7 @@ async def connect(address: str) -> WebSocketWire:
                 raise
     except (OSError, ValueError, ProtocolError, http.client.HTTPException) as error:  # a TimeoutError is an OSError
         reason = str(error) or f"no answer within {CONNECT_SECONDS:g} s"
-        raise BrowserGone(f"No browser can be attached to at {address} ({reason}): {_HELP}.") from error
+        raise BrowserGone(f"Cannot attach to a browser at {address} ({reason}): {_HELP}.") from error
     return wire
 
 
