@@ -143,6 +143,7 @@ async def test_what_a_view_asks_of_its_host(chat: Chat, html: str) -> None:
         "on_log": lambda *given: logged.append(given),
         "on_sampling": lambda params: {"role": "assistant", "content": {"type": "text", "text": "!"}, "model": "m"},
         "context": {"availableDisplayModes": ["inline", "fullscreen"]},
+        "teardown": PATIENCE,
     }
     text = {"type": "text", "text": "Hello"}
     file = {"type": "resource", "resource": {"uri": "file:///a.txt", "mimeType": "text/plain", "text": "a"}}

@@ -15,6 +15,7 @@ from playwright.async_api import Browser, BrowserContext
 
 from mcpframe.frame.core.errors import AppTimeout
 from tests.browser.app_hosting import Shown, showing
+from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Origins, new_profile, watched
 
 Json = dict[str, Any]
@@ -180,7 +181,7 @@ async def test_an_app_tool_that_takes_time(shown: Shown) -> None:
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(work)
-        with anyio.fail_after(20):
+        with anyio.fail_after(BOOT_PATIENCE):
             await reported.wait()
         tasks.cancel_scope.cancel()
     assert await shown.heard("stopped") == "work"
@@ -232,6 +233,6 @@ async def test_lists_of_the_server_change(shown: Shown, kind: str) -> None:
 
 
 async def test_teardown(shown: Shown) -> None:
-    await shown.running.tear_down("done", 20)
+    await shown.running.tear_down("done", BOOT_PATIENCE)
     assert await shown.heard("teardown") == {}, "the official App leaves the reason out"
     assert (await shown.asked.taken("log"))[1] == "last words"

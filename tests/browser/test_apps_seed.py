@@ -8,6 +8,7 @@ from playwright.async_api import BrowserContext, Page, expect
 from mcpframe.frame.core.errors import StateError
 from tests.browser.app_hosting import Shown, showing
 from tests.browser.conftest import PAGES, Origins, Troubles
+from tests.browser.outers import PATIENCE
 
 VIEW = (PAGES / "seed_view.html").read_text("utf-8")
 TEXT = {"type": "text", "text": "Weather updated!"}
@@ -25,7 +26,7 @@ async def shows(shown: Shown, selector: str, text: str) -> None:
 
 
 async def test_the_walkthrough(page: Page, origins: Origins) -> None:
-    async with showing(page, origins.sandbox, VIEW, context={"theme": "dark"}) as shown:
+    async with showing(page, origins.sandbox, VIEW, context={"theme": "dark"}, teardown=PATIENCE) as shown:
         await shows(shown, "#status", "Connected")
         assert await shown.inside("() => document.body.className") == "dark"
         shown.running.input_partial({"place": "Wi"})

@@ -17,6 +17,7 @@ from mcpframe.frame.app_page import framing_html
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.apps_hosts import CONTEXT, AppsHost
+from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
 
 RESULT = {"content": [{"type": "text", "text": "21 °C\n" * 20}]}
@@ -143,7 +144,9 @@ async def test_a_bundle_that_leaves_its_page_cannot_speak_for_it(
         troubles.expect(part)
     await host.open(framing_html(shimmed.url), policy=policy(frame_src="*"))
     elsewhere = f"{origins.stranger}/apps_host.html"
-    await host.view.frame_locator("iframe").locator("html").evaluate("(_, url) => { location.href = url; }", elsewhere)
+    # Later, as the answer of `evaluate` may be lost where the page leaves at once.
+    leave = "(_, url) => { setTimeout(() => { location.href = url }); }"
+    await host.view.frame_locator("iframe").locator("html").evaluate(leave, elsewhere)
     await host.sees_the_result(shimmed.url)
     assert await host.view.locator("iframe").count() == 0
 
@@ -230,7 +233,7 @@ async def test_the_inline_form_where_it_cannot_run(
     given = asked.replace(" 'wasm-unsafe-eval'", "") if wasm else policy()
     await host.open(html, policy=given, context=CONTEXT)
     seen = host.view.locator("#mcpframe-error-title" if wasm else "#mcpframe-stalled")
-    await expect(seen).to_be_visible(timeout=15_000)
+    await expect(seen).to_be_visible(timeout=BOOT_PATIENCE * 1000)
     await expect(seen).to_contain_text("does not allow WebAssembly" if wasm else "blocked")
     assert await host.view.locator("html").evaluate("element => element.style.colorScheme") == "dark"
     await host.call("sendToolResult", RESULT)

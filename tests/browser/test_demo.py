@@ -76,11 +76,12 @@ def test_a_host_page_that_cannot_connect_says_why(tmp_path: Path) -> None:
         ask(f"{served.origin}/", ensure_chromium(), {})
 
 
-def test_a_host_page_that_is_not_there_is_one_error(tmp_path: Path) -> None:
-    with serve_folder(tmp_path) as served:
-        gone = served.origin
-    with pytest.raises(DemoError, match="did not answer"):
-        ask(f"{gone}/", ensure_chromium(), {})
+def test_a_host_page_that_is_not_there_is_one_error() -> None:
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))  # nobody listens, and nobody else gets the port meanwhile
+        address = f"http://127.0.0.1:{deaf.getsockname()[1]}/"
+        with pytest.raises(DemoError, match="did not answer"):
+            ask(address, ensure_chromium(), {})
 
 
 def test_a_host_page_that_blocks_itself_is_waited_for_no_longer_than_allowed(tmp_path: Path) -> None:

@@ -77,11 +77,11 @@ async def test_changes_are_followed_at_the_same_session(
     (project / "server.py").write_text(source.replace("def add(", "def add(("))
     await reaches(page, "broken", "plus")
     line = next(number for number, text in enumerate(source.splitlines(), 1) if "def add(" in text)
-    assert re.search(rf"server\.py.*line {line}", await page.inner_text("#error"))
+    await expect(page.locator("#error")).to_have_text(re.compile(rf"server\.py.*line {line}"), use_inner_text=True)
 
     (project / "server.py").write_text(source)
     await reaches(page, "ready", "add")
-    assert await page.locator("#error").is_hidden()
+    await expect(page.locator("#error")).to_be_hidden()
     assert await page.inner_text("#session") == session
 
 

@@ -7,13 +7,14 @@ import asyncio
 import importlib.util
 import shutil
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
 import anyio
 import pytest
 from mcp import Client
-from playwright.async_api import BrowserContext, Frame, Route, expect
+from playwright.async_api import BrowserContext, Error, Frame, Route, expect
 
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.outer import OuterFrame
@@ -45,7 +46,8 @@ async def publish(context: BrowserContext, request: pytest.FixtureRequest) -> Pu
 
         async def answer(route: Route) -> None:
             local = served.origin + route.request.url.removeprefix(origin)
-            await route.fulfill(response=await route.fetch(url=local))
+            with suppress(Error):  # the page that requested it is gone
+                await route.fulfill(response=await route.fetch(url=local))
 
         await context.route(f"{origin}/**", answer)
 

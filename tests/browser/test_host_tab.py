@@ -22,6 +22,15 @@ FORM = """<!doctype html><link rel="icon" href="data:,">
 <label>File <input id="file" type="file" multiple></label>
 <button id="save" onclick="document.title = 'saved'">Save</button>"""
 
+TRANSFERRED = """() => new Promise((done) => {
+    new PerformanceObserver((list) => {
+        const [entry] = list.getEntriesByName(location + "kept.js");
+        if (entry) done(entry.transferSize);
+    }).observe({ type: "resource", buffered: true });
+    fetch("kept.js");
+})"""
+"""Fetches a file; returns how many bytes were transferred, once the browser reports it."""
+
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Served]:
@@ -57,9 +66,7 @@ async def test_tabs_of_one_profile_share_the_cache_and_nothing_else(site: Served
             assert await tab.page.evaluate("origin") == HOST
             assert await frame.evaluate("localStorage.left ?? null") is None
             await frame.evaluate("localStorage.left = 'by the first'")
-            script = "fetch('kept.js').then((answer) => answer.text())"
-            script += ".then(() => performance.getEntriesByName(location + 'kept.js')[0].transferSize)"
-            transferred.append(await frame.evaluate(script))
+            transferred.append(await frame.evaluate(TRANSFERRED))
             await tab.note_storage(frame)
             await tab.forget(site.origin)
     assert transferred[0] > 0
