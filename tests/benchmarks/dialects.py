@@ -103,8 +103,8 @@ def measure_dialects(
             _start("mcp_b", sites.pi.url, _CALL, browser, sites, pages, starts),
             _start("mcp_ui", sites.acting.url, ("echo", {"text": "a"}), browser, sites, pages, starts),
             *(_framed_calls(dialect, browser, sites, pages, calls) for dialect in _FRAMED),
-            _tab_calls("mcp_b", browser, sites, pages, calls),
-            _tab_calls("webmcp", browser, sites, pages, calls),
+            *_tab_calls("mcp_b", browser, sites, pages, calls),
+            *_tab_calls("webmcp", browser, sites, pages, calls),
         ]
 
 
@@ -163,7 +163,7 @@ def _framed_calls(dialect: str, browser: BenchmarkBrowser, sites: Sites, pages: 
         )
 
 
-def _tab_calls(dialect: str, browser: BenchmarkBrowser, sites: Sites, pages: DialectPages, rounds: int) -> Figure:
+def _tab_calls(dialect: str, browser: BenchmarkBrowser, sites: Sites, pages: DialectPages, rounds: int) -> list[Figure]:
     """Calls in pages of their own, by a script in the same window: the server's page is in front while it is asked."""
     ours, peer = _both(dialect)
     with (
@@ -171,7 +171,23 @@ def _tab_calls(dialect: str, browser: BenchmarkBrowser, sites: Sites, pages: Dia
         open_tab(dialect, context, sites.echo.url, pages, ours) as mine,
         open_tab(dialect, context, pages.peer(dialect), pages, peer) as other,
     ):
-        return _calls(f"round trip in a tab, {dialect}, 100 bytes", peer, {ours: mine, peer: other}, rounds)
+        name = f"round trip in a tab, {dialect}"
+        whole = _calls(f"{name}, 100 bytes", peer, {ours: mine, peer: other}, rounds)
+        return [whole, *(_parts(name, mine, whole, rounds) if dialect == "mcp_b" else ())]
+
+
+def _parts(name: str, mine: HostPage, whole: Figure, rounds: int) -> list[Figure]:
+    """What the Python SDK and the browser take of a round trip at least, against all of the peer's."""
+    mine.page.bring_to_front()
+    parts = [mine.bench("ask", OURS, "parts", {"count": BATCH, "length": SHORT}) for _ in range(rounds)]
+    samples = {
+        "the Python SDK alone, in memory": [each["sdk"] for each in parts],
+        "one postMessage from Python": [each["post"] for each in parts],
+    }
+    return [
+        Figure(f"{name}: {part}, at least", "ms", min(each), whole.peer, whole.peer_name, None, {OURS: each})
+        for part, each in samples.items()
+    ]
 
 
 @contextlib.contextmanager

@@ -2,28 +2,34 @@
 
 The peer is the official client in the page of the same page server: what it costs without a hub. Tabs are pages of
 npm's `@mcp-b/transports` with the TypeScript SDK, each of ten tools, and one bundle of mcpframe. They share a few
-processes of the browser, as tabs of one site do on a small machine.
+processes of the browser, as tabs of one site do on a small machine. What the SDK and DevTools take by themselves is
+measured, too: no call can take less.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import itertools
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import BrowserContext
 
 from mcpframe.kit.base.progress import Progress
 from tests.benchmarks.browser import BenchmarkBrowser, HostPage
 from tests.benchmarks.calls import BATCH, SHORT
+from tests.benchmarks.crossing import crossings
 from tests.benchmarks.dialects import DialectPages, add_client, dialect_pages, open_tab
 from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.samples import Summary, take_turns
+from tests.benchmarks.servers.echo.alone import sdk_alone
 from tests.benchmarks.sites import Sites
 from tests.benchmarks.stdio import StdioServer, stdio_server
 
@@ -69,9 +75,11 @@ def measure_hub(
             names = _until(hub, lambda names: {"_peers_" in name for name in names} == {True, False})
             [ours] = [name for name in names if name.endswith("_echo") and "_peers_" not in name]
             theirs = "website_tool_peers_localhost_tab1_echo"
+            to_peer = _calls(f"hub, round trip to a page of the TypeScript SDK, {where}", hub, tab, theirs, calls)
             figures += [
                 _calls(f"hub, round trip, {where}", hub, bundle, ours, calls),
-                _calls(f"hub, round trip to a page of the TypeScript SDK, {where}", hub, tab, theirs, calls),
+                to_peer,
+                *(_parts(Path(profile), _many(pages), to_peer, calls) if count == 1 else ()),
                 _registration(f"hub, registration of {TOOLS} tools, {where}", hub, tab, pages, registrations),
             ]
             tab.page.goto(_many(pages))
@@ -87,10 +95,15 @@ def _many(pages: DialectPages, prefix: str = "") -> str:
 @contextlib.contextmanager
 def _attached(folder: Path) -> Iterator[StdioServer]:
     """Run a hub that is attached to the browser of a profile."""
-    port = (folder / "DevToolsActivePort").read_text("utf-8").splitlines()[0]
-    with stdio_server("hub", "--attach", f"http://127.0.0.1:{port}", "--site", "*") as hub:
+    with stdio_server("hub", "--attach", _devtools(folder), "--site", "*") as hub:
         hub.initialize()
         yield hub
+
+
+def _devtools(profile: Path) -> str:
+    """Return where the DevTools of a profile's browser are."""
+    port = (profile / "DevToolsActivePort").read_text("utf-8").splitlines()[0]
+    return f"http://127.0.0.1:{port}"
 
 
 def _more_tabs(context: BrowserContext, url: str, hub: StdioServer, count: int) -> None:
@@ -131,6 +144,23 @@ def _calls(name: str, hub: StdioServer, tab: HostPage, tool: str, rounds: int) -
         return float(tab.bench("calls", PAGE, BATCH, SHORT, 1)["total"]) / BATCH
 
     return _figure(name, take_turns((HUB, PAGE), rounds, batch, warm_up=2), _ROUND_TRIP)
+
+
+def _parts(profile: Path, url: str, whole: Figure, rounds: int) -> list[Figure]:
+    """What the Python SDK and DevTools take of a round trip at least, against a call in the page."""
+
+    def samples(once: Callable[[], Coroutine[Any, Any, float]]) -> list[float]:
+        with ThreadPoolExecutor(1) as thread:  # Playwright has the event loop of this one
+            return [thread.submit(asyncio.run, once()).result() for _ in range(rounds)]
+
+    parts = {
+        "the Python SDK alone, in memory": samples(lambda: sdk_alone(BATCH, SHORT)),
+        "a message over DevTools and back": samples(lambda: crossings(_devtools(profile), url, BATCH, 3 * SHORT)),
+    }
+    return [
+        Figure(f"hub, round trip: {part}, at least", "ms", min(each), whole.peer, PAGE, None, {HUB: each})
+        for part, each in parts.items()
+    ]
 
 
 def _figure(name: str, samples: Mapping[str, Sequence[float]], goal: Goal) -> Figure:

@@ -41,5 +41,9 @@ globalThis.bench = {
     await clients.get(peer).listTools();
     return performance.now() - began;
   },
+  /** Returns the text of a tool's answer, which is JSON. */
+  async ask(peer, name, args) {
+    return JSON.parse((await clients.get(peer).callTool({ name, arguments: args })).content[0].text);
+  },
   calls: (peer, ...given) => callEcho(clients.get(peer), ...given),
 };

@@ -1,11 +1,14 @@
-"""What the benchmark calls: an echo, and the figures of this Python's memory."""
+"""What the benchmark calls: an echo, the parts of a call's time, and the figures of this Python's memory."""
 
 import gc
 import json
+import time
 
 import pyodide_js
+from alone import sdk_alone
 
 from mcpframe import FrameServer
+from mcpframe.frame.browser.window import own_origin, own_window
 
 server = FrameServer("echo", version="0.1.0")
 
@@ -18,6 +21,21 @@ _USED = 7  # `uordblks`: bytes in use
 def echo(text: str) -> str:
     """Return the text back."""
     return text
+
+
+@server.tool(structured_output=False)
+async def parts(count: int, length: int) -> str:
+    """Return what a call takes of which nothing is mcpframe's, in milliseconds, as JSON.
+
+    `sdk` is a call of the official SDK's own server in memory; `post` is one `postMessage` to the page's own window.
+    """
+    window, origin = own_window(), own_origin()
+    text = json.dumps({"type": "benchmark", "text": "x" * length})  # of no protocol
+    start = time.perf_counter()
+    for _ in range(count):
+        window.post(text, origin)
+    post = (time.perf_counter() - start) * 1000 / count
+    return json.dumps({"sdk": await sdk_alone(count, length), "post": post})
 
 
 @server.tool(structured_output=False)
