@@ -16,6 +16,7 @@ from mcpframe.frame.core import payload
 from mcpframe.frame.extension_hub.runtime import ExtensionPort, Sender
 from mcpframe.frame.hub.clients import HubClients
 from mcpframe.frame.hub.interfaces import Clock, KeyValues
+from mcpframe.frame.hub.messages import MAX_MESSAGE_BYTES
 from mcpframe.frame.hub.native import NativeClients
 
 log = logging.getLogger(__name__)
@@ -26,7 +27,11 @@ DECISION_SECONDS = 60.0
 KEEP_ALIVE_SECONDS = 20.0
 """Browsers stop a service worker whose ports are silent for 30 s, and the ports of clients go through it."""
 _MOST_KEPT = 64
+_MOST_KEPT_CHARACTERS = MAX_MESSAGE_BYTES
+"""How much of a client is kept that waits for the decision: one that sends more is turned away."""
 _MOST_WAITING = 16
+_MOST_OF_ONE = 4
+"""How many ports of one origin wait for the decision: it is one, and others are to be decided about as well."""
 _SHORTEST, _LONGEST = 5.0, 300.0
 
 
@@ -92,7 +97,7 @@ class OutsideClients:
         allowed = {**self._built, **self._decided}.get(origin) if origin is not None else False
         if allowed:
             self._serve(port, ())
-        elif allowed is False or len(self._waiting) >= _MOST_WAITING:
+        elif allowed is False or len(self._waiting) >= _MOST_WAITING or self._waiting_of(origin) >= _MOST_OF_ONE:
             log.warning("A client of %s is not allowed to connect.", origin or "an unknown origin")
             port.close()
         else:
@@ -120,6 +125,9 @@ class OutsideClients:
         if self._stop_tick is not None:
             self._stop_tick()
 
+    def _waiting_of(self, origin: str | None) -> int:
+        return sum(origin_of_client(port.sender) == origin for port in self._waiting)
+
     def _hold(self, port: ExtensionPort) -> None:
         def forget() -> None:
             if (waiting := self._waiting.pop(port, None)) is not None:
@@ -131,7 +139,12 @@ class OutsideClients:
             port.close()
 
         waiting = self._waiting[port] = _Waiting(self._clock.call_later(DECISION_SECONDS, late))
-        port.on_message, port.on_close = waiting.keep, forget
+
+        def keep(text: str) -> None:
+            if not waiting.keep(text):
+                late()
+
+        port.on_message, port.on_close = keep, forget
         self._waiting_changed()
 
     def _serve(self, port: ExtensionPort, kept: Iterable[str]) -> None:
@@ -172,11 +185,15 @@ class _Waiting:
 
     stop: Callable[[], None]
     kept: list[str] = field(default_factory=list)
+    size: int = 0
 
-    def keep(self, text: str) -> None:
-        """Keep a message."""
-        if len(self.kept) < _MOST_KEPT:
-            self.kept.append(text)
+    def keep(self, text: str) -> bool:
+        """Keep a message. Returns whether there was room for it."""
+        self.size += len(text)
+        if len(self.kept) >= _MOST_KEPT or self.size > _MOST_KEPT_CHARACTERS:
+            return False
+        self.kept.append(text)
+        return True
 
 
 class Programs:

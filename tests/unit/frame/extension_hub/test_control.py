@@ -110,6 +110,21 @@ async def test_who_may_be_a_client() -> None:
             assert Shown(here, url).end.is_closed
 
 
+async def test_a_client_that_waits_takes_no_more_than_its_room() -> None:
+    async with world() as here:
+        many = [extension_client(here) for _ in range(20)]
+        assert [each.is_closed for each in many] == [False] * 4 + [True] * 16
+        other = extension_client(here, "a" * 32)
+        for message, times in ((INITIALIZE, 64), ("x" * 9_000_000, 1)):
+            for _ in range(times):
+                other.post(message)
+            assert not other.is_closed
+            other.post(message)
+            assert other.is_closed
+            other = extension_client(here, "a" * 32)
+        assert [each["asking"] for each in (await Shown(here).state())["clients"]] == [True, True]
+
+
 async def test_consent_is_asked_for_in_a_window_that_shows_what_is_meant() -> None:
     async with world(ask=True) as here:
         page = here.proxied(1, tool("add"))
