@@ -104,6 +104,8 @@ def install(
     ask: hubs.Ask = False,
     attach: hubs.Attach = None,
     headless: hubs.Headless = None,
+    longest_name: hubs.LongestName = hubs.USUAL_NAME,
+    log: hubs.LogFile = None,
     native: natives.InstallNative = False,
     http: natives.InstallHttp = False,
     port: natives.InstallPort = natives.PORT,
@@ -130,6 +132,8 @@ def install(
     places = Places.here(project)
     if not native and (http or allow_origin or extension_id):
         raise typer.BadParameter("only with --native.", param_hint="--http, --allow-origin, --extension-id")
+    if (not hub or native) and (log or longest_name != hubs.USUAL_NAME):
+        raise typer.BadParameter("only with --hub, and without --native.", param_hint="--log, --longest-name")
     if allow_origin and not http:
         raise typer.BadParameter("only with --http.", param_hint="--allow-origin")
     if native:
@@ -146,7 +150,8 @@ def install(
             raise typer.BadParameter("the hub has no sessions.", param_hint="--session")
         hubs.check_choice(site or [], ask, attach, profile, headless)
         pages = hubs.checked_pages([where] if where else [])
-        command, usual = hubs.hub_command(pages, site or [], ask, attach, profile, headless), "mcpframe-hub"
+        usual = "mcpframe-hub"
+        command = hubs.hub_command(pages, site or [], ask, attach, profile, headless, longest_name, log)
     else:
         if where is None:
             raise typer.BadParameter("it is missing: give the server, or --hub.", param_hint="WHERE")

@@ -12,7 +12,7 @@ import typer
 from mcpframe.kit.cli import native as natives
 from mcpframe.kit.cli import options as opts
 
-_SHORTEST_NAME, _USUAL_NAME = 40, 128
+_SHORTEST_NAME, USUAL_NAME = 40, 128
 
 
 def checked_pages(values: list[str] | None) -> list[str]:
@@ -78,6 +78,13 @@ HubProfile = Annotated[
         help="The folder of the browser's profile; by default the hub's own.",
     ),
 ]
+LongestName = Annotated[
+    int,
+    typer.Option(min=_SHORTEST_NAME, max=USUAL_NAME, help="The longest name of a tool: 64 where clients demand it."),
+]
+LogFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", dir_okay=False, help="Append a line for each registration and call.")
+]
 
 
 def check_choice(sites: list[str], ask: bool, attach: str | None, profile: Path | None, headless: bool | None) -> None:
@@ -115,15 +122,8 @@ def hub(
     ] = None,
     headless: Headless = None,
     profile: HubProfile = None,
-    longest_name: Annotated[
-        int,
-        typer.Option(
-            min=_SHORTEST_NAME, max=_USUAL_NAME, help="The longest name of a tool: 64 where clients demand it."
-        ),
-    ] = _USUAL_NAME,
-    log: Annotated[
-        Path | None, typer.Option(metavar="FILE", dir_okay=False, help="Append a line for each registration and call.")
-    ] = None,
+    longest_name: LongestName = USUAL_NAME,
+    log: LogFile = None,
     extension: Annotated[
         Path | None,
         typer.Option(
@@ -186,7 +186,14 @@ def hub(
 
 
 def hub_command(
-    pages: list[str], sites: list[str], ask: bool, attach: str | None, profile: Path | None, headless: bool | None
+    pages: list[str],
+    sites: list[str],
+    ask: bool,
+    attach: str | None,
+    profile: Path | None,
+    headless: bool | None,
+    longest_name: int,
+    log: Path | None,
 ) -> list[str]:
     """Return the command for a client, independent of the working directory."""
     from mcpframe.kit.base.programs import python
@@ -196,6 +203,8 @@ def hub_command(
     options += [f"--attach={attach}"] if attach else []
     options += [f"--profile={profile.expanduser().absolute()}"] if profile else []
     options += [] if headless is None else ["--headless" if headless else "--window"]
+    options += [] if longest_name == USUAL_NAME else [f"--longest-name={longest_name}"]
+    options += [f"--log={log.expanduser().absolute()}"] if log else []
     return python("-m", "mcpframe", "hub", *pages, *options)
 
 

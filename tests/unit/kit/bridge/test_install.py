@@ -254,6 +254,12 @@ def test_the_hub_is_installed_and_removed(monkeypatch: pytest.MonkeyPatch, tmp_p
         *("--ask", f"--profile={Path('kept').absolute()}"),
     ]
     attached = ("--hub", "--attach", "http://127.0.0.1:9222", "--site", "*", "--name", "mine")
+    more = ("--longest-name", "64", "--log", "calls.log")
+    assert run(monkeypatch, *attached, *more, *options) == 0
+    assert json.loads(path.read_text())["servers"]["mine"]["args"][3:] == [
+        *("hub", "--site=*", "--attach=http://127.0.0.1:9222"),
+        *("--longest-name=64", f"--log={Path('calls.log').absolute()}"),
+    ]
     assert run(monkeypatch, *attached, *options) == 0
     assert json.loads(path.read_text())["servers"]["mine"]["args"][3:] == [
         *("hub", "--site=*", "--attach=http://127.0.0.1:9222")
@@ -271,6 +277,8 @@ def test_the_hub_is_installed_and_removed(monkeypatch: pytest.MonkeyPatch, tmp_p
         (("--hub", "--attach", "http://127.0.0.1:9222"), "--site"),
         (("--hub", "--attach", "http://127.0.0.1:9222", "--ask", "--headless"), "has its own"),
         (("--hub", "--ask", "--headless"), "nobody can be asked"),
+        (("https://a.example/", "--log", "calls.log"), "only with --hub"),
+        (("--hub", "--native", "--longest-name", "64"), "without --native"),
     ],
 )
 def test_what_does_not_go_together(

@@ -116,6 +116,8 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("hub", "--extension"): ([], ["file.txt", LONG]),
     ("install", "--extension-id"): (["--hub", "--native", "--yes"], ["", "abc", "A" * 32, LONG]),
     ("install", "--port"): (["--hub", "--native", "--http", "--yes"], PORTS),
+    ("install", "--longest-name"): (["--hub", "--yes"], ["39", "129", "many", ""]),
+    ("install", "--log"): (["--hub", "--yes"], ["empty", ""]),
     ("install", "--allow-origin"): (["--hub", "--native", "--http", "--yes"], SITES),
     ("uninstall", "--profile"): (["nothing"], ["file.txt", LONG]),
     ("uninstall", "name"): ([], ["", "nothing", "a\nb", LONG]),
