@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from mcpframe.frame.hub.frames import FrameNumbers
-from mcpframe.frame.hub.hub import HubOptions
+from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.relay_page import OWN_WINDOW, PageRelay
 from tests.support.fake_hub import HubWorld, hub_world, settled
 from tests.support.mcpb import server_result, to_client

@@ -12,8 +12,9 @@ from typing import Any
 
 from mcpframe.frame.hub import messages
 from mcpframe.frame.hub.errors import TabLoadError
-from mcpframe.frame.hub.hub import Hub, HubOptions
+from mcpframe.frame.hub.hub import Hub
 from mcpframe.frame.hub.messages import Form, FromHub, ToolCall
+from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.transport import PortTransport
 
 SCHEMA: dict[str, Any] = {"type": "object"}

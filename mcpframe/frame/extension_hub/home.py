@@ -17,11 +17,12 @@ from mcpframe.frame.extension_hub.runtime import ExtensionApi, Ports, Worker
 from mcpframe.frame.extension_hub.store import ExtensionStore, KeptNumbers
 from mcpframe.frame.extension_hub.tab_ports import TabPorts
 from mcpframe.frame.extension_hub.tabs import ExtensionTabs
-from mcpframe.frame.hub.hub import Hub, HubOptions
+from mcpframe.frame.hub.hub import Hub
 from mcpframe.frame.hub.interfaces import Clock
 from mcpframe.frame.hub.jobs import Jobs
 from mcpframe.frame.hub.loop_clock import LoopClock
 from mcpframe.frame.hub.names import LONGEST_NAME, origin_of
+from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.server import HubServer
 from mcpframe.frame.hub.transport import PortTransport
 

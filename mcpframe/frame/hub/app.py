@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.compat.sdk import in_pyodide
 from mcpframe.frame.core.errors import StateError
-from mcpframe.frame.hub.hub import HubOptions
 from mcpframe.frame.hub.jobs import Jobs
+from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.page.dialing import Dialled
 from mcpframe.frame.hub.page.election import Election
 from mcpframe.frame.hub.page.leading import LeadingTab

@@ -15,7 +15,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import anyio
@@ -25,9 +24,10 @@ from mcpframe.frame.core.errors import MalformedMessage, StateError
 from mcpframe.frame.hub import messages
 from mcpframe.frame.hub.errors import CallDenied, TabClosed, TabFailed, TabLoadError, TabNotFound, UnknownTool
 from mcpframe.frame.hub.frames import QUIET_SECONDS, page_tab
-from mcpframe.frame.hub.interfaces import CallRequest, Clock, Consents, KeyValues, OnProgress, Tabs, TabTransport
+from mcpframe.frame.hub.interfaces import CallRequest, Clock, KeyValues, OnProgress, Tabs, TabTransport
 from mcpframe.frame.hub.messages import ToolCall, ToolList
-from mcpframe.frame.hub.names import LONGEST_NAME, UNKNOWN, TabNumbers, ToolKey, ToolNames, domain_of, origin_of
+from mcpframe.frame.hub.names import UNKNOWN, ToolKey, ToolNames, domain_of, origin_of
+from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.pace import Pace
 from mcpframe.frame.hub.registry import TabEntry, ToolRegistry
 from mcpframe.frame.hub.routing import address_for, best_tab
@@ -41,39 +41,6 @@ T = TypeVar("T")
 
 _ELSEWHERE_SECONDS = 5.0
 """How long a tab that was opened may show a page of another domain, as it does on the way through a login."""
-
-
-@dataclass(frozen=True)
-class HubOptions:
-    """The settings of a hub.
-
-    Attributes:
-        longest_name: The longest name of a tool; 64 where clients demand it.
-        request_seconds: How long a tab may take for a call, or between two messages about its progress.
-        connect_seconds: How long a tab that is connected may take to register the tool that is called.
-        start_seconds: How long a tab that was opened, or is loaded again, may take to register its first tools.
-        load_seconds: How long a tab may take to load.
-        load_retries: How often loading is tried again.
-        retry_seconds: How long to wait before that.
-        most_sends: How often a call is sent at most, if its tab ends and its tool may be called again.
-        allows: Whether the tools of a page are taken, by its address.
-        consents: Asked before a call is sent; None for no need to ask.
-        numbers: The numbers of tabs in names, where they outlast the hub; None for new ones.
-        own_numbers: Whether the tabs' ids are their numbers in names, as in a page, whose tabs are of one domain.
-    """
-
-    longest_name: int = LONGEST_NAME
-    request_seconds: float = 10.0
-    connect_seconds: float = 2.0
-    start_seconds: float = 2.0
-    load_seconds: float = 30.0
-    load_retries: int = 3
-    retry_seconds: float = 1.0
-    most_sends: int = 3
-    allows: Callable[[str], bool] = lambda url: True
-    consents: Consents | None = None
-    numbers: TabNumbers | None = None
-    own_numbers: bool = False
 
 
 class Hub:

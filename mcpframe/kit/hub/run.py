@@ -15,9 +15,10 @@ import platformdirs
 
 from mcpframe.frame.core.origins import ANY, parse_allowed_origins
 from mcpframe.frame.hub.consent import Consent
-from mcpframe.frame.hub.hub import Hub, HubOptions
+from mcpframe.frame.hub.hub import Hub
 from mcpframe.frame.hub.loop_clock import LoopClock
 from mcpframe.frame.hub.names import LONGEST_NAME, origin_of
+from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.server import HubServer
 from mcpframe.frame.hub.transport import PortTransport
 from mcpframe.kit.bridge.profile import open_profile

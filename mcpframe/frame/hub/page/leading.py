@@ -12,8 +12,9 @@ import anyio
 
 from mcpframe.frame.hub.clients import HubClients
 from mcpframe.frame.hub.errors import TabLoadError
-from mcpframe.frame.hub.hub import Hub, HubOptions
+from mcpframe.frame.hub.hub import Hub
 from mcpframe.frame.hub.jobs import Jobs
+from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.page.place import TabPlace
 from mcpframe.frame.hub.page.switchboard import AppPort, Switchboard
 from mcpframe.frame.hub.page.window_port import WindowRelay

@@ -17,8 +17,8 @@ from mcpframe.frame.hub.errors import (
     TabNotFound,
     UnknownTool,
 )
-from mcpframe.frame.hub.hub import HubOptions
 from mcpframe.frame.hub.messages import CallCancelled, ToolProgress
+from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.registry import TabEntry
 from mcpframe.frame.hub.routing import address_for, best_tab
 from tests.support.fake_hub import FakePort, FakeStore, HubWorld, hub_world, settled, text_result, tool

@@ -8,9 +8,9 @@ import logging
 import pytest
 
 from mcpframe.frame.hub.errors import CallDenied, TabNotFound
-from mcpframe.frame.hub.hub import HubOptions
 from mcpframe.frame.hub.interfaces import CallRequest
 from mcpframe.frame.hub.names import origin_of
+from mcpframe.frame.hub.options import HubOptions
 from tests.support.fake_hub import hub_world, settled, text_result, tool
 
 pytestmark = pytest.mark.anyio

@@ -28,8 +28,8 @@ from mcp_types import methods
 
 from mcpframe.frame.hub import messages
 from mcpframe.frame.hub.errors import RequestTimedOut, TabClosed, TabFailed
-from mcpframe.frame.hub.hub import HubOptions
 from mcpframe.frame.hub.messages import Form, ToolCall
+from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.tools import MAX_TOOLS
 from tests.contract.damaged import Record
 from tests.support.fake_hub import FakePort, HubWorld, hub_world, settled, text_result, tool

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.frame.hub.hub import HubOptions
+from mcpframe.frame.hub.options import HubOptions
 from tests.support.fake_hub import FakePort, HubWorld, hub_world, settled, tool
 
 pytestmark = pytest.mark.anyio

@@ -18,8 +18,8 @@ from mcp.client.subscriptions import ToolsListChanged
 from mcp.shared.memory import create_client_server_memory_streams
 
 from mcpframe.frame.hub import messages
-from mcpframe.frame.hub.hub import HubOptions
 from mcpframe.frame.hub.messages import CallCancelled
+from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.server import HubServer
 from tests.support.fake_hub import FakePort, HubWorld, hub_world, settled, text_result, tool
 

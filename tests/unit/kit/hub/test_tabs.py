@@ -13,8 +13,9 @@ import pytest
 
 from mcpframe.frame.hub import relay_page
 from mcpframe.frame.hub.errors import HubError, TabClosed, TabLoadError, TabNotFound
-from mcpframe.frame.hub.hub import Hub, HubOptions
+from mcpframe.frame.hub.hub import Hub
 from mcpframe.frame.hub.names import origin_of
+from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.transport import PortTransport
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.hub import tabs

@@ -17,7 +17,7 @@ from mcp.shared.memory import create_client_server_memory_streams
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.hub import messages
 from mcpframe.frame.hub.app import AppHub
-from mcpframe.frame.hub.hub import HubOptions
+from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.page.dialing import Dialled
 from mcpframe.frame.hub.page.wire import AppNames
 from mcpframe.frame.server import serve
