@@ -24,6 +24,7 @@ SERVER_FOLDER = "/mcpframe/server"
 """Where the author's files are in a page, and what is in `assets`."""
 
 SETTINGS = "[tool.mcpframe] of pyproject.toml"
+_REQUIREMENTS = f"project.dependencies in pyproject.toml or requirements in {SETTINGS}"
 
 JUST_NOW = 2.0
 """The age in seconds up to which a request that was blocked is one that an error is about, by default."""
@@ -106,8 +107,8 @@ def missing_module(name: str) -> str:
     if _is_lazy(package):
         return f"It is a lazy requirement: write `await mcpframe.load({package!r})` before importing it."
     return (
-        f"Add it to the server's requirements, project.dependencies in pyproject.toml or requirements in "
-        f"{SETTINGS}, and build again; a Python file of your own has to be in the project's folder."
+        f"Add it to the server's requirements, {_REQUIREMENTS}, and build again; "
+        "a Python file of your own has to be in the project's folder."
     )
 
 
@@ -217,7 +218,8 @@ def _time_zone(error: BaseException) -> str | None:
     if type(error).__name__ != "ZoneInfoNotFoundError":
         return None
     return (
-        f"A page has no time zones of its own: add 'tzdata' to the server's requirements in {SETTINGS} and build again."
+        f"A page has no time zones of its own: add 'tzdata' to the server's requirements, {_REQUIREMENTS}, "
+        "and build again."
     )
 
 

@@ -119,7 +119,9 @@ def test_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     load.configure({"not-there": []})
     assert "await mcpframe.load('not_there')" in told(lambda: __import__("not_there"))
     assert "write its version into the code" in told(lambda: version("no-such-project"))
-    assert "'tzdata'" in told(lambda: throw(ZoneInfoNotFoundError("No time zone found with key Europe/Berlin")))
+    zones = told(lambda: throw(ZoneInfoNotFoundError("No time zone found with key Europe/Berlin")))
+    assert "'tzdata'" in zones
+    assert "project.dependencies" in zones
 
 
 async def test_an_event_loop_that_runs_already() -> None:
