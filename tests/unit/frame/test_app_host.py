@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client
+from mcp.server.mcpserver import Context
 
 from mcpframe.frame.app_host import AppHost
 from mcpframe.frame.app_host_view import RunningView
@@ -180,6 +181,44 @@ async def test_a_view_calls_the_tools_that_are_for_views(client: Client) -> None
         assert [prompt.name for prompt in (await host.list_prompts()).prompts] == ["ask"]
         with pytest.raises(HostError):
             await host.read_resource("data://nothing")
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_view_calls_a_tool_that_its_server_has_added(mode: str) -> None:
+    """As the documentation says: from the client's message handler, and with an open stream of changes."""
+    server, views, answers = weather(), list[RunningView](), list[Any]()
+
+    @server.tool()
+    async def learn(ctx: Context[Any, Any]) -> str:
+        server.add_tool(lambda: "new", name="added", description="Added while the server runs.")
+        await ctx.notify_tools_changed()
+        if mode == "legacy":
+            await ctx.session.send_tool_list_changed()
+        return "learned"
+
+    async def pass_on(message: object) -> None:
+        if getattr(message, "method", None) == "notifications/tools/list_changed":
+            for view in views:
+                view.list_changed("tools")
+
+    async def code(view: PythonView) -> None:
+        changed = asyncio.Event()
+        view.host.on_list_changed(lambda kind: changed.set() if kind == "tools" else None)
+        with contextlib.suppress(HostError):
+            answers.append(await view.host.call_tool("added"))
+        await view.host.call_tool("learn")
+        await changed.wait()
+        answers.append("added" in [tool.name for tool in (await view.host.list_tools()).tools])
+        answers.append((await view.host.call_tool("added")).content[0].text)
+
+    async with contextlib.AsyncExitStack() as stack:
+        client = await stack.enter_async_context(Client(server, mode=mode, message_handler=pass_on))
+        if mode == "auto":
+            await stack.enter_async_context(client.listen(tools_list_changed=True))
+        place = FakePlace(HOST, view := PythonView(code))
+        views.append(await stack.enter_async_context(AppHost(client, "forecast", sandbox=SANDBOX).show(place)))
+        await view.done.wait()
+    assert answers == [True, "new"]
 
 
 async def test_what_a_host_does_not_offer_is_an_error(client: Client) -> None:
