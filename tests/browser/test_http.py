@@ -31,6 +31,13 @@ ERRORS = {
     "aiohttp": ("aiohttp.ClientConnectorError", "builtins.TimeoutError"),
 }
 """The types of each library for a request without an answer, and for one whose answer is late."""
+EARLIER = {f"{library} with urllib3 1.x": ERRORS[library] for library in ("requests", "urllib3")}
+BUNDLES = {
+    "fetching": ('"urllib3"', "with the server imported"),
+    "fetching-aiohttp": ('"urllib3", "aiohttp"', "of the SDK"),
+    "fetching-urllib3-1": ('"urllib3<2"', "with the server imported"),
+}
+"""What each bundle requires in place of "urllib3", and what its page starts from."""
 
 
 @pytest.fixture(scope="module")
@@ -43,22 +50,22 @@ def world() -> Iterator[OtherOrigin]:
 def bundles(
     world: OtherOrigin, origins: Origins, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Bundle]]:
-    """The server with httpx, httpx2, requests and urllib3, and with aiohttp besides."""
+    """The server with httpx, httpx2, requests and urllib3; with aiohttp besides; and with urllib3 1.x."""
     folder, found = tmp_path_factory.mktemp("bundles"), {}
     with serve_folder(folder) as served:
-        for name, start in (("fetching", "with the server imported"), ("fetching-aiohttp", "of the SDK")):
-            project = make_project(tmp_path_factory.mktemp("projects") / name, world, aiohttp=name.endswith("aiohttp"))
+        for name, (required, start) in BUNDLES.items():
+            project = make_project(tmp_path_factory.mktemp("projects") / name, world, required)
             built = build(project, folder, allowed_origins=[origins.host])
             assert os.environ.get("MCPFRAME_SNAPSHOT") == "0" or start in built.manifest["start"]
             found[name] = Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
         yield found
 
 
-def make_project(folder: Path, world: OtherOrigin, *, aiohttp: bool) -> Path:
+def make_project(folder: Path, world: OtherOrigin, required: str) -> Path:
     """Copy the server to a folder, with a policy that allows connections to the other origin."""
     shutil.copytree(SERVERS / "fetching", folder)
     file = folder / "pyproject.toml"
-    text = file.read_text().replace('"urllib3"', '"urllib3", "aiohttp"') if aiohttp else file.read_text()
+    text = file.read_text().replace('"urllib3"', required)
     name = text.replace('name = "fetching"', f'name = "{folder.name}"')
     file.write_text(f'{name}csp = {{ connect_src = ["{world.origin}"] }}\n')
     return folder
@@ -79,13 +86,14 @@ class Caller:
         return result
 
 
-@pytest.fixture(params=ERRORS)
+@pytest.fixture(params=[*ERRORS, *EARLIER])
 async def caller(request: pytest.FixtureRequest, host_page: Page, bundles: dict[str, Bundle]) -> AsyncIterator[Caller]:
-    bundle = bundles["fetching-aiohttp" if request.param == "aiohttp" else "fetching"]
+    version = "-urllib3-1" if request.param in EARLIER else ""
+    bundle = bundles["fetching-aiohttp" if request.param == "aiohttp" else f"fetching{version}"]
     async with AsyncExitStack() as stack:
         client = PythonClient(host_page, "modern", stack)
         await client.open(bundle.url)
-        yield Caller(client, request.param, bundle.origin)
+        yield Caller(client, request.param.partition(" ")[0], bundle.origin)
 
 
 async def test_a_library(caller: Caller, world: OtherOrigin, troubles: Troubles) -> None:

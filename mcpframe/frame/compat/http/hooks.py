@@ -14,7 +14,13 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from mcpframe.frame.compat.http import aiohttp_connector, http_client, httpx_transports, urllib3_connections
+from mcpframe.frame.compat.http import (
+    aiohttp_connector,
+    http_client,
+    httpx_transports,
+    urllib3_connections,
+    urllib3_earlier,
+)
 from mcpframe.frame.compat.http.exchange import Network
 
 Fit = Callable[[ModuleType, Network], None]
@@ -24,6 +30,8 @@ FITS: Mapping[str, Fit] = {
     "httpx2._transports.default": httpx_transports.fit,
     "httpx2_jsfetch": httpx_transports.fit,
     "urllib3.contrib.emscripten.connection": urllib3_connections.fit,
+    "urllib3.connection": urllib3_earlier.fit,
+    "urllib3.response": urllib3_earlier.fit_responses,
     "requests.adapters": urllib3_connections.fit_requests,
     "http.client": http_client.fit,
     "urllib.request": http_client.fit_urllib,

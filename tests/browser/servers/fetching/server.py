@@ -50,6 +50,10 @@ def _requests(method: str, url: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _urllib3(method: str, url: str, options: dict[str, Any]) -> dict[str, Any]:
+    if "json" in options and urllib3.__version__.startswith("1."):
+        options = {**options, "body": json.dumps(options["json"])}
+        options["headers"] = {**options.get("headers", {}), "Content-Type": "application/json"}
+        del options["json"]
     answer = _pool.request(method, url, **options)
     return {"status": answer.status, "url": answer.geturl(), "body": answer.data, "headers": answer.headers}
 

@@ -1,0 +1,89 @@
+"""The connections of urllib3 1.x, and so of requests with it, over fetch.
+
+They are connections of `http.client` that make their sockets themselves: here `http_client` does, and failures and the
+final address are those of urllib3.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from mcpframe.frame.compat.http.exchange import Network
+from mcpframe.frame.compat.http.http_client import AnswerFile
+
+
+class PartsOfAnswer:
+    """The file of an answer whose parts are read as they come, as those of urllib3 2.x are.
+
+    Args:
+        file: The file, which waits for as much as is asked for.
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return at most this many bytes, or all."""
+        part: bytes = self._file.read1(size) if size is not None and size > 0 else self._file.read(size)
+        return part
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+def fit(module: ModuleType, network: Network) -> None:
+    """Let the connections of urllib3 1.x send; those of 2.x are left as they are.
+
+    Args:
+        module: `urllib3.connection`.
+        network: Not used: `http.client` sends.
+    """
+    connection: Any = getattr(module, "HTTPConnection")  # noqa: B009
+    if not hasattr(connection, "_prepare_conn"):
+        return
+    client: Any = import_module("http.client")
+    errors: Any = import_module("urllib3.exceptions")
+    original = connection.getresponse
+
+    def getresponse(self: Any) -> Any:
+        try:
+            response = original(self)
+        except TimeoutError:
+            raise
+        except OSError as failure:
+            raise errors.NewConnectionError(self, str(failure)) from None
+        if response.fp is not None:
+            response.fp = PartsOfAnswer(response.fp)
+        return response
+
+    def connect(self: Any) -> None:
+        self.is_verified = True  # by the browser
+        client.HTTPSConnection.connect(self)
+
+    connection.connect = client.HTTPConnection.connect
+    connection.getresponse = getresponse
+    getattr(module, "HTTPSConnection").connect = connect  # noqa: B009
+
+
+def fit_responses(module: ModuleType, network: Network) -> None:
+    """Let the responses of urllib3 1.x have their final address.
+
+    Args:
+        module: `urllib3.response`.
+        network: Not used.
+    """
+    response: Any = getattr(module, "HTTPResponse")  # noqa: B009
+    if not hasattr(response, "from_httplib"):
+        return
+    original = response.from_httplib.__func__
+
+    def from_httplib(cls: Any, /, answer: Any, **options: Any) -> Any:
+        file = getattr(answer.fp, "raw", None)  # before it is read to its end, which closes it
+        made = original(cls, answer, **options)
+        if isinstance(file, AnswerFile):
+            made.url = made._request_url = file.url
+        return made
+
+    response.from_httplib = classmethod(from_httplib)
