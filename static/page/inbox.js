@@ -7,7 +7,7 @@ import { read, standIn } from "../app/stand-in.js";
 (() => {
   const host = parent === self ? opener : parent;
   if (!host) return; // opened by itself
-  const { phases, most, patience } = JSON.parse(document.getElementById("mcpframe-inbox").textContent);
+  const { phases, most, patience, hosts } = JSON.parse(document.getElementById("mcpframe-inbox").textContent);
   const isAsked = ({ fragment, query }) =>
     new RegExp(fragment).test(location.hash) && new RegExp(query).test(location.search);
   const { openings, failures } = phases.find(isAsked);
@@ -24,14 +24,16 @@ import { read, standIn } from "../app/stand-in.js";
   const post = (messages) => messages.forEach((message) => host.postMessage(message, "*"));
   post(openings);
 
-  /** Stands in for the view once its host has answered; the origin of the answer is pinned. */
+  const isHost = (origin) => hosts.includes(origin) || (hosts.includes("*") && origin !== "null");
+
+  /** Stands in for the view once a host of an allowed origin has answered, which is pinned. */
   const stand = () => {
     if (!globalThis.mcpframeInbox) return; // Python runs
     let origin = null;
     const reply = (message) => host.postMessage(message, origin === "null" ? "*" : origin);
     const { hear, stop } = standIn(document.body, "", reply, called.id);
     const take = (event) => {
-      if (event.source !== host || (origin !== null && event.origin !== origin)) return;
+      if (event.source !== host || (origin === null ? !isHost(event.origin) : event.origin !== origin)) return;
       const message = read(event);
       if (!message || (origin === null && !(message.id === called.id && message.result))) return;
       origin = event.origin;

@@ -5,8 +5,20 @@ import { createContext, runInContext } from "node:vm";
 const [, , path, data] = process.argv;
 const script = await readFile(path, "utf-8");
 
+/** An element, as far as the stand-in for a view needs one. */
+const element = () => ({
+  dataset: {},
+  style: { setProperty() {} },
+  appendChild: (child) => child,
+  setAttribute() {},
+  getBoundingClientRect: () => ({ height: 7 }),
+});
+class ResizeObserver {
+  observe() {}
+}
+
 /** A page at an address, framed or opened as a popup, or by itself. */
-function opened({ hash = "", search = "", framed = false, popup = false }) {
+function opened({ hash = "", search = "", framed = false, popup = false, body = undefined }) {
   const posted = [];
   const listeners = new Set();
   const timers = new Map();
@@ -14,7 +26,14 @@ function opened({ hash = "", search = "", framed = false, popup = false }) {
   const page = {
     location: { hash, search },
     opener: popup ? host : null,
-    document: { getElementById: (id) => (id === "mcpframe-inbox" ? { textContent: data } : null) },
+    document: {
+      body,
+      documentElement: element(),
+      createElement: element,
+      getElementById: (id) => (id === "mcpframe-inbox" ? { textContent: data } : null),
+    },
+    ResizeObserver,
+    innerWidth: 300,
     addEventListener: (kind, listener) => kind === "message" && listeners.add(listener),
     removeEventListener: (kind, listener) => listeners.delete(listener),
     setTimeout: (run, after) => timers.set(run, after) && run,
@@ -25,7 +44,7 @@ function opened({ hash = "", search = "", framed = false, popup = false }) {
   page.parent = framed ? host : page.self;
   runInContext(script, page);
   const hear = (event) => listeners.forEach((listener) => listener(event));
-  return { page, posted, listeners, timers, hear };
+  return { page, host, posted, listeners, timers, hear };
 }
 
 const said = {};
@@ -66,4 +85,16 @@ const failing = (hash) => {
   return { posted: page.posted.slice(openings), after };
 };
 said.failed = { setup: failing("#setup"), transport: failing("") };
+
+/** What a page that does not start posts to a host of this origin, which answers its call. */
+const answered = (origin) => {
+  const { page, host, posted, hear } = opened({ framed: true, body: element() });
+  const [call] = posted.find(([{ method }]) => method === "ui/initialize");
+  page.mcpframeInbox.fail();
+  posted.length = 0;
+  hear({ source: host, origin, data: { jsonrpc: "2.0", id: call.id, result: {} } });
+  return posted.map(([{ method }, target]) => [method, target]);
+};
+said.answered = {};
+for (const origin of ["https://chat.example", "https://other.example", "null"]) said.answered[origin] = answered(origin);
 console.log(JSON.stringify(said));

@@ -66,12 +66,16 @@ def test_a_dialect_without_allowed_origins_calls_nobody() -> None:
     assert openings(sep=()) == [each for each in FRAMED if each != TRANSPORT]
 
 
+def run(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what becomes of the windows of tests/support/inbox.mjs."""
+    script = checkout_dir() / "tests" / "support" / "inbox.mjs"
+    told: dict[str, Any] = json.loads(find_node().run(str(script), str(page_dir() / BUNDLED_INBOX), json.dumps(given)))
+    return told
+
+
 @pytest.fixture(scope="module")
 def said() -> dict[str, Any]:
-    script = checkout_dir() / "tests" / "support" / "inbox.mjs"
-    given = json.dumps(data(InspectedSetup(True, (CAMERA,))))
-    told: dict[str, Any] = json.loads(find_node().run(str(script), str(page_dir() / BUNDLED_INBOX), given))
-    return told
+    return run(data(InspectedSetup(True, (CAMERA,))))
 
 
 @pytest.mark.parametrize(
@@ -119,6 +123,21 @@ def test_a_setup_that_does_not_start_is_told_once(said: dict[str, Any]) -> None:
     completed, _ = hear(connection_in(sep.OUTER_SETUP, State.SETTING_UP), NEVER_STARTED)
     assert isinstance(completed, SetupCompleted)
     assert completed.result.error_code is SetupErrorCode.CONFIG_ERROR
+
+
+@pytest.mark.parametrize(
+    ("allowed", "answered"),
+    [
+        (("https://chat.example",), {"https://chat.example"}),
+        (("*",), {"https://chat.example", "https://other.example"}),
+        (("https://chat.example", "null"), {"https://chat.example", "null"}),
+    ],
+)
+def test_a_page_that_does_not_start_answers_allowed_hosts_only(allowed: tuple[str, ...], answered: set[str]) -> None:
+    posted = run(data(None, mcp_apps=allowed))["answered"]
+    for origin in ("https://chat.example", "https://other.example", "null"):
+        methods = ["ui/notifications/initialized", "ui/notifications/size-changed"] if origin in answered else []
+        assert posted[origin] == [[method, "*" if origin == "null" else origin] for method in methods]
 
 
 def test_the_openings_are_what_python_would_post() -> None:

@@ -18,6 +18,8 @@ from mcpframe.kit.bundle.inspect import Inspected, InspectedSetup
 from mcpframe.kit.project.config import McpframeConfig
 
 _ANYONE = parse_allowed_origins([ANY])  # openings do not depend on the allowed origins
+_APPS = "mcp_apps"
+"""The dialect whose hosts a page answers that does not start."""
 _MOST = 100
 """How many message events are kept until Python runs. Python calls a host again that was not answered."""
 
@@ -46,7 +48,8 @@ def inbox_data(
                 continue
             phases.append(_posted("", each.query, _openings(named), []))
     phases.append(_posted("", "", _openings(candidates), []))
-    return {"phases": phases, "most": _MOST, "patience": config.boot_timeout * 1000}
+    hosts = list(origins.of(_APPS) or ())
+    return {"phases": phases, "most": _MOST, "patience": config.boot_timeout * 1000, "hosts": hosts}
 
 
 def _posted(
