@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.web.host_page import bundle_module
 from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.npm_scripts import beside
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Origins
@@ -43,8 +43,7 @@ def bundle_script(source: Path, version: str, target: Path) -> None:
     """Bundle a module that imports the official SDK of MCP Apps in a version."""
     modules = install_locked(checkout_dir())
     if version != VERSIONS[0]:
-        # A copy beside its packages, as imports are resolved from the file's own folder.
-        source = Path(shutil.copy(source, install_locked(checkout_dir() / "tests" / "npm" / "ext-apps-1.7")))
+        source = beside("ext-apps-1.7", source)
     bundle_module(str(source), target, modules)
 
 

@@ -13,6 +13,7 @@ from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.web.host_page import bundle_module
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import PAGES
+from tests.browser.npm_scripts import beside
 
 Json = dict[str, Any]
 SCRIPT = "mcpb_page.js"
@@ -26,12 +27,8 @@ def bundle_peers(folder: Path, script: Path = PAGES / SCRIPT, packages: str = "m
         script: The script; by default that of `mcpb.html`.
         packages: The folder of `tests/npm` with its packages.
     """
-    own = install_locked(checkout_dir() / "tests" / "npm" / packages)
-    # A copy beside its packages, as imports are resolved from the file's own folder.
-    source = own / script.name
-    source.write_text(script.read_text("utf-8"), "utf-8")
     target = folder / script.name
-    bundle_module(str(source), target, install_locked(checkout_dir()))
+    bundle_module(str(beside(packages, script)), target, install_locked(checkout_dir()))
     return target.read_text("utf-8")
 
 

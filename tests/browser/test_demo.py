@@ -50,11 +50,11 @@ def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
             addresses = re.findall(r"http://\S+", "".join(lines))
             assert len(addresses) == 3, told.read_text()
             for address in addresses:
-                with urllib.request.urlopen(address, timeout=10) as answer:
+                with urllib.request.urlopen(address, timeout=60) as answer:
                     assert answer.status == 200
                     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
             running.send_signal(signal.SIGINT)
-            assert running.wait(30) == 0, told.read_text()
+            assert running.wait(90) == 0, told.read_text()
         finally:
             running.kill()
 
@@ -64,7 +64,7 @@ def test_a_port_in_use_is_one_line(option: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         command = [*COMMAND, "--once", option, str(port)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=180, check=False)
     assert done.returncode == 1
     assert re.fullmatch(rf"build\.py: Port {port} .*choose another port.*", done.stderr.strip().splitlines()[-1])
     assert "Traceback" not in done.stderr

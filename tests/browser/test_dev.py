@@ -38,7 +38,7 @@ def server(project: Path) -> Iterator[DevServer]:
         thread.start()
         yield server
         server.stop()
-        thread.join(20)
+        thread.join(BOOT_PATIENCE)
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.dev.inspector import serve_inspector
 from mcpframe.kit.dev.reload_channel import DevChannel
 from mcpframe.kit.dev.server import serve_dev
+from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Troubles, chromium
 from tests.browser.inspecting import BOOT, ServerPart
 
@@ -41,7 +42,7 @@ def developing(project: Path) -> Iterator[str]:
             yield inspecting.url_with(server.server_url)
         finally:
             server.stop()
-            thread.join(20)
+            thread.join(BOOT_PATIENCE)
 
 
 def copied(template: str, tmp_path: Path) -> Path:

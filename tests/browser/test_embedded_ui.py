@@ -300,7 +300,7 @@ async def test_the_text_of_a_bundle_at_an_opaque_origin(host: UiHostPage, origin
 
 async def test_an_answer_that_never_comes(host: UiHostPage, embedded: Bundle) -> None:
     await host.open(link(embedded), answers={"tool": ["never", None]})
-    await host.set_timeout(0.2)
+    await host.set_timeout(2)  # time enough for the host to say that it has received the call
     answer = await host.ask("call_tool", name="slow")
     assert (answer["error"], answer["received"]) == ("HostTimeout", 1)
     assert "may not handle" not in answer["message"]

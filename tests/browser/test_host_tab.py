@@ -109,7 +109,7 @@ async def test_a_setups_form_is_filled(context: BrowserContext, tmp_path: Path) 
 
 async def test_a_field_that_is_not_there_is_named(context: BrowserContext) -> None:
     page = await context.new_page()
-    page.set_default_timeout(300)
     await page.set_content(FORM)
+    page.set_default_timeout(300)
     with pytest.raises(Error, match="Surname"):
         await answer_setup(page.main_frame, {"Surname": "Lovelace"})

@@ -4,12 +4,12 @@ resources, and `pages/app_renderer.html` with that of 7.1.1, for views of MCP Ap
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.web.host_page import bundle_module
+from tests.browser.npm_scripts import beside
 
 
 def bundle_ui_client(folder: Path, script: str = "ui_host_page.js", peer: str = "mcp-ui-6.1") -> None:
@@ -20,7 +20,5 @@ def bundle_ui_client(folder: Path, script: str = "ui_host_page.js", peer: str = 
         script: its name in `pages`.
         peer: the folder in tests/npm with its packages.
     """
-    # A copy beside its packages, as imports are resolved from the file's own folder.
-    own = install_locked(checkout_dir() / "tests" / "npm" / peer)
-    source = shutil.copy(Path(__file__).parent / "pages" / script, own)
+    source = beside(peer, Path(__file__).parent / "pages" / script)
     bundle_module(str(source), folder / script, install_locked(checkout_dir()))
