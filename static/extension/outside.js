@@ -14,9 +14,14 @@ async function pipe(outside, name, from) {
   const early = [];
   let inside = null;
   let ended = false;
+  const end = () => {
+    ended = true;
+    if (outside === program) program = null;
+    outside.disconnect(); // which this end is not told of
+  };
   outside.onMessage.addListener((message) => {
     if (inside) inside.postMessage(message);
-    else if (early.push(message) > MOST_EARLY) outside.disconnect();
+    else if (early.push(message) > MOST_EARLY) end();
   });
   outside.onDisconnect.addListener(() => {
     ended = true;
@@ -32,14 +37,13 @@ async function pipe(outside, name, from) {
     if (ended) return;
     inside = chrome.runtime.connect({ name: "mcpframe-outside" });
   } catch {
-    outside.disconnect();
+    end();
     return;
   }
   inside.onDisconnect.addListener(() => {
     void chrome.runtime.lastError; // else Chromium logs it
     inside = null;
-    if (outside === program) program = null;
-    outside.disconnect();
+    end();
   });
   inside.onMessage.addListener((message) => {
     try {

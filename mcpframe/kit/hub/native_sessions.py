@@ -91,7 +91,8 @@ class NativeSessions:
 
     def take(self, frame: Mapping[str, Any]) -> None:
         """Take a frame of the extension. Nothing in it raises anything here."""
-        session = self._sessions.get(frame.get("session", ""))
+        id_ = frame.get("session")
+        session = self._sessions.get(id_) if isinstance(id_, str) else None
         if session is None:
             return
         if "end" in frame:

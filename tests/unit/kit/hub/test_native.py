@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,7 @@ from mcpframe.frame.hub.native import TO_EXTENSION, Joiner, frames_of
 from mcpframe.kit.cli.main import app
 from mcpframe.kit.hub.extension_id import EXTENSION_ID
 from mcpframe.kit.hub.native_frames import MOST_IN, MOST_OUT, NativeFrames, pack
+from mcpframe.kit.hub.native_sessions import NativeSessions
 
 
 @given(st.text(), st.integers(1, 9), st.integers(1, 9))
@@ -52,6 +54,16 @@ def test_what_a_browser_never_sends_is_an_error(data: bytes, error: type[Message
     assert list(frames.feed(struct.pack("=I", 2) + b"[]")) == []
     with pytest.raises(error):
         list(frames.feed(data))
+
+
+def test_frames_of_nobodys_sessions_are_ignored() -> None:
+    written: list[Any] = []
+    sessions = NativeSessions(written.append)
+    for session in ([], {}, 5, None, True, "", "7"):
+        sessions.take({"session": session, "text": "{}"})
+        sessions.take({"session": session, "end": ""})
+    sessions.take({})
+    assert not written
 
 
 @pytest.fixture
