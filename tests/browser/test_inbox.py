@@ -239,6 +239,7 @@ async def test_an_outer_frame_is_not_confused_by_a_reload_before_python_runs(
     await outer.watch()
     await outer.connect(everything.url, deadlines={"handshake": BOOT_PATIENCE})
     frame = await outer.inner()
+    await frame.wait_for_url(lambda url: url.startswith("http"), wait_until="commit")  # its loader is held
     await frame.wait_for_function("() => globalThis.replies === 1", polling=POLL)
     await frame.evaluate("() => { replies = NaN; setTimeout(() => location.reload()); }")
     await frame.wait_for_function("() => globalThis.replies === 1", polling=POLL)

@@ -33,11 +33,13 @@ from tests.browser.test_contract_bundle import ACCEPTED, INITIALIZE, REPLY, bare
 from tests.contract.damaged import *  # noqa: F403  the tests for every window
 from tests.contract.damaged import LIMITS, Record
 from tests.contract.outer import PATIENCE, Outer
-from tests.contract.playing import say
+from tests.contract.playing import POLL, say
 from tests.support.damage import damaged, example
 
 __all__ = ["bare"]  # the fixture
 
+TIME_TO_LOAD = 8.0
+"""For a framed page that opens no session, in seconds: it has to have posted before this is over."""
 
 UNSPEAKABLE = {
     "a JSON text": "JSON.stringify({ type: 'MCP_MESSAGE', payload: { jsonrpc: '2.0', method: 'notifications/x' } })",
@@ -93,7 +95,7 @@ async def test_a_redirect_elsewhere_before_the_session_is_told_nothing(
     context: BrowserContext, outer: Outer, origins: Origins
 ) -> None:
     await context.route("**/moved.html", redirecting(f"{origins.stranger}/page.html?inner"))
-    await outer.connect(f"{origins.bundle}/moved.html", deadlines={"handshake": 3})
+    await outer.connect(f"{origins.bundle}/moved.html", deadlines={"handshake": TIME_TO_LOAD})
     refused = await outer.next("refused")
     assert refused["error"] == "UnexpectedOrigin"
     assert origins.stranger in refused["message"]
@@ -108,7 +110,7 @@ async def test_a_redirect_elsewhere_before_the_setup_is_told_nothing(
     context: BrowserContext, outer: Outer, origins: Origins
 ) -> None:
     await context.route("**/moved.html", redirecting(f"{origins.stranger}/page.html?inner"))
-    await outer.set_up(f"{origins.bundle}/moved.html", deadlines={"handshake": 3})
+    await outer.set_up(f"{origins.bundle}/moved.html", deadlines={"handshake": TIME_TO_LOAD})
     assert (await outer.next("refused"))["error"] == "UnexpectedOrigin"
     iframe = await outer.page.wait_for_selector("iframe", state="attached")
     frame = await iframe.content_frame()
@@ -315,11 +317,15 @@ async def test_the_parent_of_the_parent_is_not_heard_by_a_bundle(
     await page.goto(f"{getattr(origins, origin)}/page.html?top")
     middle = await framed(page, f"{origins.host}/page.html?middle")
     await middle.evaluate("url => embed(url)", bare.url)
-    await middle.wait_for_function("() => heard.length", timeout=BOOT_PATIENCE * 1000)
+    await middle.wait_for_function("() => heard.length", timeout=BOOT_PATIENCE * 1000, polling=POLL)
     texts = [json.dumps(message) for message in ({**REPLY, "sessionId": "the top's"}, mcp(INITIALIZE))]
     await page.evaluate("texts => texts.forEach((text) => say(text, frames[0].frames[0]))", texts)
     await middle.evaluate("text => say(text, frames[0])", json.dumps(REPLY))
-    await middle.wait_for_function("() => heard.some(({ data }) => data.type === 'MCP_TRANSPORT_ACCEPTED')")
+    await middle.wait_for_function(
+        "() => heard.some(({ data }) => data.type === 'MCP_TRANSPORT_ACCEPTED')",
+        timeout=BOOT_PATIENCE * 1000,
+        polling=POLL,
+    )
     accepted = [m["data"] for m in await middle.evaluate("heard") if m["data"].get("type") == "MCP_TRANSPORT_ACCEPTED"]
     assert accepted == [ACCEPTED]
     assert await page.evaluate("heard") == []

@@ -33,6 +33,7 @@ from tests.browser.by_hand import framed
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.test_matrix import UNSPEAKABLE
 from tests.contract.damaged import Record
+from tests.contract.playing import POLL
 from tests.support.damage import nested
 
 Json = dict[str, Any]
@@ -83,7 +84,7 @@ async def inside(shown: Shown) -> None:
             await shown.page.evaluate("() => new Promise((done) => requestAnimationFrame(done))")
         view = shown.frames[1]
         await view.wait_for_url("about:srcdoc")  # a wait that began in the empty document before it could be lost
-        await view.wait_for_function("() => typeof ask === 'function'")
+        await view.wait_for_function("() => typeof ask === 'function'", polling=POLL)
 
 
 async def opens(shown: Shown) -> None:
@@ -545,7 +546,7 @@ async def test_a_malicious_proxy_can_do_no_more_than_a_view(
 
         with anyio.fail_after(30):
             await proxy.wait_for_url(evil)
-            await proxy.wait_for_function("() => typeof ask === 'function'")
+            await proxy.wait_for_function("() => typeof ask === 'function'", polling=POLL)
             await proxy.evaluate("() => hears(({ method }) => method === 'ui/notifications/sandbox-resource-ready')")
             await say(INITIALIZE)
             await proxy.evaluate("() => hears(({ id }) => id === 'hello')")

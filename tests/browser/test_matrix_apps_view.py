@@ -32,6 +32,7 @@ from tests.browser.by_hand import framed
 from tests.browser.conftest import Bundle, Origins, Troubles, new_profile, watched
 from tests.browser.test_matrix import UNSPEAKABLE
 from tests.contract.damaged import Record
+from tests.contract.playing import POLL
 from tests.support.damage import nested
 
 Json = dict[str, Any]
@@ -174,7 +175,7 @@ async def works(hand: Hand) -> None:
 
 async def running(hand: Hand) -> None:
     """Wait until Python runs in the view: the answer does not come from the inbox then."""
-    await hand.page.frames[1].wait_for_function("() => !globalThis.mcpframeInbox")
+    await hand.page.frames[1].wait_for_function("() => !globalThis.mcpframeInbox", polling=POLL)
 
 
 async def sent(hand: Hand) -> list[str]:
@@ -220,7 +221,7 @@ async def test_a_host_that_does_not_speak_ours_is_left_in_peace(
     troubles.expect("")
     await hand.post(answer)
     frame = hand.page.frames[1]
-    await frame.wait_for_function("said => document.body.innerText.includes(said)", arg=said)
+    await frame.wait_for_function("said => document.body.innerText.includes(said)", arg=said, polling=POLL)
     await hand.post(GOOD, *FORGED)
     await frame.evaluate("() => new Promise((done) => setTimeout(done))")
     assert set(await sent(hand)) == {"ui/initialize"}
@@ -290,7 +291,7 @@ async def test_the_page_around_the_host_is_not_heard(
     await top.evaluate("url => embed(url)", f"{origins.host}/apps_by_hand.html")
     (middle,) = top.main_frame.child_frames
     await middle.wait_for_url(f"{origins.host}/apps_by_hand.html")
-    await middle.wait_for_function("() => typeof hand === 'object'")
+    await middle.wait_for_function("() => typeof hand === 'object'", polling=POLL)
     await middle.evaluate("url => embed(url)", bare.url)
     await middle.evaluate("() => hand.hears(({ method }) => method === 'ui/initialize')")
     await top.evaluate("texts => texts.forEach((text) => say(text, frames[0].frames[0]))", _texts(FORGED))

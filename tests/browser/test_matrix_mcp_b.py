@@ -222,7 +222,9 @@ async def test_a_page_server_in_bad_company(
         )
         stranger = newest_frame(page)
         await stranger.wait_for_url(url)
-        await stranger.wait_for_function("() => document.readyState === 'complete' && self.origin !== undefined")
+        await stranger.wait_for_function(
+            "() => document.readyState === 'complete' && self.origin !== undefined", polling=POLL
+        )
         await stranger.evaluate(posting(lies * 1000, "parent"))
     before = await page.evaluate("heard.length")
     assert await page.evaluate("calls('second')") == "5"

@@ -21,6 +21,7 @@ from tests.browser.conftest import Bundle, Origins, Troubles
 from tests.browser.test_embedded_ui import embedded
 from tests.browser.test_matrix import UNCLONEABLE, UNSPEAKABLE
 from tests.contract.damaged import Record
+from tests.contract.playing import POLL
 
 __all__ = ["embedded"]
 Json = dict[str, Any]
@@ -63,7 +64,8 @@ async def test_a_bundle_in_bad_company(
     async with page.expect_popup() as opening:
         await page.evaluate("url => void open(url)", f"{origins.host}/page.html")
     popup = await opening.value
-    await popup.wait_for_function("() => typeof say === 'function'")
+    await popup.wait_for_url("**/page.html")
+    await popup.wait_for_function("() => typeof say === 'function'", polling=POLL)
 
     async def lie(*more: Json) -> None:
         texts = [json.dumps(message) for message in (*FORGED, *more)]

@@ -28,6 +28,7 @@ from tests.browser.by_hand import framed
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.test_matrix import UNCLONEABLE, UNSPEAKABLE
 from tests.contract.damaged import Record
+from tests.contract.playing import POLL
 from tests.support.ui import MESSAGES
 
 Json = dict[str, Any]
@@ -64,7 +65,7 @@ class Host:
                 assert self.place.window is not None
                 self.frame = await self.place.window.frame()
                 await self.frame.wait_for_url(lambda url: url not in ("", "about:blank"))
-                await self.frame.wait_for_function("() => typeof say === 'function'")
+                await self.frame.wait_for_function("() => typeof say === 'function'", polling=POLL)
                 await self.frame.evaluate(f"() => {{ {ASK} }}")
                 yield self
 

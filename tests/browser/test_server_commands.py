@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -16,9 +17,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from playwright.async_api import BrowserContext
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpframe.kit.base.data import templates_dir
+from mcpframe.kit.browser.setup_form import page_started
 from mcpframe.kit.bundle import build
 from mcpframe.kit.cli import server_session, server_setup
 from mcpframe.kit.cli.main import main
@@ -182,27 +185,48 @@ def test_a_setup_is_run_first(run: Run, authored: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entered", "said"),
+    ("entered", "said", "patience"),
     [
-        (
-            ["--setup"],
-            r"waits for a person and has 'Name', 'File', 'Save', 'Cancel', .*: enter what it",
-        ),
-        (["--enter", "Nmae=Ada"], r"field 'Nmae' cannot be used .*and has 'Name', .*: write --enter"),
-        (["--enter", "Deny"], r"The setup ended with AUTH_FAILED \(Wrong password\): enter something else"),
-        (["--enter", "File=@nothing.txt"], r"nothing\.txt is not a file: write --enter File=@FILE"),
-        (["--enter", "=Ada"], r"'=Ada' names no field and no button"),
+        (["--setup"], r"waits for a person and has 'Name', 'File', 'Save', 'Cancel', .*: enter what it", 3.0),
+        (["--enter", "Nmae=Ada"], r"field 'Nmae' cannot be used .*and has 'Name', .*: write --enter", 3.0),
+        (["--enter", "Deny"], r"The setup ended with AUTH_FAILED \(Wrong password\): enter something else", None),
+        (["--enter", "File=@nothing.txt"], r"nothing\.txt is not a file: write --enter File=@FILE", None),
+        (["--enter", "=Ada"], r"'=Ada' names no field and no button", None),
     ],
 )
 def test_a_setup_that_does_not_succeed(
-    run: Run, authored: str, monkeypatch: pytest.MonkeyPatch, entered: list[str], said: str
+    run: Run, authored: str, monkeypatch: pytest.MonkeyPatch, entered: list[str], said: str, patience: float | None
 ) -> None:
-    monkeypatch.setattr(server_setup, "PATIENCE", 1.0)
-    monkeypatch.setattr(server_session, "PATIENCE", 1.0)
+    if patience:  # which is waited for in vain
+        monkeypatch.setattr(server_setup, "PATIENCE", patience)
+        monkeypatch.setattr(server_session, "PATIENCE", patience)
     code, out, err = run("list", authored, *entered)
     assert (code, out) == (1, "")
     assert re.search(said, err)
     assert len(err.splitlines()) == 1
+
+
+async def test_a_page_that_is_not_parsed_yet_has_not_started(context: BrowserContext) -> None:
+    page = await context.new_page()
+    await page.evaluate("""() => {
+        globalThis.looks = 0;
+        const find = document.getElementById.bind(document);
+        document.getElementById = (id) => { looks += 1; return find(id); };
+        document.open();
+        document.write("<!doctype html><title>A page</title>");
+    }""")
+    starting = asyncio.ensure_future(page_started(page.main_frame, BOOT_PATIENCE))
+    await page.wait_for_function("() => looks > 2")
+    assert not starting.done()
+    await page.evaluate("""() => {
+        document.write("<div id='mcpframe-page' data-state='booting'></div>");
+        document.close();
+        looks = 0;
+    }""")
+    await page.wait_for_function("() => looks > 2")
+    assert not starting.done()
+    await page.evaluate("() => { document.querySelector('#mcpframe-page').dataset.state = 'ready'; }")
+    await starting
 
 
 HANGS = """

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 
+import anyio
 import pytest
 from playwright.async_api import BrowserContext, FrameLocator, Locator, Page, expect
 
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Troubles
+from tests.browser.outers import PATIENCE
 from tests.browser.pairs import build_conversation
 
 BOOT = BOOT_PATIENCE * 1000
@@ -66,6 +68,14 @@ async def ask_for(page: Page, place: str) -> tuple[Locator, FrameLocator]:
     return call, view
 
 
+async def is_as_high(frame: Locator, inner: Locator) -> bool:
+    """Whether a frame is as high as what is in it, or a little higher."""
+    outer_box, inner_box = await frame.bounding_box(), await inner.bounding_box()
+    assert outer_box
+    assert inner_box
+    return inner_box["height"] <= outer_box["height"] < inner_box["height"] + 60
+
+
 async def test_a_call_with_its_view(page: Page, context: BrowserContext, troubles: Troubles) -> None:
     call, view = await ask_for(page, "Wien")
     await expect(page.locator(".message.tool")).to_contain_text("Wien. Invented")
@@ -100,12 +110,10 @@ async def test_a_call_with_its_view(page: Page, context: BrowserContext, trouble
     await view.get_by_role("button", name="Refresh").click()
     await expect(view.get_by_role("status")).to_contain_text("Run 2")
 
-    # The frame is as high as the view.
-    frame = await call.locator("iframe").bounding_box()
-    inner = await view.locator(".forecast").bounding_box()
-    assert frame
-    assert inner
-    assert inner["height"] <= frame["height"] < inner["height"] + 60
+    # The frame is as high as the view, as soon as it is told how high that is.
+    with anyio.fail_after(PATIENCE):
+        while not await is_as_high(call.locator("iframe"), view.locator(".forecast")):
+            await page.evaluate("new Promise(requestAnimationFrame)")
 
     await view.get_by_role("button", name="Full screen").click()
     await expect(call).to_have_class("call fullscreen")

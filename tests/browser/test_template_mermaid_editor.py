@@ -87,7 +87,7 @@ async def test_mistakes(host: Host) -> None:
         assert no_picture["isError"]
         await server.frame.fill("#code", FLOW)
         await drawn(server.frame, "Draft")
-        assert await server.frame.is_hidden("#mistake")
+        await server.frame.wait_for_selector("#mistake", state="hidden")
 
 
 async def test_exports(host: Host) -> None:

@@ -14,6 +14,7 @@ from playwright.async_api import Browser, BrowserContext, Frame, Page
 
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
+from tests.browser.by_hand import newest_frame
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
 from tests.browser.mcpb import Peer, bring, bundle_peers
@@ -163,7 +164,8 @@ async def test_a_frame_whose_policy_allows_tools(documents: BrowserContext, orig
         document.body.append(frame);
     })"""
     await page.evaluate(script, f"{origins.stranger}/page.html")
-    [stranger] = [frame for frame in page.frames if frame.url.startswith(origins.stranger)]
+    stranger = newest_frame(page)
+    await stranger.wait_for_url(f"{origins.stranger}/page.html")
     assert await stranger.evaluate("origin => names({ fromOrigins: [origin] })", offered.origin) == []
     # What is announced to the host is a change for the document, too.
     await ask(page, 3, "tools/call", name="grow", arguments={})

@@ -12,12 +12,15 @@ from playwright.async_api import Browser, BrowserContext, Page
 
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
+from tests.browser.by_hand import newest_frame
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
 from tests.browser.webmcp import polyfill_text, profile, webmcp_chromium
 
 TOOLS = """
     globalThis.aborted = [];
+    let begun;
+    globalThis.hanging = new Promise((resolve) => { begun = resolve; });
     globalThis.register = (name, execute, options) =>
         document.modelContext.registerTool(
             { name, title: `T ${name}`, description: "D", inputSchema: { type: "object" }, execute }, options);
@@ -31,6 +34,7 @@ TOOLS = """
         await register("nothing", () => undefined);
         await register("throws", () => { throw new Error("a secret"); });
         await register("hang", (input, options) => new Promise(() => {
+            begun();
             options?.signal?.addEventListener("abort", () => aborted.push("hang"));
         }));
     })();
@@ -108,7 +112,8 @@ async def test_the_tools_of_a_document_and_of_its_frames(
             document.body.append(frame);
         }})"""
         await page.evaluate(script)
-        [frame] = [frame for frame in page.frames if frame.url.startswith(origins.stranger)]
+        frame = newest_frame(page)
+        await frame.wait_for_url(f"{origins.stranger}/page.html")
         await frame.evaluate("ready")
         assert sorted(tool["name"] for tool in await ask(page, "tools")) == sorted([*NAMES, "late"])  # none is exposed
         exposed = f"register('mcp', () => location.origin, {{ exposedTo: ['{agent.origin}'] }})"

@@ -21,9 +21,10 @@ _CHECKED = ("checkbox", "radio")
 _SELECTOR_STARTS = ("#", ".", "[", "css=", "xpath=", "text=", "role=", "id=", "data-testid=")
 
 
+# A bundle's page calls its host from its head, before the rest of it is parsed.
 _STARTED = """() => {
   const page = document.getElementById("mcpframe-page");
-  return !["loading", "booting"].includes(page?.dataset.state);
+  return document.readyState !== "loading" && !["loading", "booting"].includes(page?.dataset.state);
 }"""
 
 
