@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -77,8 +78,16 @@ class Firefox:
         for selector in frames:
             found = self._evaluate(context, f"document.querySelector({json.dumps(selector)}).contentWindow")
             context = found["value"]["context"]
+            self._wait_for_page(context)
         answer = self._evaluate(context, f"(async () => JSON.stringify(await (async () => {{ {script} }})()))()")
         return json.loads(answer.get("value", "null"))
+
+    def _wait_for_page(self, context: str) -> None:
+        """Wait until a frame has left its empty document, with which a script in it would be lost."""
+        until = time.monotonic() + PATIENCE
+        while self._ask("browsingContext.getTree", root=context, maxDepth=0)["contexts"][0]["url"] == "about:blank":
+            assert time.monotonic() < until, "The frame stays empty."
+            time.sleep(0.02)
 
     def _evaluate(self, context: str, expression: str) -> dict[str, Any]:
         answer = self._ask("script.evaluate", target={"context": context}, awaitPromise=True, expression=expression)

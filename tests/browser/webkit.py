@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -69,11 +70,10 @@ class WebKit:
             script: the body.
             frames: the selectors of the frames that lead there, from the outermost on.
         """
-        self._ask("POST", f"{self._session}/frame", {"id": None})
-        for selector in frames:
-            query = {"using": "css selector", "value": selector}
-            frame = self._ask("POST", f"{self._session}/element", query)
-            self._ask("POST", f"{self._session}/frame", {"id": frame})
+        until = time.monotonic() + PATIENCE
+        while not self._enter(frames):  # a script in the empty document would be lost with it
+            assert time.monotonic() < until, "The frame stays empty."
+            time.sleep(0.02)
         text = f"""
             const done = arguments[arguments.length - 1];
             (async () => {{ {script} }})().then(
@@ -83,6 +83,21 @@ class WebKit:
         answer = json.loads(self._ask("POST", f"{self._session}/execute/async", {"script": text, "args": []}))
         assert "error" not in answer, answer
         return answer["result"]
+
+    def _enter(self, frames: Sequence[str]) -> bool:
+        """Go to the page, or to a frame of it; return whether that has left its empty document."""
+        self._ask("POST", f"{self._session}/frame", {"id": None})
+        if not frames:
+            return True
+        for selector in frames:
+            query = {"using": "css selector", "value": selector}
+            frame = self._ask("POST", f"{self._session}/element", query)
+            self._ask("POST", f"{self._session}/frame", {"id": frame})
+        try:
+            address = self._ask("POST", f"{self._session}/execute/sync", {"script": "return location.href", "args": []})
+        except urllib.error.HTTPError:  # it has left right now
+            return False
+        return address not in ("", "about:blank")
 
     def close(self) -> None:
         """Quit."""
