@@ -1,6 +1,6 @@
 """What the pages of an origin have stored, read as the browser's developer tools would."""
 
-STORED = """async () => {
+_READ = """async () => {
     const opening = indexedDB.open("mcpframe", 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore("values");
     const settled = (request) => new Promise((resolve, reject) => {
@@ -9,9 +9,12 @@ STORED = """async () => {
     });
     const database = await settled(opening);
     try {
-        return await settled(database.transaction("values").objectStore("values").getAllKeys());
+        return await settled(database.transaction("values").objectStore("values").METHOD());
     } finally {
         database.close();
     }
 }"""
+STORED = _READ.replace("METHOD", "getAllKeys")
 """A function for a page or a frame: the session id and the key of every value."""
+STORED_VALUES = _READ.replace("METHOD", "getAll")
+"""A function for a page or a frame: every value."""

@@ -29,7 +29,7 @@ from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles, new_context
 from tests.browser.outers import PATIENCE
 from tests.browser.stored import STORED
-from tests.contract.playing import POLL
+from tests.contract.playing import until_true
 from tests.support.server_kinds import FRAME_SERVER, of_kind
 
 OPTIONS = Options(handshake_timeout=BOOT_PATIENCE)
@@ -353,11 +353,9 @@ async def test_a_page_that_hangs_or_goes_while_it_changes_values_holds_up_no_oth
             lock,
         )
         tasks.start_soon(lambda: other.call("store", key="kept", size=3))
-        await other.frame.wait_for_function(
-            "async (lock) => (await navigator.locks.query()).pending.some(({ name }) => name === lock)",
-            arg=lock,
-            polling=POLL,
-        )
+        with anyio.fail_after(PATIENCE):
+            pending = "async (lock) => (await navigator.locks.query()).pending.some(({ name }) => name === lock)"
+            await until_true(other.frame, pending, lock)
         await closing.close()
         while await other.call("stored", key="kept") != {"value": "xxx"}:
             pass

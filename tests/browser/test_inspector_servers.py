@@ -5,13 +5,16 @@ import re
 from pathlib import Path
 from urllib.parse import urlencode
 
+import anyio
 import pytest
 from playwright.async_api import BrowserContext, expect
 
 from mcpframe.kit.dev.inspector import Inspecting
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.inspecting import BOOT, InspectorPage
-from tests.browser.stored import STORED
+from tests.browser.outers import PATIENCE
+from tests.browser.stored import STORED, STORED_VALUES
+from tests.contract.playing import until_true
 
 
 async def test_a_server_is_added_by_its_address(inspector: InspectorPage) -> None:
@@ -175,6 +178,8 @@ async def test_servers_are_remembered_with_their_sessions_until_they_are_removed
     assert await pi.session_id() == pi_session
     await pi.button("Disconnect").click()
     await expect(pi.state).to_have_text("Not connected")
+    with anyio.fail_after(PATIENCE):
+        await until_true(inspector.page, rf"async () => /connect\W+false/.test((await ({STORED_VALUES})()).join())")
 
     await inspector.page.reload()
     await inspector.ready()
@@ -189,7 +194,8 @@ async def test_servers_are_remembered_with_their_sessions_until_they_are_removed
     await inspector.button("Clear all").click()
     await expect(inspector.servers).to_have_count(0)
     await expect(inspector.page.locator("iframe")).to_have_count(0)
-    await inspector.page.wait_for_function(f"async () => (await ({STORED})()).every(([id]) => id !== 'page inspector')")
+    with anyio.fail_after(PATIENCE):
+        await until_true(inspector.page, f"async () => (await ({STORED})()).every(([id]) => id !== 'page inspector')")
     await inspector.page.reload()
     await inspector.ready()
     await expect(inspector.page.get_by_text("None yet.")).to_be_visible()

@@ -55,6 +55,19 @@ async def loaded(frame: Frame, url: str | Callable[[str], bool]) -> Frame:
     return frame
 
 
+async def until_true(frame: Frame | Page, condition: str, argument: Any = None) -> None:
+    """Wait until an async function in a page returns something true.
+
+    To `wait_for_function` the promise itself would be true.
+    """
+    await frame.evaluate(
+        f"""async (argument) => {{
+            while (!(await ({condition})(argument))) await new Promise((done) => setTimeout(done, {POLL}));
+        }}""",
+        argument,
+    )
+
+
 async def say(frame: Frame, message: Any) -> None:
     """Let a page post to its parent window."""
     if isinstance(frame, Played):
