@@ -40,7 +40,7 @@ SHIPPED = (
 NOT_SHIPPED = "mcpframe/frame/compat/fastmcp_package.py"
 """A page that has it takes itself for one with the package fastmcp."""
 collect_ignore = ["inside"]
-PATIENCE = 120
+PATIENCE = 300
 """Seconds one step in the page may take."""
 
 # Pyodide's own console handlers print one line each; the page of pytest-pyodide keeps them in `self.logs`.

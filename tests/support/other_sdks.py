@@ -47,6 +47,6 @@ def run_inside(name: str, suite: str) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert outcome.returncode == 0, outcome.stdout[-6000:] + outcome.stderr[-2000:]
