@@ -13,6 +13,7 @@ from mcpframe.frame.extension_hub.popup import POPUP_PORT, HubPopup, RecentLog, 
 from mcpframe.frame.extension_hub.runtime import ExtensionPort, Ports, Worker
 from mcpframe.frame.hub.clients import HubClients
 from mcpframe.frame.hub.consent import Consent
+from mcpframe.frame.hub.errors import TabLoadError
 from mcpframe.frame.hub.hub import Hub
 from mcpframe.frame.hub.interfaces import CallRequest, Clock, KeyValues
 from mcpframe.frame.hub.jobs import Jobs
@@ -185,7 +186,14 @@ class Control:
         self._jobs.start(self._worker.ask("badge", text="!" if wants else ""))
 
     def _start_program(self) -> None:
-        self._jobs.start(self._worker.ask("native"))
+        self._jobs.start(self._ask_for_program())
+
+    async def _ask_for_program(self) -> None:
+        try:
+            await self._worker.ask("native")
+        except TabLoadError as error:  # then no port comes whose end would have it started again
+            self._programs.failed(visible(str(error)))
+            self._programs.later()
 
     def _take_own(self, port: ExtensionPort) -> None:
         """Take a port of a document of this extension; a content script is as much as its page."""

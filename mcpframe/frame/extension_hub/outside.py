@@ -245,7 +245,7 @@ class Programs:
             if self._port is port:
                 self._port, self.state = None, {}
                 self._changed()
-                self._later()
+                self.later()
 
         self._port, port.on_message, port.on_close = port, received, closed
 
@@ -258,7 +258,8 @@ class Programs:
         self.error = error
         self._changed()
 
-    def _later(self) -> None:
+    def later(self) -> None:
+        """Start the program a while later, each time a longer one."""
         self._stop()
         self._stop = self._clock.call_later(self._pause, self.start)
         self._pause = min(2 * self._pause, _LONGEST)

@@ -10,6 +10,7 @@ import pytest
 
 from mcpframe.frame.extension_hub import popup as module
 from mcpframe.frame.extension_hub.outside import DECISION_SECONDS, KEEP_ALIVE_SECONDS
+from mcpframe.frame.extension_hub.runtime import WORKER_SECONDS
 from mcpframe.frame.hub.errors import CallDenied
 from mcpframe.frame.hub.native import begin_of, frames_of
 from tests.support.fake_extension import ID, FakeExtension, FarEnd
@@ -217,6 +218,16 @@ async def test_the_program_is_started_again_later_each_time() -> None:
             assert here.extension.programs == before
             await here.clock.pass_(1)
             assert here.extension.programs == before + 1
+        # Nor does a service worker that does not answer end it.
+        here.extension.connect("mcpframe-native", external=True).close()
+        here.extension.stops = True
+        await here.clock.pass_(40)
+        await here.clock.pass_(WORKER_SECONDS)
+        assert "did not answer" in (await popup.state())["native"]["error"]
+        here.extension.stops = False
+        before = here.extension.programs
+        await here.clock.pass_(80)
+        assert here.extension.programs == before + 1
         program = here.extension.connect("mcpframe-native", external=True)
         program.post({"state": {"serves": True, "http": None, "trouble": ""}})
         assert (await popup.state())["native"] == {"serves": True, "http": None, "trouble": "", "error": ""}
