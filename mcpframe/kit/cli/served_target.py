@@ -40,7 +40,7 @@ def addressed(target: str, *, port: int = 0, pages: bool = False, progress: Prog
     path = Path(target)
     if not target or not is_there(path):
         raise ConfigError(f"{target!r} is neither an address (https://…) nor a folder or file on this machine.")
-    with served_bundles(path, port=port, progress=progress) as urls:
+    with served_bundles(path, port=port, pages=pages, progress=progress) as urls:
         if len(urls) > 1:
             names = ", ".join(sorted(url.rstrip("/").rpartition("/")[2] for url in urls))
             raise ConfigError(f"{target} has more than one bundle: give the folder of one of {names}.")

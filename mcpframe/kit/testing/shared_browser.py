@@ -198,7 +198,7 @@ def build_for_tests(
     from mcpframe.kit.bundle import build
 
     if not pages and find_project(project).config.kind == "page":
-        raise ConfigError(f"{project} is a page, not a server: tests frame servers.")
+        raise ConfigError(f"{project} is a page, not a server: build it, and open it with mcpframe serve.")
     name = hashlib.sha256(f"{project.resolve()}\n{snapshot}".encode()).hexdigest()[:16]
     folder = cache_dir() / "testing" / name
     return build(project, folder, snapshot=snapshot, progress=progress), folder

@@ -106,7 +106,9 @@ async def _tools(url: str, origin: str, patience: float) -> list[dict[str, Any]]
 
 
 @contextmanager
-def served_bundles(path: Path, *, port: int = 0, progress: Progress = silent) -> Iterator[list[str]]:
+def served_bundles(
+    path: Path, *, port: int = 0, pages: bool = True, progress: Progress = silent
+) -> Iterator[list[str]]:
     """Serve the bundles at a path during the block, and return their addresses.
 
     Each bundle is served alone, on its own origin: it is foreign code that runs in a browser on this machine, and must
@@ -115,10 +117,11 @@ def served_bundles(path: Path, *, port: int = 0, progress: Progress = silent) ->
     Args:
         path: A bundle's folder, a folder with bundles, or a project, which is built into the cache.
         port: The port of the first one, and of the others after it, where these are free; 0 for any.
+        pages: Whether a project may be a page that is no server.
         progress: Called with a description of each long step.
 
     Raises:
-        ConfigError: The path is none of these.
+        ConfigError: The path is none of these, or a project that is a page.
         KitError: The project cannot be built.
     """
     if path.is_dir() and (path / MANIFEST).is_file():
@@ -126,7 +129,7 @@ def served_bundles(path: Path, *, port: int = 0, progress: Progress = silent) ->
     elif path.is_dir() and read_manifests(path):
         root, names = path, list(read_manifests(path))
     else:
-        root, names = _built(path, progress)
+        root, names = _built(path, pages, progress)
     with ExitStack() as stack:
         sites = [BundleSite(root.resolve(), name) for name in names]
         ports = [port + index if port else 0 for index in range(len(sites))]
@@ -143,10 +146,10 @@ def _serve(stack: ExitStack, site: BundleSite, port: int) -> Served:
         return stack.enter_context(serve_app(site))
 
 
-def _built(path: Path, progress: Progress) -> tuple[Path, list[str]]:
+def _built(path: Path, pages: bool, progress: Progress) -> tuple[Path, list[str]]:
     from mcpframe.kit.testing.shared_browser import build_for_tests
 
     if path.is_file() and path.name == MANIFEST:
         raise ConfigError(f"{path} is a file of a bundle: pass the bundle's folder.")
-    built, folder = build_for_tests(path, pages=True, progress=progress)
+    built, folder = build_for_tests(path, pages=pages, progress=progress)
     return folder, [built.name]

@@ -38,5 +38,6 @@ def page(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_page_is_served_only_where_pages_are_meant(page: Path) -> None:
     with pytest.raises(ConfigError, match="is a page, not a server"), addressed(str(page), progress=silent):
         pass
+    assert not (page / "cache" / "testing").exists()  # a project is not built in vain
     with addressed(str(page), pages=True, progress=silent) as address:
         assert fetch(address).body == b"<p>Shop"
