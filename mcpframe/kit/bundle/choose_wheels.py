@@ -293,6 +293,11 @@ class _Search:
         )
         if imports:
             message += f" It is imported in {places[0]}."
+        if own is None and not versions:
+            message += (
+                " If it is Python alone, build its wheel: pip wheel --no-deps --wheel-dir wheels "
+                f"{name}=={pin.version}, and set UV_FIND_LINKS and PIP_FIND_LINKS to the path of that folder."
+            )
         return NoWheelFound(message, f"{name} {pin.version}", chain, places)
 
 
