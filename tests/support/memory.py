@@ -24,7 +24,7 @@ async def connected(
     server: object, era: str, *, on_problem: Callable[[str, BaseException], None] = log_problem, **options: Any
 ) -> AsyncIterator[Client]:
     """A client of `server` that speaks one era. A test that hangs in here fails after ten seconds."""
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with create_client_server_memory_streams() as (client_streams, server_streams):
 
             @asynccontextmanager

@@ -110,7 +110,7 @@ def log_of(name: str) -> list[Any]:
 
 @pytest.fixture(autouse=True)
 async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         yield
 
 

@@ -31,7 +31,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         yield
 
 

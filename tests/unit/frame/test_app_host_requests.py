@@ -37,7 +37,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 async def bounded_time() -> AsyncIterator[None]:
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         yield
 
 

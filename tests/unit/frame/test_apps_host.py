@@ -73,7 +73,7 @@ class Wire:
 
 @pytest.fixture
 async def wire() -> AsyncIterator[Wire]:
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         yield Wire()
 
 

@@ -19,7 +19,7 @@ Program = Callable[[LineFiles], Awaitable[None]]
 
 @pytest.fixture(autouse=True)
 async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         yield
 
 

@@ -102,7 +102,7 @@ class Framed:
 
 @pytest.fixture
 async def framed() -> AsyncIterator[Framed]:
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         framed = Framed()
         yield framed
         framed.close()
@@ -175,7 +175,7 @@ async def test_who_waits_for_data_takes_it_from_the_host_only(record_property: R
     for id_ in (None, "1", "mcpframe/1"):
         framed.tell({"type": "ui-message-received", "messageId": id_})
     framed.tell({"type": "ui-message-response", "messageId": "guessed", "payload": {"response": {"renderData": 1}}})
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         closed = await framed.session.ended()
     assert isinstance(closed.error, HandshakeTimeout)
     assert framed.messages.handler is None
@@ -264,7 +264,7 @@ async def test_other_dialects_are_noise_once_this_one_is_spoken(record_property:
         for payload in ("mcp-check-ready", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     ]
     candidates = inner_candidates("transport", parse_allowed_origins([HOST]))
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         framed = Framed(candidates)
         host = await framed.open({"a": 1})
         for message in others:

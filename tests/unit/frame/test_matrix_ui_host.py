@@ -49,7 +49,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture
 async def page() -> AsyncIterator[FramedPage]:
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         yield FramedPage()
 
 
@@ -321,7 +321,7 @@ async def test_of_a_page_with_an_origin_another_page_gets_no_answer(page: Framed
 
 async def test_strangers_are_dropped_unread_and_two_hosts_do_not_hear_each_other(record_property: Record) -> None:
     one, other = FramedPage(), FramedPage()
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with (
             UiHost(board(), on_intent=lambda *_: 1).show(one),
             UiHost(board(), on_intent=lambda *_: 2).show(other),

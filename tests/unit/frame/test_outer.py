@@ -45,7 +45,7 @@ CLIPBOARD = Permission("clipboard-read", ("transport",))
 
 @pytest.fixture(autouse=True)
 async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         yield
 
 

@@ -25,7 +25,7 @@ from tests.unit.frame.test_outer import URL, Inner
 
 @pytest.fixture(autouse=True)
 async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         yield
 
 

@@ -26,7 +26,7 @@ from tests.support.second_dialect import (
     role_of,
 )
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 DIALECTS = [pytest.param(each, id=each.name) for each in (PLAIN, DIRECTED)]
 INNER = [role_of(each, "inner") for each in (PLAIN, DIRECTED)]
 

@@ -27,7 +27,7 @@ from mcpframe.frame.session import Session, open_session, transport
 from tests.support.fake_window import FakeWindow, inbound
 from tests.support.sep import FRAME, HOST, MESSAGES, REQUEST, SESSION, alone
 
-PATIENCE = 10.0  # seconds
+PATIENCE = 60.0  # seconds
 ERAS = ["legacy", "2026-07-28"]
 
 

@@ -28,7 +28,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture
 async def page() -> AsyncIterator[FramedPage]:
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         yield FramedPage()
 
 

@@ -390,7 +390,7 @@ async def test_a_file_that_cannot_be_read_is_no_longer_waited_for(monkeypatch: p
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         while not holds():
             await anyio.lowlevel.checkpoint()
 

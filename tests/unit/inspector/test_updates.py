@@ -17,7 +17,7 @@ from mcpframe import FrameServer
 from updates import Updates
 
 NOTE = "note://one"
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 def make_server() -> FrameServer[Any]:

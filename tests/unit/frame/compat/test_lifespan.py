@@ -138,7 +138,7 @@ async def test_serving_that_is_cancelled_while_the_lifespan_begins_ends_it():
         finally:
             log.append("ended")
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with create_client_server_memory_streams() as (_, streams), anyio.create_task_group() as tasks:
             tasks.start_soon(serve, with_lifespan(FrameServer, lifespan), *streams)
             await began.wait()

@@ -44,7 +44,7 @@ class Heard:
             self._changed.set()
 
     async def next(self) -> str:
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             while not self.uris:
                 self._changed = anyio.Event()
                 await self._changed.wait()
@@ -83,7 +83,7 @@ async def test_to_a_client_that_listens(server: FrameServer) -> None:
     async with Client(server, mode="2026-07-28") as client, client.listen(resource_subscriptions=[SKY]) as events:
         await server.resource_updated(SEA)
         await server.resource_updated(SKY)
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             assert await anext(aiter(events)) == ResourceUpdated(uri=SKY)
 
 
@@ -112,7 +112,7 @@ async def test_tools_that_come_and_go_and_those_that_hubs_may_cache(either: tupl
         server.add_tool(lambda: "blue", name="colour", description="The colour.", annotations={"readOnlyHint": True})
         server.add_tool(lambda: "x", name="other", description="Another one.")
         server.cache("colour")
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             if mode == "legacy":
                 await server.tools_changed()
                 await changed.wait()

@@ -48,7 +48,7 @@ class Connection:
 async def test_connections_of_one_page_have_lines_of_their_own() -> None:
     before = stdio_server.__wrapped__.__defaults__  # type: ignore[attr-defined]
     one, two = Connection(1), Connection(2)
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with asyncio.TaskGroup() as tasks:
             for each in (one, two):
                 tasks.create_task(each.serve())

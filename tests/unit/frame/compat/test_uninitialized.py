@@ -61,7 +61,7 @@ class Wire:
 
 @asynccontextmanager
 async def wired(server: object) -> AsyncIterator[Wire]:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with create_client_server_memory_streams() as (client, served), anyio.create_task_group() as tasks:
             tasks.start_soon(serve, server, *served)
             yield Wire(*client)

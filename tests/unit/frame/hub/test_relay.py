@@ -308,7 +308,7 @@ async def test_a_real_server_is_called_through_relay_and_hub() -> None:
     async with hub_world() as world:
         port = FakePort(world.transport, 1, "https://shop.example/")
         async with page_server(server, port):
-            with anyio.fail_after(20):
+            with anyio.fail_after(120):
                 while not world.names:  # noqa: ASYNC110
                     await asyncio.sleep(0)
                 heard: list[ToolProgress] = []

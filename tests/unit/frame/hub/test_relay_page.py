@@ -57,7 +57,7 @@ def _is_change(message: Any) -> bool:
 
 
 async def happens(condition: Callable[[], Any]) -> None:
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0)
 

@@ -21,7 +21,7 @@ OWN, OTHER = "https://own.example", "https://other.example"
 
 @pytest.fixture(autouse=True)
 async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         yield
 
 

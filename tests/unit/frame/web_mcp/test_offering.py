@@ -21,7 +21,7 @@ from tests.support.fake_model_context import FakeModelContext
 
 @pytest.fixture(autouse=True)
 async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         yield
 
 

@@ -169,7 +169,7 @@ async def test_a_page_that_ends_before_it_has_begun_again_is_waited_for_no_longe
         await asyncio.sleep(0)
     rig.send(id=1, method="ping")
     rig.link.on_gone("It has crashed again.")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         await rig.settle()
     assert rig.pages[1].closed
     assert [(message["id"], message["error"]["message"]) for message in rig.got[1:]] == [(1, "It has crashed again.")]

@@ -62,7 +62,7 @@ async def test_messages_keep_their_order_both_ways(there: asyncio.AbstractEventL
         for number in range(20):
             window.post(json.dumps({"n": number}), "https://tools.example")
         window.show(True)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await done.wait()
     assert heard == list(range(20))
     assert threads == {asyncio.get_running_loop()}
@@ -81,7 +81,7 @@ async def test_a_departure_is_heard_and_nothing_after_the_end(there: asyncio.Abs
         with pytest.raises(StateError, match="listens once"):
             window.listen(lambda inbound: None, lambda left: None)
         there.call_soon_threadsafe(made.depart, Departure.REPLACED)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             assert await gone is Departure.REPLACED
         stop()
         there.call_soon_threadsafe(made.depart, Departure.REMOVED)  # a second result would be an error

@@ -65,7 +65,7 @@ async def stdio_wire() -> AsyncIterator[tuple[HubWorld, Wire]]:
         wire = Wire(edge, reading)
         async with server.running(), anyio.create_task_group() as tasks:
             tasks.start_soon(server.server.run, edge.read, edge, server.options)
-            with anyio.fail_after(20):
+            with anyio.fail_after(60):
                 yield world, wire
             edge.end()
         await output.flush()
@@ -86,7 +86,7 @@ async def test_a_client_of_stdio_lists_and_calls(era: str) -> None:
         wire.edge.take(
             {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": NAME, "arguments": {}, **more}}
         )
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while not port.calls:  # noqa: ASYNC110
                 await asyncio.sleep(0.001)
         port.answers(text_result("5"))
@@ -130,7 +130,7 @@ async def test_clients_over_http(
         async with server.running():
             serving = asyncio.create_task(http.serve_http(server, 0, ["https://chat.example"]))
             url = ""
-            with anyio.fail_after(20):
+            with anyio.fail_after(60):
                 while not url:
                     await asyncio.sleep(0.001)
                     url = capsys.readouterr().out.strip()
@@ -163,17 +163,17 @@ async def test_a_hub_that_ends_answers_the_calls_of_its_clients_over_http(
         async with server.running():
             serving = asyncio.create_task(http.serve_http(server, 0))
             url = ""
-            with anyio.fail_after(20):
+            with anyio.fail_after(60):
                 while not url:
                     await asyncio.sleep(0.001)
                     url = capsys.readouterr().out.strip()
             async with Client(url, mode=mode, cache=None) as client:
                 calling = asyncio.create_task(client.call_tool(NAME, {}))
-                with anyio.fail_after(10):
+                with anyio.fail_after(60):
                     while not port.calls:  # noqa: ASYNC110
                         await asyncio.sleep(0.001)
                 serving.cancel()
-                with anyio.fail_after(20), pytest.raises(MCPError) as caught:
+                with anyio.fail_after(60), pytest.raises(MCPError) as caught:
                     await calling
                 assert caught.value.error.code == -32000
                 assert caught.value.error.data == {"reason": "HubClosed", "mayHaveRun": True}

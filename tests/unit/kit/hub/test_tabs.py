@@ -58,7 +58,7 @@ class World:
         return page
 
     async def happens(self, condition: Callable[[], Any]) -> None:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while not condition():
                 await asyncio.sleep(0.001)
                 await self.clock.pass_(0.001)
@@ -304,7 +304,7 @@ async def test_a_cached_tool_opens_a_tab_and_a_page_that_cannot_be_loaded_is_clo
 async def test_a_page_that_has_loaded_before_the_browser_reports_on_it_is_open() -> None:
     async with world() as hub:
         hub.chromium.reports_late = True
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             assert await hub.tabs.url(await hub.tabs.open(SHOP)) == SHOP
 
 
@@ -394,7 +394,7 @@ async def test_a_browser_of_the_hubs_own_that_ends_is_not_started_by_itself() ->
         keeping = asyncio.create_task(hub.tabs.keep())
         await settled()
         hub.chromium.crash()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await keeping
         assert hub.chromium.started == 1
         hub.chromium.failing = BrowserGone("It does not start.")
@@ -441,7 +441,7 @@ async def test_whatever_happens_every_caller_is_answered_and_nothing_is_left(see
         for _ in range(60):  # the deadlines of the hub
             await hub.clock.pass_(1)
             await asyncio.sleep(0)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await asyncio.gather(*asked, return_exceptions=True)
         for task in asked:
             error = task.exception()

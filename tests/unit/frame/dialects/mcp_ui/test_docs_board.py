@@ -35,7 +35,7 @@ def example(name: str) -> ModuleType:
 
 async def test_the_host_shows_what_the_tool_returns() -> None:
     page = FramedPage("https://tools.example")
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         async with Client(example("tasks").server) as client:
             showing = asyncio.create_task(example("chat").show_board(client, page))
             await page.listened.wait()

@@ -107,13 +107,13 @@ async def names(client: Client) -> list[str]:
 
 
 async def happens(condition: Callable[[], Any]) -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0)
 
 
 async def has(client: Client, count: int) -> list[str]:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         while len(found := await names(client)) != count:  # noqa: ASYNC110
             await asyncio.sleep(0)
     return found
