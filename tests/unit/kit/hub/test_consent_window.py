@@ -86,6 +86,8 @@ def test_what_is_shown_misleads_nobody() -> None:
     shown = question(request("a\u202eb", text="x\u202ey\x1b[31m", more="\u2028"))
     assert shown["tool"] == "a\\u202eb"
     assert not set(shown["text"]) & set("\u202e\x1b\u2028")
+    assert question(request("ad\u200bd", text="a\ufeff\U000e0041"))["tool"] == "ad\\u200bd"
+    assert "a\\ufeff\\U000e0041" in question(request(text="a\ufeff\U000e0041"))["text"]
     assert len(question(request(text="x" * 100_000))["text"]) < 30_000
     assert json.loads(question(request(a=[1, {"b": None}]))["text"]) == {"a": [1, {"b": None}]}
 
