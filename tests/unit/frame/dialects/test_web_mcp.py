@@ -72,7 +72,8 @@ async def test_a_frame_that_only_webmcp_uses_goes_on(rig: Rig, place: FakeModelC
     nobody_answered = anyio.Event()
     rig.loader.at_end = lambda info: nobody_answered.set()  # type: ignore[method-assign]
     rig.write(SERVER, "authored_webmcp_b")
-    task = rig.start("authored_webmcp_b:server", allowed_origins=["*"], options={"handshake_timeout": 0.01})
+    options = {"handshake_timeout": 2}  # more than its tools take to be registered
+    task = rig.start("authored_webmcp_b:server", allowed_origins=["*"], options=options)
     await place.until("who", "again")
     assert place.exposed["who"] == ["https://around.example"]
     await nobody_answered.wait()
