@@ -41,8 +41,8 @@ class ForecastPage:
             session: The session.
             own: Makes a forecast here, for hosts without a server behind them.
         """
+        await session.page.show("view.html")
         self._page, self._host, self._own = session.page, session.host, own
-        await self._page.show("view.html")
         chart = self._page.element("#chart")
         chart.on("click", self._choose)
         chart.on("keydown", self._choose)
@@ -51,15 +51,21 @@ class ForecastPage:
         self._page.element("#mode").on("click", self._change_mode)
         self._page.element("#link").on("click", self._open_link)
         self._page.on("resize", self._draw)
-        self._draw()
+        if self._forecast is None:
+            self._draw()
+        else:
+            self._show(self._forecast)
         try:
             await self._follow()
         except HostLacks:
-            self._about("Ask for a forecast: it is drawn here.")
+            if self._forecast is None:
+                self._about("Ask for a forecast: it is drawn here.")
 
     def answered(self, forecast: Forecast) -> None:
-        """Show what one of this server's tools answers."""
-        if self._page is not None:
+        """Show what one of this server's tools answers, once there is a page: a tool may be called before."""
+        if self._page is None:
+            self._forecast = forecast
+        else:
             self._show(forecast)
 
     async def _follow(self) -> None:

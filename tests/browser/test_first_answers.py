@@ -5,13 +5,15 @@ A module that is not has the page fetch all files of the library at once, by syn
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, Request
+from playwright.async_api import Page, Request, Route
 
 from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.bundle import build
@@ -20,6 +22,7 @@ from mcpframe.kit.project.project import find_project
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import Era, PythonClient
 from tests.browser.conftest import Origins, Troubles
+from tests.contract.playing import POLL
 from tests.support.wheels import use_index, write_unmodified
 
 FIRST_CALLS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -45,6 +48,8 @@ CASES = [
     *(pytest.param(name, "legacy", marks=READS_A_FILE if name.endswith("cards") else ()) for name in FIRST_CALLS),
     *(pytest.param(name, "modern") for name in NEWEST),
 ]
+LOOKED_FOR = "performance.getEntriesByType('mark').map((mark) => mark.name).filter((name) => /:files for /.test(name))"
+"""What Python has looked for in files that were not there yet."""
 pytestmark = pytest.mark.skipif(os.environ.get("MCPFRAME_SNAPSHOT") == "0", reason="about pages from a snapshot")
 
 
@@ -93,8 +98,34 @@ async def test_the_first_answers_need_no_file(
         await client.open(url)
         tool, arguments = FIRST_CALLS[name]
         assert tool in [item["name"] for item in (await client.request("tools/list"))["tools"]]
-        assert (await client.call(tool, **arguments))["content"]
-        assert synchronous == []
+        answer = await client.call(tool, **arguments)
+        assert answer["content"]
+        assert not answer.get("isError") or name == "json-analyzer", answer
+        looked_for = await host_page.frames[-1].evaluate(LOOKED_FOR)
+        assert (looked_for, synchronous) == ([], [])
+
+
+async def test_a_tool_is_called_before_its_view_is_there(
+    host_page: Page, troubles: Troubles, url_of: Callable[[str], str]
+) -> None:
+    url, called = url_of("forecast"), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await called.wait()
+        await route.continue_()
+
+    await host_page.context.route(re.compile(r"/view\b[^/]*\.html"), hold)
+    async with AsyncExitStack() as stack:
+        client = PythonClient(host_page, "legacy", stack)
+        async with host_page.expect_request(re.compile(r"/view\b[^/]*\.html")):
+            await client.open(url)
+        tool, arguments = FIRST_CALLS["forecast"]
+        assert not (await client.call(tool, **arguments)).get("isError")
+        called.set()
+        view = host_page.frames[-1]
+        await view.wait_for_function("() => document.querySelectorAll('[data-day]').length === 7", polling=POLL)
+        assert "7 days" in str(await view.locator("#about").text_content())
+    await host_page.context.unroute_all(behavior="wait")
 
 
 def test_every_server_of_the_templates_is_here() -> None:

@@ -82,7 +82,7 @@ class ToolListing:
             await connection.send_tool_list_changed()
 
     def cache(self, names: Iterable[str]) -> None:
-        """Give tools the annotation `cache`, which the SDK's model of annotations does not have."""
+        """Add the annotation `cache` to tools, which the SDK's model of annotations does not have."""
         self._cached.update(names)
 
     async def _pass_on(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
