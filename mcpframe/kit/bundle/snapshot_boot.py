@@ -11,7 +11,9 @@ from mcpframe.kit.bundle.assets import integrity
 
 PATIENCE = 120.0
 """How long a page may take, in seconds."""
-_BOOT = re.compile(rb'(<script type="application/json" id="mcpframe-boot">)(.*?)(</script>)', re.DOTALL)
+_DATA = rb'(<script type="application/json" id="%b">)(.*?)(</script>)'
+_BOOT = re.compile(_DATA % b"mcpframe-boot", re.DOTALL)
+_INBOX = re.compile(_DATA % b"mcpframe-inbox", re.DOTALL)
 _HOST = "https://host.example"
 
 _Config = dict[str, Any]
@@ -27,28 +29,39 @@ def boot_of(index: bytes) -> _Config:
 
 def with_boot(index: bytes, change: Callable[[_Config], _Config]) -> bytes:
     """Return a page with its boot config changed by a function."""
-
-    def changed_match(found: re.Match[bytes]) -> bytes:
-        text = json.dumps(change(json.loads(found[2]))).replace("<", "\\u003c")
-        return found[1] + text.encode() + found[3]
-
-    return _BOOT.sub(changed_match, index)
+    return _with_data(_BOOT, index, change)
 
 
-def neutral(config: _Config) -> _Config:
-    """Return a boot config with a made-up host in place of those that may embed the page.
+def neutral(index: bytes) -> bytes:
+    """Return a page with a made-up host in place of those that may embed it.
 
     Memory does not depend on them, as the page has read none of them when the snapshot is taken. So one snapshot is
     for all of them, and none can be in it.
     """
+    return _with_data(_INBOX, with_boot(index, _neutral_boot), _neutral_inbox)
 
-    def named(entries: list[str]) -> list[str]:
-        return [_HOST] if entries else []
 
-    config["allowed_origins"] = named(config["allowed_origins"])
+def _with_data(data: re.Pattern[bytes], index: bytes, change: Callable[[_Config], _Config]) -> bytes:
+    def changed_match(found: re.Match[bytes]) -> bytes:
+        text = json.dumps(change(json.loads(found[2]))).replace("<", "\\u003c")
+        return found[1] + text.encode() + found[3]
+
+    return data.sub(changed_match, index)
+
+
+def _neutral_boot(config: _Config) -> _Config:
+    config["allowed_origins"] = _named(config["allowed_origins"])
     if "dialect_origins" in config:
-        config["dialect_origins"] = {name: named(entries) for name, entries in config["dialect_origins"].items()}
+        config["dialect_origins"] = {name: _named(entries) for name, entries in config["dialect_origins"].items()}
     return config
+
+
+def _neutral_inbox(data: _Config) -> _Config:
+    return {**data, "hosts": _named(data["hosts"])}
+
+
+def _named(entries: list[str]) -> list[str]:
+    return [_HOST] if entries else []
 
 
 def changed(config: _Config, files: Mapping[str, Any], *, own: bool, checks: bool) -> _Config:

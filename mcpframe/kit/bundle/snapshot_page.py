@@ -180,7 +180,7 @@ class OpenedBundle:
     def __init__(self, bundle: Mapping[str, bytes], name: str, chromium: Chromium) -> None:
         """Open nothing yet."""
         index = f"{name}/index.html"
-        self.bundle = {**bundle, index: with_boot(bundle[index], neutral)}
+        self.bundle = {**bundle, index: neutral(bundle[index])}
         self.name = name
         self.chromium = chromium
 
