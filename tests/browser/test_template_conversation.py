@@ -117,7 +117,8 @@ async def test_a_call_with_its_view(page: Page, context: BrowserContext, trouble
 
     await view.get_by_role("button", name="Full screen").click()
     await expect(call).to_have_class("call fullscreen")
-    await view.get_by_role("button", name="Leave full screen").click()
+    # By the keyboard: the frame has moved, and until the browser's next picture a click goes to where it was.
+    await view.get_by_role("button", name="Leave full screen").press("Enter")
     await expect(call).to_have_class("call")
 
     await call.get_by_role("button", name="Remove").click()
