@@ -5,15 +5,13 @@ A module that is not has the page fetch all files of the library at once, by syn
 
 from __future__ import annotations
 
-import asyncio
 import os
-import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, Request, Route
+from playwright.async_api import Page, Request
 
 from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.bundle import build
@@ -22,7 +20,7 @@ from mcpframe.kit.project.project import find_project
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import Era, PythonClient
 from tests.browser.conftest import Origins, Troubles
-from tests.contract.playing import POLL
+from tests.contract.playing import POLL, held
 from tests.support.wheels import use_index, write_unmodified
 
 FIRST_CALLS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -108,24 +106,17 @@ async def test_the_first_answers_need_no_file(
 async def test_a_tool_is_called_before_its_view_is_there(
     host_page: Page, troubles: Troubles, url_of: Callable[[str], str]
 ) -> None:
-    url, called = url_of("forecast"), asyncio.Event()
-
-    async def hold(route: Route) -> None:
-        await called.wait()
-        await route.continue_()
-
-    await host_page.context.route(re.compile(r"/view\b[^/]*\.html"), hold)
-    async with AsyncExitStack() as stack:
+    url, view_files = url_of("forecast"), "**/view*.html"
+    async with held(host_page.context, view_files) as release, AsyncExitStack() as stack:
         client = PythonClient(host_page, "legacy", stack)
-        async with host_page.expect_request(re.compile(r"/view\b[^/]*\.html")):
+        async with host_page.expect_request(view_files):
             await client.open(url)
         tool, arguments = FIRST_CALLS["forecast"]
         assert not (await client.call(tool, **arguments)).get("isError")
-        called.set()
+        release()
         view = host_page.frames[-1]
         await view.wait_for_function("() => document.querySelectorAll('[data-day]').length === 7", polling=POLL)
         assert "7 days" in str(await view.locator("#about").text_content())
-    await host_page.context.unroute_all(behavior="wait")
 
 
 def test_every_server_of_the_templates_is_here() -> None:
