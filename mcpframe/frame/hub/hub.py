@@ -13,16 +13,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 import anyio.abc
 
 from mcpframe.frame.core.errors import MalformedMessage, StateError
 from mcpframe.frame.hub import messages
-from mcpframe.frame.hub.errors import CallDenied, TabClosed, TabFailed, TabLoadError, TabNotFound, UnknownTool
+from mcpframe.frame.hub.bounded_tabs import BoundedTabs
+from mcpframe.frame.hub.errors import (
+    CallDenied,
+    RequestTimedOut,
+    TabClosed,
+    TabFailed,
+    TabLoadError,
+    TabNotFound,
+    UnknownTool,
+)
 from mcpframe.frame.hub.frames import QUIET_SECONDS, page_tab
 from mcpframe.frame.hub.interfaces import CallRequest, Clock, KeyValues, OnProgress, Tabs, TabTransport
 from mcpframe.frame.hub.messages import ToolCall, ToolList
@@ -36,8 +45,6 @@ from mcpframe.frame.hub.tools import checked_tools, is_repeatable
 from mcpframe.frame.hub.waiting import Changes, within
 
 log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 _ELSEWHERE_SECONDS = 5.0
 """How long a tab that was opened may show a page of another domain, as it does on the way through a login."""
@@ -63,8 +70,8 @@ class Hub:
         options: HubOptions | None = None,
     ) -> None:
         self._options = options or HubOptions()
+        self._tabs = BoundedTabs(tabs, clock, self._options)
         self._transport = transport
-        self._tabs = tabs
         self._clock = clock
         self._storage = DomainToolStorage(storage, clock)
         names = ToolNames(longest=self._options.longest_name)
@@ -128,7 +135,7 @@ class Hub:
             for entry in self._registry:
                 self._transport.disconnect(entry.tab)
             with anyio.CancelScope(shield=True), suppress(TabLoadError):
-                await self._within(self._storage.save(), self._options.connect_seconds)
+                await within(self._clock, self._options.connect_seconds, self._storage.save())
 
     def activated(self, tab: int | None) -> None:
         """Note which tab the user looks at, where that has changed; None for none."""
@@ -163,28 +170,53 @@ class Hub:
             raise
 
     async def _execute(self, key: ToolKey, arguments: Mapping[str, Any], on_progress: OnProgress | None) -> Any:
-        sent = 0
         consented: set[tuple[int, str]] = set()
-        while True:
-            entry = await self._tab_for(key)
-            if self._options.consents is not None and (page := (entry.tab, origin_of(entry.url))) not in consented:
-                await self._consent(CallRequest(*page, key.tool, arguments))
-                consented.add(page)
-                continue  # while somebody was asked, the tab may have ended or gone elsewhere
-            repeatable = is_repeatable(entry.tools[key.tool])
-            call = ToolCall("", key.tool, arguments, on_progress is not None)
-            sent += 1
-            _audit("is executed by", entry.tab, key, number=entry.number)
+        lost: TabClosed | None = None
+        repeatable = False
+        for _ in range(max(1, self._options.most_sends)):
             try:
+                entry = await self._allowed_tab(key, arguments, consented)
+                repeatable = is_repeatable(entry.tools[key.tool])
+                call = ToolCall("", key.tool, arguments, on_progress is not None)
+                _audit("is executed by", entry.tab, key, number=entry.number)
                 seconds = self._options.request_seconds
                 answer = await self._transport.send_request(entry.tab, call, seconds, on_progress)
-            except TabClosed:
-                if not repeatable or sent >= self._options.most_sends:
+            except TabClosed as error:
+                lost = error
+                if not repeatable:
+                    break
+            except (TabFailed, CallDenied) as error:
+                if lost is None or isinstance(error, RequestTimedOut):
                     raise
-                continue
-            if answer.result is not None:
-                return answer.result
-            return {"content": [{"type": "text", "text": answer.error}], "isError": True}
+                raise lost from error  # the call was sent: what came after that does not say that it has not run
+            else:
+                if answer.result is not None:
+                    return answer.result
+                return {"content": [{"type": "text", "text": answer.error}], "isError": True}
+        assert lost is not None
+        raise lost
+
+    async def _allowed_tab(
+        self, key: ToolKey, arguments: Mapping[str, Any], consented: set[tuple[int, str]]
+    ) -> TabEntry:
+        """Return a tab that has a tool, and whose page may get the call.
+
+        Args:
+            key: The tool.
+            arguments: The call's arguments.
+            consented: The pages that may get it already; another one is added.
+
+        Raises:
+            TabNotFound: There is none.
+            CallDenied: The user has not allowed it.
+        """
+        while True:
+            entry = await self._tab_for(key)
+            page = (entry.tab, origin_of(entry.url))
+            if self._options.consents is None or page in consented:
+                return entry
+            await self._consent(CallRequest(*page, key.tool, arguments))
+            consented.add(page)  # while somebody was asked, the tab may have ended or gone elsewhere
 
     async def _consent(self, request: CallRequest) -> None:
         """Wait for the consent to a call.
@@ -217,7 +249,7 @@ class Hub:
                 return entry
             if key.tool not in self._storage.tools(key.domain):
                 raise TabNotFound("The tab of this tool is closed, or does not offer it any more.", tab=key.tab)
-        active = await self._active()
+        active = await self._tabs.active()
         # From here to the sending of the call nothing else runs: the tab is there.
         return best_tab(self._registry.with_tool(key.domain, key.tool), active) or await self._opened(key)
 
@@ -278,7 +310,7 @@ class Hub:
         entry = await self._changes.until(lambda: self._connected(tab, domain), first)
         if entry is not None or first == seconds:
             return entry
-        shown = domain_of(await self._url(tab))
+        shown = domain_of(await self._tabs.url(tab))
         if shown not in (domain, UNKNOWN):
             message = (
                 f"A tab was opened for {domain}, but it shows a page of {shown}: the user may have to log in there."
@@ -290,39 +322,12 @@ class Hub:
         url = address_for(domain, self._storage.url(domain))
         if url is None or not self._options.allows(url):
             raise TabNotFound(f"No tab of {domain} is open, and none can be opened.")
-        for retries in range(self._options.load_retries, -1, -1):
-            log.info("A tab is opened for %r.", domain)
-            try:
-                return await self._within(self._tabs.open(url), self._options.load_seconds)
-            except Exception as error:
-                if not isinstance(error, TabLoadError):  # the browser is gone, or worse
-                    log.exception("A tab could not be opened.")
-                if not retries:
-                    raise TabLoadError(f"A tab of {domain} could not be loaded: {error}") from error
-            await self._changes.sleep(self._options.retry_seconds)
-        raise AssertionError("unreachable")
+        return await self._tabs.open(url, domain)
 
     async def _is_open(self, tab: int, domain: str) -> bool:
         """Return whether the page of a tab may offer a tool of a domain again: also one that had it in a frame."""
-        url = await self._url(page_tab(tab))
+        url = await self._tabs.url(page_tab(tab))
         return domain_of(url) == domain or (url is not None and page_tab(tab) != tab)
-
-    async def _url(self, tab: int) -> str | None:
-        try:
-            return await self._within(self._tabs.url(tab), self._options.connect_seconds)
-        except Exception:
-            log.exception("The address of tab %d could not be read.", tab)
-            return None
-
-    async def _active(self) -> int | None:
-        try:
-            return await self._within(self._tabs.active(), self._options.connect_seconds)
-        except Exception:
-            log.exception("The active tab could not be read.")
-            return None
-
-    async def _within(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
-        return await within(self._clock, seconds, work)
 
     def _received(self, tab: int, message: Any) -> None:
         try:

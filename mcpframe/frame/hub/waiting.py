@@ -63,13 +63,15 @@ class Changes:
             self._waiting.remove(look)
         return ready()  # it may have changed since
 
-    async def sleep(self, seconds: float) -> None:
-        """Wait for this long, whatever changes."""
 
-        def never() -> None:
-            return None
-
-        await self.until(never, seconds)
+async def pause(clock: Clock, seconds: float) -> None:
+    """Wait for this long."""
+    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    stop_timer = clock.call_later(seconds, future.cancel)
+    try:
+        await asyncio.wait({future})
+    finally:
+        stop_timer()
 
 
 async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T], of: str = "The browser") -> T:

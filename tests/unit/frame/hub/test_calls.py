@@ -17,9 +17,11 @@ from mcpframe.frame.hub.errors import (
     TabNotFound,
     UnknownTool,
 )
+from mcpframe.frame.hub.interfaces import CallRequest
 from mcpframe.frame.hub.messages import CallCancelled, ToolProgress
 from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.registry import TabEntry
+from mcpframe.frame.hub.requests import MAX_PENDING
 from mcpframe.frame.hub.routing import address_for, best_tab
 from tests.support.fake_hub import FakePort, FakeStore, HubWorld, hub_world, settled, text_result, tool
 
@@ -362,6 +364,34 @@ async def test_a_page_that_ends_each_time_is_not_called_for_ever() -> None:
             await settled()
         assert calling is not None
         await failure(calling, TabClosed)
+
+
+@pytest.mark.parametrize("second", ["no tab", "busy", "denied"])
+async def test_a_call_that_was_sent_may_have_run_whatever_its_second_try_ends_with(second: str) -> None:
+    answers = iter([True, False])
+    asked: list[CallRequest] = []
+
+    async def consents(request: CallRequest) -> bool:
+        asked.append(request)
+        return next(answers)
+
+    async with hub_world(HubOptions(consents=consents) if second == "denied" else None) as world:
+        first = world.page(1, SHOP, READ)
+        if second != "no tab":
+            world.page(2, SHOP, READ)
+        others = [world.calling(f"{DOMAIN}tab2_read") for _ in range(MAX_PENDING if second == "busy" else 0)]
+        await settled()
+        world.tabs.looked_at = 1
+        calling = world.calling(DOMAIN + ("tab1_read" if second == "no tab" else "read"))
+        await settled()
+        assert len(first.calls) == 1
+        world.close(first)
+        data = await failure(calling, TabClosed)
+        assert (data["reason"], data["mayHaveRun"], data["tab"]) == ("TabClosed", True, 1)
+        assert len(asked) == (2 if second == "denied" else 0)
+        for each in others:
+            each.cancel()
+        await settled()
 
 
 async def test_a_page_that_is_silent_is_told_that_its_call_is_over() -> None:
