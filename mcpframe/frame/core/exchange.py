@@ -1,7 +1,8 @@
 """The JSON-RPC traffic of one open connection: the pending requests of both directions, and how they fail.
 
 Every pending request is answered: if a request cannot be sent, or its answer is rejected, the session gets an error
-response; if an answer cannot be sent, or a request is rejected, the peer gets one.
+response; if an answer cannot be sent, or a request is rejected, the peer gets one. Nothing more is sent about a request
+that the peer has cancelled.
 """
 
 from __future__ import annotations
@@ -86,6 +87,8 @@ class Exchange:
             message: the same message parsed, of which only the envelope is looked at.
             origin: the pinned origin.
         """
+        if not self._asked_by_peer.wants(message):
+            return []
         if self._codec.unspoken and "id" not in message and message.get("method", "").startswith(self._codec.unspoken):
             self._asked_by_us.asked(message)
             return []

@@ -117,6 +117,23 @@ def error_response(id_: str | int | float | None, code: int, message: str) -> di
     return {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": json_text.well_formed(message)}}
 
 
+def cancelled_id(payload: Mapping[str, Any]) -> RequestId | None:
+    """Return the id of the request that a `notifications/cancelled` names; None for any other message."""
+    return _member(payload, "requestId") if payload.get("method") == "notifications/cancelled" else None
+
+
+def progress_token(payload: Mapping[str, Any]) -> RequestId | None:
+    """Return the token with which a request asks for progress; None where it does not."""
+    params = payload.get("params")
+    meta = params.get("_meta") if isinstance(params, Mapping) else None
+    return usable_id(meta.get("progressToken")) if isinstance(meta, Mapping) else None
+
+
+def _member(payload: Mapping[str, Any], name: str) -> RequestId | None:
+    params = payload.get("params")
+    return usable_id(params.get(name)) if isinstance(params, Mapping) else None
+
+
 def is_request(payload: Mapping[str, Any]) -> bool:
     """Return whether somebody waits for an answer to this well-formed message."""
     return "method" in payload and "id" in payload
@@ -125,12 +142,15 @@ def is_request(payload: Mapping[str, Any]) -> bool:
 class Pending:
     """The requests of one direction that have no answer yet, in the order they were made.
 
-    A cancelled request counts as answered: MCP lets its receiver stay silent from then on.
+    A cancelled request counts as answered. Its receiver is to stay silent about it from then on (MCP specification,
+    basic/utilities/cancellation): `wants` says which messages would break that. As many cancelled requests are
+    remembered as may be pending.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._ids: dict[RequestId, None] = {}
+        self._ids: dict[RequestId, RequestId | None] = {}  # each with its progress token
+        self._cancelled: dict[RequestId, RequestId | None] = {}
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -147,12 +167,27 @@ class Pending:
         if is_request(payload):
             if len(self._ids) >= self._limit and payload["id"] not in self._ids:
                 raise TooManyPending(f"{self._limit:,} requests are already waiting for an answer (max_pending).")
-            self._ids[payload["id"]] = None
+            id_, token = payload["id"], progress_token(payload)
+            self._ids[id_] = token
+            if self._cancelled:  # ids and tokens may be used again
+                self._cancelled = {
+                    old: its for old, its in self._cancelled.items() if old != id_ and (its is None or its != token)
+                }
         elif payload.get("method") == "notifications/cancelled":
-            params = payload.get("params")
-            id_ = usable_id(params.get("requestId")) if isinstance(params, dict) else None
-            if id_ is not None:
-                self._ids.pop(id_, None)
+            cancelled = cancelled_id(payload)
+            if cancelled is not None and cancelled in self._ids:
+                self._cancelled[cancelled] = self._ids.pop(cancelled)
+                if len(self._cancelled) > self._limit:
+                    del self._cancelled[next(iter(self._cancelled))]
+
+    def wants(self, payload: Mapping[str, Any]) -> bool:
+        """Return whether the side that asks expects a message: not progress or an answer of a cancelled request."""
+        if not self._cancelled:
+            return True
+        if "method" not in payload:
+            return usable_id(payload.get("id")) not in self._cancelled
+        token = _member(payload, "progressToken") if payload["method"] == "notifications/progress" else None
+        return token is None or token not in self._cancelled.values()
 
     def answered(self, payload: Mapping[str, Any]) -> None:
         """Take note of a message from the side that answers."""

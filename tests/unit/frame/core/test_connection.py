@@ -398,6 +398,25 @@ def test_answered_and_cancelled_requests_do_not_fail_at_the_end() -> None:
     assert [o.payload["id"] for o in outputs if isinstance(o, Received)] == [3]
 
 
+@pytest.mark.parametrize("role", TRANSPORT_ROLES, ids=lambda role: role.name)
+def test_no_progress_and_no_answer_leaves_for_a_request_that_the_peer_has_cancelled(role: Role) -> None:
+    made = connection_in(role, State.OPEN)
+    request = REQUEST | {"params": {"_meta": {"progressToken": 5}}}
+    progress = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 5, "progress": 1}}
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request["id"]}}
+
+    def sent(message: dict[str, Any]) -> list[type[Output]]:
+        return [type(output) for output in made.send(json.dumps(message), message, 0.0)]
+
+    hear(made, {"type": "MCP_MESSAGE", "payload": request})
+    assert sent(progress) == [Send]
+    hear(made, {"type": "MCP_MESSAGE", "payload": cancel})
+    assert sent(progress) == sent(RESPONSE) == []
+    assert sent(progress | {"params": {"progressToken": 6, "progress": 1}}) == [Send]
+    hear(made, {"type": "MCP_MESSAGE", "payload": request})
+    assert sent(progress) == sent(RESPONSE) == [Send]
+
+
 # Limits
 
 

@@ -68,3 +68,44 @@ def test_pending_keeps_order_and_forgets_what_is_answered_or_cancelled() -> None
     pending.asked({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": [2]})
     assert list(pending) == [3]
     assert len(pending) == 1
+
+
+def _request(id_: Any, token: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": id_, "method": "m", "params": {"_meta": {"progressToken": token}}}
+
+
+def _cancel(id_: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id_}}
+
+
+def _progress(token: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": token, "progress": 1}}
+
+
+def test_nothing_is_wanted_of_a_cancelled_request_until_its_id_or_token_is_used_again() -> None:
+    pending = jsonrpc.Pending(3)
+    answers = [{"jsonrpc": "2.0", "id": n, "result": {}} for n in (1, 2)]
+    pending.asked(_request(1, "a"))
+    pending.asked(_request(2, None))
+    assert pending.wants(_progress("a"))
+    pending.asked(_cancel(99))
+    pending.asked(_cancel(1))
+    assert [pending.wants(message) for message in (_progress("a"), *answers)] == [False, False, True]
+    for odd in (_progress(None), _progress([1]), {"jsonrpc": "2.0", "method": "notifications/progress"}):
+        assert pending.wants(odd)
+    assert pending.wants({"jsonrpc": "2.0", "id": 1, "method": "ping"}), "a request of the side that answers"
+    pending.asked(_request(3, "a"))
+    assert pending.wants(_progress("a"))
+    pending.asked(_cancel(2))
+    assert pending.wants(_progress("a"))
+    assert not pending.wants(answers[1])
+    pending.asked(_request(2, 7))
+    assert pending.wants(answers[1])
+
+
+def test_as_many_cancelled_requests_are_remembered_as_may_be_pending() -> None:
+    pending = jsonrpc.Pending(2)
+    for n in range(3):
+        pending.asked(_request(n, n))
+        pending.asked(_cancel(n))
+    assert [pending.wants(_progress(n)) for n in range(3)] == [True, False, False]
