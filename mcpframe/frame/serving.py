@@ -147,8 +147,10 @@ def _files_of(
 
 
 async def _run_ui(server: Framed, function: UiFunction, loader: Loader) -> None:
+    session = server.session
     try:
-        await function(server.session)
+        with session.page.drawing():
+            await function(session)
     except BaseException as error:
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task and task.cancelling():

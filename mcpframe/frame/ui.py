@@ -11,8 +11,9 @@ import asyncio
 import posixpath
 import re
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextvars import copy_context
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -27,6 +28,10 @@ APP = "#mcpframe-app"
 
 _NOT_RELATIVE = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|[/#?]|$")
 _URLS = ("src", "href", "poster")
+_BUSY = "aria-busy"
+"""The attribute of `APP` while its first content is awaited. It is in the document, as sessions share that."""
+_draws: ContextVar[bool] = ContextVar("mcpframe_draws", default=False)
+"""Whether this is the server's ui function, or what it has started."""
 
 Stop = Callable[[], None]
 OnError = Callable[[str, str], None]
@@ -119,6 +124,7 @@ class Page:
         self._tasks: set[asyncio.Future[Any]] = set()
         self._closed = False
         self._visible = False
+        self._first_show = False  # begun, and not done
         self._unwatch: Stop | None = None
         self._watchers: set[asyncio.Future[None]] = set()
 
@@ -147,6 +153,10 @@ class Page:
         Raises:
             PageError: if there is no such asset, or it cannot be fetched.
         """
+        app = self.element(APP).js
+        if not app.childElementCount:
+            self._first_show = True
+            self._wait_for_content()
         fragment = self.browser.parse((await self.asset_bytes(path)).decode("utf-8", "replace"))
         folder = posixpath.dirname(posixpath.normpath(path))
         for name in _URLS:
@@ -155,8 +165,26 @@ class Page:
                 target = posixpath.normpath(posixpath.join(folder, value))
                 if not _NOT_RELATIVE.match(value) and target in self._assets.files:
                     element.setAttribute(name, self._assets.url(target))
-        self.element(APP).js.replaceChildren(fragment)
+        app.replaceChildren(fragment)
         self.forget_removed()
+        self._first_show = False
+        self._has_content()
+
+    @contextmanager
+    def drawing(self) -> Iterator[None]:
+        """Run the server's ui function in this block, which draws the page. Used by boot.
+
+        For other code, the page is invisible until that function has shown something, has asked whether the page is
+        visible, or has ended.
+        """
+        self._wait_for_content()
+        token = _draws.set(True)
+        try:
+            yield
+        finally:
+            _draws.reset(token)
+            if not self._first_show:
+                self._has_content()
 
     def element(self, selector: str) -> Element:
         """Return the first element of the page that a CSS selector matches.
@@ -213,18 +241,22 @@ class Page:
 
     @property
     def visible(self) -> bool:
-        """Whether any part of the page is visible now. False outside a browser."""
-        if self._browser is not None:
-            self._watch()
-        return self._visible
+        """Whether any part of the page is visible now. False outside a browser, and until the first `show` is done."""
+        if self._browser is None or self._closed:
+            return False
+        self._watch()
+        if _draws.get() and not self._first_show:
+            self._has_content()
+        return self._visible and not any(app.js.hasAttribute(_BUSY) for app in self.elements(APP))
 
     async def visibility(self) -> AsyncIterator[bool]:
         """Yield whether the page is visible, now and at every change, until the session is over."""
         known: bool | None = None
         while not self._closed:
-            if self.visible != known:
-                known = self._visible
-                yield known
+            visible = self.visible
+            if visible != known:
+                known = visible
+                yield visible
             elif self._browser is None:
                 return
             else:
@@ -299,6 +331,15 @@ class Page:
         detail = "".join(traceback.format_exception(error))
         if self._on_error:
             self._on_error(title, detail)
+
+    def _wait_for_content(self) -> None:
+        for app in self.elements(APP):
+            app.set(_BUSY, "true")
+
+    def _has_content(self) -> None:
+        for app in self.elements(APP):
+            app.set(_BUSY, None)
+        self._wake()
 
     def _watch(self) -> None:
         if self._unwatch is None and not self._closed:

@@ -69,6 +69,13 @@ SERVER = """
     @server.tool()
     async def heard() -> str:
         return repr(log)
+
+    @server.tool()
+    async def draw() -> bool:
+        page = server.session.page
+        if page.visible:
+            page.element("#go").text = "Drawn"
+        return page.visible
 """
 
 
@@ -205,6 +212,23 @@ async def test_ui_runs_beside_the_tools_and_ends_with_the_session(rig: Rig) -> N
     await task
     assert log_of("authored_e") == ["clicked", "ui ended"]
     assert rig.browser.listeners == []
+
+
+async def test_a_page_whose_files_are_late_is_not_visible_to_a_tool(rig: Rig) -> None:
+    rig.write(SERVER, "authored_late")
+    rig.browser.show(True)
+    rig.browser.reachable.clear()
+    task = rig.start("authored_late:server", assets=ASSETS)
+    async with connected(rig) as client:
+        assert (await client.call("draw"))["structuredContent"] == {"result": False}
+        rig.browser.reachable.set()
+        await until_shown(rig)
+        assert (await client.call("draw"))["structuredContent"] == {"result": True}
+    task.cancel()
+    await asyncio.wait([task])
+    button = rig.browser.document.documentElement.querySelector("#go")
+    assert button is not None
+    assert button.textContent == "Drawn"
 
 
 async def test_ui_that_fails_is_shown_and_the_tools_go_on(rig: Rig) -> None:

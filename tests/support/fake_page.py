@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
@@ -91,6 +92,9 @@ class FakeElement:
 
     def getAttribute(self, name: str) -> str | None:
         return self.attributes.get(name)
+
+    def hasAttribute(self, name: str) -> bool:
+        return name in self.attributes
 
     def setAttribute(self, name: str, value: str) -> None:
         self.attributes[name] = value
@@ -226,6 +230,7 @@ class FakeBrowser:
         listeners: the present listeners.
         watchers: the callbacks for changes of the page's visibility.
         downloads: the files that the user was offered.
+        reachable: cleared while a fetch is to wait.
     """
 
     def __init__(self, **files: bytes) -> None:
@@ -234,6 +239,8 @@ class FakeBrowser:
         self.listeners: list[tuple[FakeElement, str, Callable[[Any], None]]] = []
         self.watchers: list[Callable[[bool], None]] = []
         self.seen = False
+        self.reachable = asyncio.Event()
+        self.reachable.set()
         self.downloads: list[tuple[str, bytes, str]] = []
 
     def listen(self, target: Any, kind: str, callback: Callable[[Any], None]) -> Callable[[], None]:
@@ -250,6 +257,7 @@ class FakeBrowser:
         return parsed(html)
 
     async def fetch(self, url: str) -> bytes:
+        await self.reachable.wait()
         if url not in self.files:
             raise OSError("HTTP status 404")
         return self.files[url]

@@ -48,8 +48,10 @@ async def list_notes() -> list[str]:
 
 async def show_notes(session: FrameSession) -> None:
     page = session.page
-    page.element("#title").text = await session.storage.get("name", "Notes")
+    name, notes = await session.storage.get("name", "Notes"), await session.storage.get("notes", [])
+    # nothing is awaited from here on: another call, which draws too, would come in between
+    page.element("#title").text = name
     listed = page.element("#notes")
     listed.clear()
-    for note in await session.storage.get("notes", []):
+    for note in notes:
         listed.add("li", note)

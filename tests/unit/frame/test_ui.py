@@ -331,6 +331,86 @@ async def test_visibility_is_told_now_and_at_every_change(rig: Rig) -> None:
     assert rig.browser.watchers == []
 
 
+def late_rig() -> Rig:
+    """A page that a person sees, whose files do not come yet."""
+    rig = Rig()
+    rig.browser.show(True)
+    rig.browser.reachable.clear()
+    return rig
+
+
+async def test_a_page_is_not_visible_before_its_first_show_is_done() -> None:
+    rig = late_rig()
+    seen: list[bool] = []
+
+    async def watch() -> None:
+        async for visible in rig.page.visibility():
+            seen.append(visible)  # noqa: PERF401  one by one, as it happens
+
+    assert rig.page.visible, "nothing is to be shown"
+    showing = asyncio.ensure_future(rig.page.show("ui/page.html"))
+    await settled()
+    watching = asyncio.ensure_future(watch())
+    await settled()
+    assert not rig.page.visible
+    rig.browser.reachable.set()
+    await showing
+    assert rig.page.visible
+    assert rig.page.element("#title").text == "Title"
+    await settled()
+    assert seen == [False, True]
+    rig.browser.reachable.clear()
+    showing = asyncio.ensure_future(rig.page.show("ui/page.html"))
+    await settled()
+    assert rig.page.visible, "what was shown before is there still"
+    rig.browser.reachable.set()
+    await showing
+    rig.page.close()
+    await watching
+
+
+async def test_a_page_whose_first_show_has_failed_stays_invisible() -> None:
+    rig = Rig()
+    rig.browser.show(True)
+    with pytest.raises(PageError), rig.page.drawing():
+        await rig.page.show("absent.html")
+    assert not rig.page.visible
+    await rig.page.show("ui/page.html")
+    assert rig.page.visible
+
+
+@pytest.mark.parametrize("then", ["show", "asks", "ends", "raises"])
+async def test_other_code_sees_the_page_once_the_ui_function_has_drawn_it(then: str) -> None:
+    rig = late_rig()
+    other = Page(rig.browser, storage=Storage("other"))  # of another session in the same document
+    drawn, over = asyncio.Event(), asyncio.Event()
+
+    async def ui() -> None:
+        with rig.page.drawing():
+            await drawn.wait()
+            if then == "show":
+                await rig.page.show("ui/page.html")
+            elif then == "asks":
+                assert await asyncio.ensure_future(anext(rig.page.visibility()))
+            elif then == "raises":
+                raise KeyError
+            if then in ("show", "asks"):
+                await over.wait()
+
+    drawing = asyncio.ensure_future(ui())
+    await settled()
+    assert (rig.page.visible, other.visible) == (False, False)
+    drawn.set()
+    await settled()
+    assert (rig.page.visible, other.visible) == ((False, False) if then == "show" else (True, True))
+    rig.browser.reachable.set()
+    await settled()
+    assert (rig.page.visible, other.visible) == (True, True)
+    over.set()
+    await asyncio.wait([drawing])
+    assert (drawing.exception() is None) == (then != "raises")
+
+
 async def test_downloads_are_bytes(rig: Rig) -> None:
     rig.page.download("a.txt", "ü", "text/plain")
     rig.page.download("b", b"\x00")
