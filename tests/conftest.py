@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.durations import DurationsRecorder, longest_first, read_durations
+
 pytest.register_assert_rewrite("tests.contract")
 
 # The same examples on each machine, however fast it is. With --hypothesis-profile=default they are others each time.
@@ -20,6 +22,10 @@ settings.load_profile("same")
 def anyio_backend() -> str:
     """Pyodide has asyncio and nothing else, so that is what is tested."""
     return "asyncio"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write-durations", action="store_true", help="update tests/durations.json with this run's times")
 
 
 # Here and not in browser/: of tests in several processes, the one that reports reads this file only.
@@ -53,14 +59,13 @@ def pytest_configure(config: pytest.Config) -> None:
                 cache.set("cache/lastfailed", cache.get("cache/lastfailed", {}) | self._crashed)
 
     config.pluginmanager.register(Teller())
-
-
-_LONGEST_OF_UNIT = "test_dialect_removed.py"
+    if config.getoption("write_durations"):
+        config.pluginmanager.register(DurationsRecorder())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest file of tests/unit first; the others are in the order of their names, so that unit is last."""
-    items.sort(key=lambda item: item.path.name != _LONGEST_OF_UNIT)
+    """Put the longest files first, for runs in several processes."""
+    longest_first(items, read_durations())
 
 
 @pytest.hookimpl(wrapper=True)
