@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.support import sources
 
 Graph = Mapping[str, set[str]]
 
@@ -21,7 +21,7 @@ def modules_of(folder: Path, prefix: str) -> dict[str, Path]:
         prefix: the package's name, or empty.
     """
     modules = {}
-    for path in sorted(folder.rglob("*.py")):
+    for path in sources.files(folder):
         parts = [prefix] * bool(prefix) + list(path.relative_to(folder).with_suffix("").parts)
         modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return {name: path for name, path in modules.items() if name}
@@ -37,7 +37,7 @@ def import_graph(modules: Mapping[str, Path]) -> Graph:
 
 
 def _imported(module: str, path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in sources.nodes(path):
         named: list[str] = []
         if isinstance(node, ast.Import):
             named = [alias.name for alias in node.names]
@@ -51,8 +51,8 @@ def _imported(module: str, path: Path, modules: Mapping[str, Path]) -> Iterator[
             named = [
                 f"{source}.{alias.name}" if f"{source}.{alias.name}" in modules else source for alias in node.names
             ]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("import_module", "importlib.import_module"):
-            named = [str(argument.value) for argument in node.args[:1] if isinstance(argument, ast.Constant)]
+        elif isinstance(node, ast.Call):
+            named = sources.named_by_import_module(node)
         yield from (name for name in named if name in modules)
 
 
@@ -84,8 +84,8 @@ def _shortest_circle(graph: Graph, start: str) -> list[str]:
     return []
 
 
-PACKAGE = modules_of(ROOT / "mcpframe", "mcpframe")
-INSPECTOR = modules_of(ROOT / "static" / "inspector", "")
+PACKAGE = modules_of(sources.PACKAGE, "mcpframe")
+INSPECTOR = modules_of(sources.INSPECTOR, "")
 
 
 @pytest.mark.parametrize("modules", [PACKAGE, INSPECTOR], ids=["mcpframe", "inspector"])

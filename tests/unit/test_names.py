@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.support.sources import REPOSITORY as ROOT
+from tests.support.sources import files, parsed
 
 SHARED = {"FrameServer": "where mcp 1.x serves, `other_server` stands in for `server`, name by name"}
 """Names that two classes may have, and why."""
@@ -19,8 +20,8 @@ SHARED = {"FrameServer": "where mcp 1.x serves, `other_server` stands in for `se
 def public_classes(folder: Path) -> dict[str, list[str]]:
     """Return the modules below a folder that define each public class."""
     homes = defaultdict(list)
-    for path in sorted(folder.rglob("*.py")):
-        for node in ast.parse(path.read_text("utf-8")).body:
+    for path in files(folder):
+        for node in parsed(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(path.relative_to(folder).as_posix())
     return homes

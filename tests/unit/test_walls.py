@@ -1,151 +1,163 @@
-"""Who may import what (the walls of the design), read from the source."""
+"""The walls of the design: who may import what, as one table, read from the source."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "mcpframe"
-FRAME = sorted((PACKAGE / "frame").rglob("*.py"))
+from tests.support.sources import INSPECTOR, PACKAGE, files, imports, nodes, texts
+
+FRAME = PACKAGE / "frame"
 BROWSER = {"js", "pyodide", "pyodide_js"}
+KIT_ONLY = {"playwright", "typer", "rich", "starlette", "uvicorn", "jinja2", "uv", "watchfiles", "wsproto"}
 SDK_USERS = {"session.py", "server.py", "other_server.py", "compat", "hub/server.py", "hub/clients.py"}
 """Files of the frame and folders in it."""
-CORE = sorted((PACKAGE / "frame" / "core").glob("*.py"))
-KIT_ONLY = {"playwright", "typer", "rich", "starlette", "uvicorn", "jinja2", "uv", "watchfiles", "wsproto"}
+JOINS_OF_THE_HUB = {
+    "app.py": ("mcpframe.frame.browser.app_tab", "mcpframe.frame.compat.sdk.in_pyodide"),  # the hub to a page
+    "offering.py": ("mcpframe.frame.server_module.",),  # it to a server object
+    "relay_page.py": ("mcpframe.frame.dialects.",),  # the relay to the windows of a page
+    "relay_frame.py": ("mcpframe.frame.dialects.",),
+    "relay_tools.py": ("mcpframe.frame.lines.", "mcpframe.frame.web_mcp.client."),  # it to the tools of a document
+    "document_tools.py": ("mcpframe.frame.web_mcp.tools.",),
+}
 
 
-def _name(path: Path) -> str:
-    return path.relative_to(PACKAGE).as_posix()
-
-
-def imports(path: Path, *, typing_only: bool) -> set[str]:
-    """Return the modules a file imports, those for type checkers left out unless wanted."""
-    tree = ast.parse(path.read_text("utf-8"))
-    hidden = {
-        node
-        for test in ast.walk(tree)
-        if isinstance(test, ast.If) and ast.unparse(test.test) == "TYPE_CHECKING"
-        for child in test.body
-        for node in ast.walk(child)
-    }
-    found = set()
-    for node in ast.walk(tree):
-        if node in hidden and not typing_only:
-            continue
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{path}: relative import"
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("import_module", "importlib.import_module"):
-            found |= {str(name.value) for name in node.args[:1] if isinstance(name, ast.Constant)}
-    return found
-
-
-def top(modules: set[str]) -> set[str]:
+def top(modules: frozenset[str]) -> set[str]:
+    """Return the packages that modules are in."""
     return {module.partition(".")[0] for module in modules}
 
 
-@pytest.mark.parametrize("path", FRAME, ids=_name)
-def test_frame_never_imports_the_kit(path: Path) -> None:
-    modules = imports(path, typing_only=True)
-    assert not {module for module in modules if module.startswith("mcpframe.kit")}
-    assert not top(modules) & KIT_ONLY
+def ours_but(modules: frozenset[str], *allowed: str) -> set[str]:
+    """Return the modules of mcpframe that begin with none of the allowed prefixes."""
+    return {module for module in modules if module.startswith("mcpframe") and not module.startswith(allowed)}
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "views").glob("*.py")), ids=_name)
-def test_views_are_for_servers_without_the_kit(path: Path) -> None:
-    modules = imports(path, typing_only=True)
-    assert not {module for module in modules if module.startswith(("mcpframe.kit", "mcpframe.frame.browser"))}
-    assert not top(modules) & KIT_ONLY
+def ours_in(modules: frozenset[str], *refused: str) -> set[str]:
+    """Return the modules that begin with one of the prefixes."""
+    return {module for module in modules if module.startswith(refused)}
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=_name)
-def test_only_the_browsers_room_imports_the_browser(path: Path) -> None:
-    program = path.parent.name == "in_pyodide"  # of the build: it runs in Pyodide, and nowhere else
-    if not program and path.parent != PACKAGE / "frame" / "browser":
-        assert not top(imports(path, typing_only=True)) & BROWSER
+@dataclass(frozen=True)
+class Wall:
+    """A rule about imports.
+
+    Attributes:
+        name: the rule.
+        folder: where it holds.
+        breach: the modules among a file's imports that break it.
+        outside: whether the rule leaves a file of the folder out.
+        typing_only: whether imports for type checkers break it too.
+    """
+
+    name: str
+    folder: Path
+    breach: Callable[[Path, frozenset[str]], set[str]]
+    outside: Callable[[Path], bool] = lambda _: False
+    typing_only: bool = True
+
+    def broken(self) -> dict[str, set[str]]:
+        """Return the files that break the rule, each with the modules in question."""
+        found = {
+            path.relative_to(self.folder).as_posix(): self.breach(path, imports(path, typing_only=self.typing_only))
+            for path in files(self.folder)
+            if not self.outside(path)
+        }
+        assert found, f"{self.name}: holds for no file"
+        return {name: modules for name, modules in found.items() if modules}
 
 
-@pytest.mark.parametrize("path", FRAME, ids=_name)
-def test_only_these_files_of_the_frame_import_the_sdk(path: Path) -> None:
-    inside = path.relative_to(PACKAGE / "frame")
-    if not {inside.parts[0], inside.as_posix()} & SDK_USERS:
-        assert not top(imports(path, typing_only=False)) & {"mcp", "mcp_types"}
+def _outside_of_sdk_wall(path: Path) -> bool:
+    inside = path.relative_to(FRAME)
+    return bool({inside.parts[0], inside.as_posix()} & SDK_USERS)
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "frame" / "dialects").rglob("*.py")), ids=_name)
-def test_a_dialect_imports_the_core_and_itself_only(path: Path) -> None:
-    own = f"mcpframe.frame.dialects.{path.relative_to(PACKAGE / 'frame' / 'dialects').parts[0]}"
-    for module in imports(path, typing_only=True):
-        assert not module.startswith("mcpframe") or module.startswith(("mcpframe.frame.core.", own)), module
+def _dialect(path: Path, modules: frozenset[str]) -> set[str]:
+    own = path.relative_to(FRAME / "dialects").parts[0]
+    return ours_but(modules, "mcpframe.frame.core.", f"mcpframe.frame.dialects.{own}")
 
 
-@pytest.mark.parametrize("path", CORE, ids=_name)
-def test_the_core_imports_nothing_of_ours_but_itself(path: Path) -> None:
-    for module in imports(path, typing_only=True):
-        assert not module.startswith("mcpframe") or module.startswith("mcpframe.frame.core."), module
+def _hub(path: Path, modules: frozenset[str]) -> set[str]:
+    joins = JOINS_OF_THE_HUB.get(path.name, ())
+    return ours_but(modules, "mcpframe.frame.hub.", "mcpframe.frame.core.", *joins)
 
 
-@pytest.mark.parametrize("path", CORE, ids=_name)
-def test_the_core_does_no_io(path: Path) -> None:
-    assert not top(imports(path, typing_only=True)) & {
-        "asyncio",
-        "anyio",
-        "time",
-        "threading",
-        "socket",
-        "mcp",
-        "pydantic",
-    }
-    assert not any(
-        isinstance(node, ast.Await | ast.AsyncFunctionDef) for node in ast.walk(ast.parse(path.read_text("utf-8")))
-    )
+WALLS = [
+    Wall("the frame never imports the kit", FRAME, lambda _, found: ours_in(found, "mcpframe.kit")),
+    Wall("the frame runs without the kit's libraries", FRAME, lambda _, found: top(found) & KIT_ONLY),
+    Wall(
+        "views are for servers without the kit and without a browser",
+        PACKAGE / "views",
+        lambda _, found: ours_in(found, "mcpframe.kit", "mcpframe.frame.browser") | top(found) & KIT_ONLY,
+    ),
+    Wall(
+        "only the browser's room imports the browser",
+        PACKAGE,
+        lambda _, found: top(found) & BROWSER,
+        # in_pyodide are programs of the build that run in Pyodide, and nowhere else
+        outside=lambda path: path.parent.name == "in_pyodide" or path.parent == FRAME / "browser",
+    ),
+    Wall(
+        "only these files of the frame import the SDK",
+        FRAME,
+        lambda _, found: top(found) & {"mcp", "mcp_types"},
+        outside=_outside_of_sdk_wall,
+        typing_only=False,
+    ),
+    Wall("a dialect imports the core and itself only", FRAME / "dialects", _dialect),
+    Wall(
+        "the core imports nothing of ours but itself",
+        FRAME / "core",
+        lambda _, found: ours_but(found, "mcpframe.frame.core."),
+    ),
+    Wall(
+        "the core does no I/O",
+        FRAME / "core",
+        lambda _, found: top(found) & {"asyncio", "anyio", "time", "threading", "socket", "mcp", "pydantic"},
+    ),
+    Wall("the hub imports itself, the core, and what it joins to", FRAME / "hub", _hub),
+    Wall(
+        "the hub has no clock and no way out",
+        FRAME / "hub",
+        lambda _, found: top(found) & {"time", "threading", "socket", "subprocess", "pathlib", "os"},
+    ),
+]
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "frame" / "hub").rglob("*.py")), ids=_name)
-def test_the_hub_has_no_clock_and_no_way_out(path: Path) -> None:
-    modules = imports(path, typing_only=True)
-    assert not top(modules) & {"time", "threading", "socket", "subprocess", "pathlib", "os"}
-    ours = ("mcpframe.frame.hub.", "mcpframe.frame.core.")
-    if path.name == "app.py":  # joins the hub to a page
-        ours += ("mcpframe.frame.browser.app_tab", "mcpframe.frame.compat.sdk.in_pyodide")
-    elif path.name == "offering.py":  # joins it to a server object
-        ours += ("mcpframe.frame.server_module.",)
-    elif path.name in ("relay_page.py", "relay_frame.py"):  # join the relay to the windows of a page
-        ours += ("mcpframe.frame.dialects.",)
-    elif path.name == "relay_tools.py":  # joins it to the tools of a document
-        ours += ("mcpframe.frame.lines.", "mcpframe.frame.web_mcp.client.")
-    elif path.name == "document_tools.py":
-        ours += ("mcpframe.frame.web_mcp.tools.",)
-    assert all(module.startswith(ours) for module in modules if module.startswith("mcpframe"))
+@pytest.mark.parametrize("wall", WALLS, ids=lambda wall: wall.name)
+def test_wall(wall: Wall) -> None:
+    assert wall.broken() == {}
+
+
+def test_the_core_never_awaits() -> None:
+    waits = (ast.Await, ast.AsyncFunctionDef)
+    assert [path.name for path in files(FRAME / "core") if any(isinstance(node, waits) for node in nodes(path))] == []
 
 
 NAMES_OF_MESSAGES = re.compile(r"\bMCP_[A-Z]+")
-INSPECTOR = sorted((PACKAGE.parent / "static" / "inspector").rglob("*.py"))
 
 
-def _texts(path: Path) -> list[str]:
-    """Return the texts in a file, docstrings left out."""
-    tree = ast.parse(path.read_text("utf-8"))
-    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    alone = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    return [str(node.value) for node in texts if node not in alone]
-
-
-@pytest.mark.parametrize("path", [*FRAME, *INSPECTOR], ids=lambda path: path.relative_to(PACKAGE.parent).as_posix())
-def test_only_a_dialect_names_its_messages(path: Path) -> None:
-    if PACKAGE / "frame" / "dialects" not in path.parents:
-        assert not [text for text in _texts(path) if NAMES_OF_MESSAGES.search(text)]
+def test_only_a_dialect_names_its_messages() -> None:
+    named = {
+        path.relative_to(PACKAGE.parent).as_posix(): [text for text in texts(path) if NAMES_OF_MESSAGES.search(text)]
+        for path in (*files(FRAME), *files(INSPECTOR))
+        if FRAME / "dialects" not in path.parents
+    }
+    assert {name: found for name, found in named.items() if found} == {}
 
 
 def test_the_walls_would_notice(tmp_path: Path) -> None:
-    sample = tmp_path / "sample.py"
+    sample = tmp_path / "imports.py"
     sample.write_text("import js\nfrom mcpframe.kit import cli\nif TYPE_CHECKING:\n    import mcp\n")
     assert imports(sample, typing_only=False) == {"js", "mcpframe.kit.cli"}
     assert imports(sample, typing_only=True) == {"js", "mcpframe.kit.cli", "mcp"}
+    wall = Wall("sample", tmp_path, lambda _, found: top(found) & BROWSER)
+    assert wall.broken() == {"imports.py": {"js"}}
+    assert ours_but(imports(sample), "mcpframe.frame.core.") == {"mcpframe.kit.cli"}
+    sample = tmp_path / "texts.py"
     sample.write_text('"""MCP_DOC"""\nkind = "MCP_MESSAGE"\n')
-    assert _texts(sample) == ["MCP_MESSAGE"]
+    assert texts(sample) == ("MCP_MESSAGE",)
