@@ -22,7 +22,7 @@ from mcpframe.frame.app_host_hooks import Hooks
 from mcpframe.frame.app_host_sandbox import PROXY_SANDBOX, parse_sandbox_proxy
 from mcpframe.frame.app_host_server import MIME_TYPE, ViewResource, ViewServer
 from mcpframe.frame.app_host_view import RunningView
-from mcpframe.frame.app_policy import ViewPolicy, content_policy, granted
+from mcpframe.frame.app_policy import ViewPolicy, content_policy, granted, public_suffixes
 from mcpframe.frame.core.connection import Candidate, Connection, Options
 from mcpframe.frame.core.errors import AppError
 from mcpframe.frame.core.events import Closed, Event
@@ -157,6 +157,8 @@ class AppHost:
         policy = ViewPolicy.read(resource.ui, self._allow_domain)
         if policy.refused:
             log.warning("%s declares domains that it does not get: %s", uri, ", ".join(policy.refused))
+            if "*." in "".join(policy.refused) and public_suffixes() is None:
+                log.warning("Wildcards stand only where the host's page has the package publicsuffixlist.")
         permissions = granted(policy, self._permissions)
         framing = Framing(
             url=self.sandbox,

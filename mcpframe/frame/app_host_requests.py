@@ -110,10 +110,7 @@ class ViewRequests:
         return {}
 
     async def _open_link(self, params: Json) -> Json:
-        try:
-            url = parse_link(params.get("url"))
-        except ValueError as error:
-            _refuse(str(error))
+        url = _link(params.get("url"))
         assert self._hooks.on_link
         return _consented(await settled(self._hooks.on_link(url)))
 
@@ -127,8 +124,7 @@ class ViewRequests:
         contents = _blocks(params.get("contents"))
         if not contents:
             _refuse("There is nothing to download.")
-        for block in contents:
-            _check_file(block)
+        contents = [_checked_file(block) for block in contents]
         assert self._hooks.on_download
         return _consented(await settled(self._hooks.on_download(contents)))
 
@@ -182,20 +178,24 @@ def _blocks(content: Any) -> list[Json]:
     return blocks
 
 
-def _check_file(block: Json) -> None:
-    """Refuse what is no file: a download has its content in it, or a link that a host may open."""
+def _checked_file(block: Json) -> Json:
+    """Return a file to download: a resource with its content, or a link that a host may open. Refuses anything else."""
     if block["type"] == "resource_link":
-        try:
-            parse_link(block["uri"])
-        except ValueError as error:
-            _refuse(str(error))
-        return
+        return {**block, "uri": _link(block["uri"])}
     resource = block.get("resource")
     if block["type"] != "resource" or not isinstance(resource, dict) or not isinstance(resource.get("uri"), str):
         _refuse("A file to download is a resource, or a link to one.")
     if isinstance(resource.get("text"), str):
-        return
+        return block
     try:
         base64.b64decode(str(resource["blob"]), validate=True)
     except (KeyError, ValueError):
         _refuse("A file to download has a text, or a blob in base64.")
+    return block
+
+
+def _link(url: Any) -> str:
+    try:
+        return parse_link(url)
+    except ValueError as error:
+        _refuse(str(error))

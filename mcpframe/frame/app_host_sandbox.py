@@ -35,12 +35,14 @@ def parse_sandbox_proxy(sandbox: str | None) -> tuple[str, str]:
 
 
 def find_sandbox_proxy(sandbox: str | None) -> tuple[str, str] | None:
-    """Return the address of the sandbox proxy and its origin; None if this page was built without one.
+    """Return the address of the sandbox proxy and its origin; None for none outside of a browser's page.
+
+    There the host's page may have no policy, so that HTML text works in it; a bundle's forbids its scripts and styles.
 
     Raises:
         OriginError: for an address that is none, or is of this page's own origin.
+        StateError: if there is no sandbox proxy, in a browser's page.
     """
-    try:
-        return parse_sandbox_proxy(sandbox)
-    except StateError:
+    if sandbox is None and sys.platform != "emscripten":
         return None
+    return parse_sandbox_proxy(sandbox)

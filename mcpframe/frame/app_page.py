@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 PERMISSIONS: Final = ("camera", "microphone", "geolocation", "clipboardWrite")
 """What a view can ask for in `_meta.ui.permissions`."""
@@ -79,14 +78,8 @@ def url_origin(url: str) -> str:
     Raises:
         ValueError: if it is not an absolute address with http or https, or has a fragment, user or password.
     """
-    from mcpframe.frame.core.origins import parse_origin
+    from mcpframe.frame.places import parse_address
 
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None or "#" in url:
-        raise ValueError(f"{url!r} is not the address of a bundle; write it in full, such as 'https://tools.example/'.")
-    if any(character <= " " or character in "\"'<>\\" for character in url):
+    if any(character <= " " or character in "\"'<>#" for character in url):
         raise ValueError(f"{url!r} is not the address of a bundle: it has characters that belong in no URL.")
-    port = parts.port
-    default = {"http": 80, "https": 443}[parts.scheme]
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return parse_origin(f"{parts.scheme}://{host}{'' if port in (None, default) else f':{port}'}")
+    return parse_address(url)[1]

@@ -12,7 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from mcpframe.frame.places import parse_address
+
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
 
 Json = Mapping[str, Any]
 
@@ -36,10 +43,12 @@ _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _DOMAIN = re.compile(
     rf"(?:(?P<scheme>https?|wss?)://)?(?P<wild>\*\.)?(?P<host>{_LABEL}(?:\.{_LABEL})*)(?::(?P<port>\d{{1,5}}))?"
     r"(?P<path>(?:/[A-Za-z0-9._~%@+-]*)*)",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,  # without ASCII, [a-z] has the Kelvin sign in it
 )
-_LINK = re.compile(r"(?:https?://(?P<host>[^\s/?#\\@]+)(?:[/?#][^\s\\]*)?|mailto:[^\s\\]+)", re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x20\x7f]")
+_LINK = re.compile(
+    r"(?:https?://[^/?#]+|(?P<mail>mailto:)(?=.))(?P<rest>[^\x00-\x20\x7f\\]*)", re.IGNORECASE | re.ASCII
+)
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +121,38 @@ def parse_domain(text: Any) -> str | None:
 
     Args:
         text: such as `https://api.example.com`, `https://*.example.com`, `wss://live.example.com:8443`, or
-            `api.example.com`, which stands for https. A path is allowed. `*`, `https:` and `data:` are no domains.
+            `api.example.com`, which stands for https. A path is allowed. `*`, `https:` and `data:` are no domains,
+            nor is a wildcard under which other people have sites, such as `https://*.co.uk` or `https://*.github.io`.
     """
     found = _DOMAIN.fullmatch(text) if isinstance(text, str) and len(text) <= 300 else None
     if found is None:
         return None
     host, port = found["host"].lower(), found["port"]
-    if found["wild"] and "." not in host:  # every site of a top-level domain
+    if found["wild"] and is_public_suffix(host):
         return None
     if port is not None and not 0 < int(port) < 65536:
         return None
     scheme = (found["scheme"] or "https").lower()
     return f"{scheme}://{found['wild'] or ''}{host}{f':{port}' if port else ''}{found['path']}"
+
+
+def is_public_suffix(host: str) -> bool:
+    """Return whether anybody can have a site under a host, such as `com`, `co.uk` or `github.io`.
+
+    Every host counts as one in a page without the package `publicsuffixlist`, which has the list.
+    """
+    suffixes = public_suffixes()
+    return suffixes is None or suffixes.is_public(host)
+
+
+@cache
+def public_suffixes() -> PublicSuffixList | None:
+    """Return the public suffix list; None where its package is missing, as it may be in a page."""
+    try:
+        from publicsuffixlist import PublicSuffixList
+    except ModuleNotFoundError:
+        return None
+    return PublicSuffixList()
 
 
 def content_policy(policy: ViewPolicy, *, wasm: bool = False) -> str:
@@ -169,7 +198,7 @@ def granted(policy: ViewPolicy, permissions: Iterable[str]) -> dict[str, str]:
 
 
 def parse_link(url: Any) -> str:
-    """Return a link that a host may be asked to open.
+    """Return a link that a host may be asked to open: in ASCII, with the host that browsers read.
 
     Raises:
         ValueError: for other schemes than `LINK_SCHEMES`, for a link with a user in it, and for one that browsers and
@@ -177,9 +206,14 @@ def parse_link(url: Any) -> str:
     """
     if not isinstance(url, str) or len(url) > LONGEST_LINK:
         raise ValueError("The link must be a text of at most 8,192 characters.")
-    if _CONTROL.search(url) or not _LINK.fullmatch(url):
+    found = _LINK.fullmatch(url)
+    if found is None:
         raise ValueError(f"{url[:200]!r} is no link that a host opens: write an http, https or mailto address.")
-    return url
+    try:
+        start = found["mail"] or parse_address(url)[1]
+        return start.lower() + _NOT_ASCII.sub(lambda text: quote(text[0]), found["rest"])
+    except ValueError as error:
+        raise ValueError(f"{url[:200]!r} is no link that a host opens: {error}") from None
 
 
 def is_model_only(tool: Json) -> bool:

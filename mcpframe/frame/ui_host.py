@@ -6,8 +6,8 @@
 
 HTML text runs at an opaque origin, a page of another origin at its own; a page of this page's origin gets an opaque
 one, or it could reach everything here. HTML text inherits the policy of the page that it is in, which for a bundle
-forbids inline scripts. So a page that was built with `sandbox_origin` frames it in the sandbox proxy of another origin
-(`static/app/sandbox.html`).
+forbids inline scripts and styles. So a page frames it in the sandbox proxy of another origin
+(`static/app/sandbox.html`), which it has if it was built with `sandbox_origin`.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ class UiHost:
             auto_resize: whether the frame follows the size that its page reports, in both dimensions or in one.
             sandbox: further tokens of the `sandbox` attribute, such as `"allow-popups"`.
             proxy: the address of the sandbox proxy, on another origin than this page, for HTML text. A page that was
-                built with `sandbox_origin` has one, which is used by default; without one, HTML text is in this page.
+                built with `sandbox_origin` has one, which is used by default. Over Playwright, HTML text without one is
+                in the host's page, whose policy holds for it.
             permissions: names of the Permissions Policy features that are granted.
             title: the frame's accessible name; by default the URI of the resource.
             options: deadlines and limits.
@@ -99,6 +100,7 @@ class UiHost:
         Raises:
             UiError: for a resource that cannot be shown; the message says why.
             OriginError: for a sandbox, a permission or an address that cannot be used.
+            StateError: for HTML text in a page that has no sandbox proxy.
             TypeError: for an action of another name.
         """
         self.content = read_ui_resource(resource)

@@ -8,7 +8,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,7 @@ class UiAction:
 
     Attributes:
         kind: `"tool"`, `"intent"`, `"prompt"`, `"link"`, `"notify"` or `"ui-request-data"`.
-        payload: its payload, as the page has posted it.
+        payload: its payload, as the page has posted it; the `url` of a link is as browsers read it.
         id: its id; None if the page waits for no answer.
     """
 
@@ -87,9 +87,10 @@ class Actions:
             return await self._call_tool(self.client, content["toolName"], dict(params))
         if action == "link":
             try:
-                parse_link(content["url"])
+                content = {**content, "url": parse_link(content["url"])}
             except ValueError as error:
                 raise NotHandled(str(error)) from None
+            asked = replace(asked, payload=content)
         known: dict[str, tuple[Handler | None, tuple[Any, ...]]] = {
             "tool": (self.on_tool, (content.get("toolName"), params)),
             "intent": (self.on_intent, (content.get("intent"), params)),

@@ -13,6 +13,8 @@ import re
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from mcpframe.frame.app_policy import parse_link
+
 IMAGES = ("png", "jpeg", "gif", "webp", "avif", "bmp", "svg+xml", "x-icon", "vnd.microsoft.icon")
 SOUNDS = ("mpeg", "mp3", "wav", "wave", "x-wav", "ogg", "opus", "webm", "mp4", "aac", "flac", "x-flac", "x-m4a", "3gpp")
 
@@ -67,13 +69,11 @@ def file_name(uri: Any, kind: Any) -> str:
 
 def web_address(uri: Any) -> str | None:
     """Return an address that may become a link (http, https); None for any other, such as javascript:."""
-    if not isinstance(uri, str) or uri != uri.strip() or re.search(r"[\x00-\x20\x7f\\\ud800-\udfff]", uri):
-        return None
     try:
-        parts = urlsplit(uri)
-        return uri if parts.scheme in ("http", "https") and parts.hostname else None
+        link = parse_link(uri)
     except ValueError:
         return None
+    return link if link.startswith("http") else None
 
 
 def size_text(count: int) -> str:

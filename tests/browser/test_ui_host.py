@@ -166,13 +166,12 @@ async def test_html_text_in_the_sandbox_that_the_page_was_built_with(hosting: Ho
     await hosting.noted(["tool", "get-weather", {"city": "Tokyo"}], ["closed"], ["error", "OriginError", refused])
 
 
-async def test_html_text_in_the_page_itself_has_its_policy(
-    hosting: HostingPage, ui_site: Site, troubles: Troubles
-) -> None:
-    troubles.expect("Content Security Policy")
+async def test_html_text_needs_a_sandbox_in_a_bundle(hosting: HostingPage) -> None:
+    """The policy of the bundle would forbid its scripts and styles."""
     await hosting.open(ui_resource(URI, html="<p id='ui'>Hello<script>document.body.textContent = 'ran'</script>"))
-    await expect(hosting.frame.locator("#ui")).to_have_text("Hello")
-    assert await hosting.page.locator("#place iframe").get_attribute("sandbox") == "allow-scripts"
+    await expect(hosting.page.locator("#notes")).to_contain_text('["error", "StateError",')
+    await expect(hosting.page.locator("#notes")).to_contain_text("sandbox_origin")
+    await expect(hosting.page.locator("#place iframe")).to_have_count(0)
 
 
 async def test_errors_reach_the_page(hosting: HostingPage, ui_site: Site, troubles: Troubles) -> None:

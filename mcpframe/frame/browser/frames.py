@@ -43,8 +43,8 @@ def sandbox_address() -> str:
     found = js.document.querySelector("meta[name=mcpframe-sandbox]")
     if not isinstance(found, JsProxy):
         raise StateError(
-            "Views run in a sandbox of another origin: set sandbox_origin in [tool.mcpframe] and build the page again, "
-            "or pass AppHost the address of a sandbox.html."
+            "Views and HTML text run in a sandbox of another origin: set sandbox_origin in [tool.mcpframe] and build "
+            "the page again, or pass the address of a sandbox.html."
         )
     url = js.URL.new(found.content, js.document.baseURI)
     host = str(url.hostname)

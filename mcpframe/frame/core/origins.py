@@ -162,7 +162,7 @@ def parse_origin(value: object) -> str:
     if ":" in host:
         host = f"[{host}]"
     if not host.isascii():
-        ascii_host = host.encode("idna").decode() if _is_idna(host) else "its xn-- form"
+        ascii_host = _ascii_host(host) or "its xn-- form"
         raise OriginError(f"{value!r}: browsers report this host in ASCII; write '{scheme}://{ascii_host}'.")
     if not _HOST.match(host) or _is_other_address(host):
         raise OriginError(
@@ -243,9 +243,10 @@ def _is_other_address(host: str) -> bool:
     return _NUMBER_AT_END.search(host) is not None and not _IPV4.match(host)
 
 
-def _is_idna(host: str) -> bool:
+def _ascii_host(host: str) -> str | None:
+    """Return the ASCII form of a host; None where Python's IDNA of 2003 and that of browsers may differ."""
     try:
-        host.encode("idna")
+        written = host.encode("idna")
+        return written.decode() if written.decode("idna") == host else None
     except UnicodeError:
-        return False
-    return True
+        return None

@@ -11,7 +11,7 @@ from jsontext import NotJson, read_json, write_json
 from mcpframe import Page, UiHost
 from mcpframe.frame.app_host_server import ViewServer
 from mcpframe.frame.app_policy import is_model_only
-from mcpframe.frame.core.errors import UiError
+from mcpframe.frame.core.errors import StateError, UiError
 from mcpframe.frame.core.events import Closed, Event, Opened
 from mcpframe.frame.elements import Element
 from mcpframe.frame.ui_host import ShownUi
@@ -180,17 +180,18 @@ class UiView(LiveView[ShownUi]):
             self._activity.note("Own page", f"Framed in place of {replaced}")
         sandbox = self._hosting.sandbox()
         self._reason, self._client = "", self._connection.client
-        host = UiHost(
-            resource,
-            proxy=sandbox or None,
-            render_data=data,
-            auto_resize=self._controls.follows,
-            on_event=self._on_event,
-            on_wire=lambda message: self._hosting.on_wire(message, "page"),
-            on_action=self._actions.handle,
-        )
-        if host.content.html is not None and not sandbox:
-            raise UiError(_NEEDED)
+        try:
+            host = UiHost(
+                resource,
+                proxy=sandbox or None,
+                render_data=data,
+                auto_resize=self._controls.follows,
+                on_event=self._on_event,
+                on_wire=lambda message: self._hosting.on_wire(message, "page"),
+                on_action=self._actions.handle,
+            )
+        except StateError:
+            raise UiError(_NEEDED) from None
         return host.show(self._frame)
 
     async def _feed(self, running: ShownUi) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from mcpframe.frame.app_policy import (
     is_model_only,
     parse_domain,
     parse_link,
+    public_suffixes,
     resource_uri,
 )
 
@@ -32,6 +34,9 @@ DIRECTIVES = (
         ("https://api.example.com", "https://api.example.com"),
         ("https://API.Example.com:8443", "https://api.example.com:8443"),
         ("https://*.example.com", "https://*.example.com"),
+        ("https://*.Example.co.uk", "https://*.example.co.uk"),
+        ("https://*.someone.github.io", "https://*.someone.github.io"),
+        ("https://*.city.kobe.jp", "https://*.city.kobe.jp"),
         ("wss://live.example.com", "wss://live.example.com"),
         ("http://localhost:8000", "http://localhost:8000"),
         ("api.myapp.com", "https://api.myapp.com"),
@@ -52,6 +57,15 @@ def test_domains(declared: str, source: str) -> None:
         *("https://x\t", "https://x\\", "https://x?q", "https://x#f", "https://u:p@x.example", "https://x:0"),
         *("https://x:65536", "https://x:*", "https://[::1]", "https://bücher.example", "https://x'", 'https://x"'),
         *("javascript://x", "ftp://x.example", "https://-x.example", "https://x..example", "https:/x.example"),
+        *("https://\u212aiosk.example", "https://example.org:\u0661", "http\u017f://example.org"),
+        *(
+            "https://*.co.uk",
+            "https://*.github.io",
+            "*.example",
+            "https://*.xn--p1ai",
+            "https://*.kobe.jp",
+            "*.s3.amazonaws.com",
+        ),
         f"https://{'a' * 300}.example",
     ],
 )
@@ -61,6 +75,16 @@ def test_what_is_no_domain_is_refused(declared: Any) -> None:
     assert policy.connect == ()
     assert len(policy.refused) == 1
     assert "connect-src 'none'" in content_policy(policy)
+
+
+def test_without_the_public_suffix_list_no_wildcard_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "publicsuffixlist", None)
+    public_suffixes.cache_clear()
+    try:
+        assert parse_domain("https://*.example.com") is None
+        assert parse_domain("https://example.com") == "https://example.com"
+    finally:
+        public_suffixes.cache_clear()
 
 
 @given(st.lists(st.text(), max_size=5))
@@ -119,7 +143,7 @@ def test_permissions_are_those_that_are_asked_for_and_granted() -> None:
 OPENED = (
     "https://example.org/",
     "http://example.org/a?b=c#d",
-    "HTTPS://example.org",
+    "https://example.org",
     "mailto:ada@example.org?subject=Hi",
 )
 NOT_OPENED: tuple[Any, ...] = (

@@ -50,7 +50,8 @@ def test_media_types(kind: Any, shown: str) -> None:
     ("uri", "address"),
     [
         ("https://example.org/x?y#z", "https://example.org/x?y#z"),
-        ("HTTP://example.org", "HTTP://example.org"),
+        ("HTTP://example.org", "http://example.org"),
+        ("mailto:ada@example.org", None),
         ("javascript:alert(1)", None),
         ("JaVaScRiPt:alert(1)", None),
         (" javascript:alert(1)", None),

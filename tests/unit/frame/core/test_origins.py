@@ -35,6 +35,8 @@ BAD = [
     ("http://chat.example:80", "write 'http://chat.example'"),
     ("https://chat.example:", "write 'https://chat.example'"),
     ("https://bücher.example", "write 'https://xn--bcher-kva.example'"),
+    ("https://faß.example", "its xn-- form"),
+    ("https://exa。mple", "its xn-- form"),
     ("https://*.example", "without wildcards"),
     ("https://*", "without wildcards"),
     ("chat.example", "scheme and host"),
