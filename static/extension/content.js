@@ -4,14 +4,19 @@
  *
  * Both directions are JSON text in pieces: `+` begins one that is followed by others, `.` the last. The port ends with the
  * document. It is opened again where the hub has ended, unless the hub has said to leave.
+ *
+ * A document has one relay: the manifest injects this script, and so does the service worker after an install.
  */
 (install, options) => {
-  if (window !== window.top || globalThis.mcpframeLeft) return;
+  if (window !== window.top || globalThis.mcpframeRelay) return;
+  globalThis.mcpframeRelay = true; // an update of the extension has a world of its own, where this is not set
   const [SHORTEST, LONGEST] = [250, 10_000];
   let port = null;
   let pieces = [];
   let tools = null; // the port of `document.js`
   let pause = SHORTEST;
+  let since = 0; // when the port was opened
+  let hasLeft = false;
   let timer;
 
   const isOrphan = () => !globalThis.chrome?.runtime?.id; // the extension was updated or removed
@@ -28,7 +33,6 @@
   }
 
   function take(text) {
-    pause = SHORTEST;
     pieces.push(text.slice(1));
     if (text[0] !== ".") return;
     const { half, call, arguments: given, id } = JSON.parse(pieces.splice(0).join(""));
@@ -38,14 +42,15 @@
     else if (id !== undefined) report({ kind: "answer", id, error: "The page's own scripts prevent that." });
   }
 
+  /** Connect again, the later the more often ports have ended soon. */
   function later() {
     clearTimeout(timer);
-    if (!isOrphan() && !globalThis.mcpframeLeft) timer = setTimeout(connect, pause);
+    if (!isOrphan() && !hasLeft) timer = setTimeout(connect, pause);
     pause = Math.min(2 * pause, LONGEST);
   }
 
   function leave() {
-    globalThis.mcpframeLeft = true;
+    hasLeft = true;
     close();
     page.stop();
   }
@@ -59,17 +64,19 @@
   }
 
   async function connect() {
-    if (port || isOrphan()) return;
+    if (port || hasLeft || isOrphan()) return;
     try {
       const { error } = await chrome.runtime.sendMessage({ to: "worker", call: "ensureHub" });
       if (error) throw new Error(error);
-      if (port) return;
+      if (port || hasLeft) return;
+      since = performance.now();
       const opened = (port = chrome.runtime.connect({ name: "mcpframe-relay" }));
       opened.onMessage.addListener((text) => opened === port && take(text));
       opened.onDisconnect.addListener(() => {
         void chrome.runtime.lastError; // else Chromium logs it
         if (opened !== port) return;
         close();
+        if (performance.now() - since > LONGEST) pause = SHORTEST;
         later();
       });
     } catch {

@@ -85,12 +85,25 @@ chrome.storage.onChanged.addListener((changes, area) => area === "local" && repo
 
 chrome.runtime.onStartup.addListener(ensureHub);
 
-/** Pages that were open before have no content script. */
+/** Pages that were open before have no content scripts; those that are opened meanwhile may have them. */
 chrome.runtime.onInstalled.addListener(async () => {
   ensureHub();
-  for (const { matches, js, world } of chrome.runtime.getManifest().content_scripts) {
-    for (const { id } of await chrome.tabs.query({ url: matches })) {
-      chrome.scripting.executeScript({ target: { tabId: id }, files: js, world }).catch(() => {}); // pages that allow none
+  const scripts = new Map();
+  for (const script of chrome.runtime.getManifest().content_scripts) {
+    for (const { id } of await chrome.tabs.query({ url: script.matches })) {
+      scripts.set(id, [...(scripts.get(id) ?? []), script]);
     }
   }
+  for (const [id, each] of scripts) inject(id, each).catch(() => {}); // pages that allow none
 });
+
+/** Injects content scripts into the document of a tab, unless the browser has: see `content.js`. */
+async function inject(tabId, scripts) {
+  const [{ result, documentId }] = await chrome.scripting.executeScript({
+    target: { tabId },
+    func: () => globalThis.mcpframeRelay,
+  });
+  if (result) return;
+  const target = { tabId, documentIds: [documentId] };
+  for (const { js, world } of scripts) await chrome.scripting.executeScript({ target, files: js, world });
+}

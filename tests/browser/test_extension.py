@@ -38,6 +38,15 @@ FRAMED = [f"website_tool_board_localhost_tab2_{name}" for name in ("add", "fail"
 CACHED = "website_tool_shop_localhost_cart"
 BUNDLE = "website_tool_bundle_localhost_tab1_"
 
+INJECT = """async () => {
+    for (const { matches, js, world } of chrome.runtime.getManifest().content_scripts) {
+        for (const { id } of await chrome.tabs.query({ url: matches })) {
+            await chrome.scripting.executeScript({ target: { tabId: id }, files: js, world });
+        }
+    }
+}"""
+"""What an extension does for pages that are open when it is installed."""
+
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
@@ -191,6 +200,30 @@ async def test_pages_come_and_go(extended: Extended, pages: Site, bundle: str) -
         assert page.url == pages.shop()
         await has(client, *shop(4))
         assert not await evil.evaluate("mcpb.posted.filter(each => each.direction === 'client-to-server').length")
+
+
+async def test_a_page_has_one_relay_whatever_injects_it(extended: Extended, pages: Site) -> None:
+    """A page that is opened around the install has the scripts of the manifest, and may get those of the worker."""
+    await opened(extended, pages.shop())
+    reloading = asyncio.ensure_future(extended.reload())
+    await asyncio.gather(*(opened(extended, pages.shop()) for _ in range(3)))
+    await reloading
+    changes = 0
+
+    async def note(message: Any) -> None:
+        nonlocal changes
+        changes += getattr(message, "method", "") == "notifications/tools/list_changed"
+
+    async with Client(extended.transport(), mode="legacy", cache=None, message_handler=note) as client:
+        await has(client, *shop(1), *shop(2), *shop(3), *shop(4))
+        for _ in range(3):
+            await extended.client_page.evaluate(INJECT)
+        await has(client, *shop(1), *shop(2), *shop(3), *shop(4))
+        before = changes
+        for _ in range(3):
+            for tab in range(1, 5):
+                assert await call(client, shop(tab)[0], a=tab, b=3) == str(tab + 3)
+        assert changes == before
 
 
 async def test_whatever_ends_comes_back(extended: Extended, pages: Site) -> None:

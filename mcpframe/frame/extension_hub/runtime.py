@@ -96,6 +96,7 @@ class Sender:
         origin: Its origin; None where it is opaque.
         tab: Its tab; None for a document of an extension that is in none.
         frame: The number of its frame; 0 for the page of a tab.
+        document: The browser's id of the document; None where there is none.
         lifecycle: `active`, or `prerender` for one that is not shown yet.
     """
 
@@ -104,6 +105,7 @@ class Sender:
     origin: str | None = None
     tab: int | None = None
     frame: int | None = None
+    document: str | None = None
     lifecycle: str = "active"
 
     @classmethod
@@ -115,6 +117,7 @@ class Sender:
             data.get("origin"),
             data.get("tab"),
             data.get("frame"),
+            data.get("document"),
             data.get("lifecycle") or "active",
         )
 
@@ -137,6 +140,7 @@ class ExtensionPort:
     sender: Sender
     external: bool
     _runtime: ExtensionApi
+    _forget: Callable[[int], object]
     on_message: Callable[[str], None] = field(default=lambda text: None)
     on_close: Callable[[], None] = field(default=lambda: None)
 
@@ -145,7 +149,8 @@ class ExtensionPort:
         self._runtime.post(self.number, text)
 
     def close(self) -> None:
-        """Close the port; `on_close` is not called. Nothing where it has ended."""
+        """Close the port: neither `on_message` nor `on_close` is called any more. Nothing where it has ended."""
+        self._forget(self.number)
         self._runtime.close(self.number)
 
 
@@ -183,17 +188,21 @@ class Ports:
                 self._opened(number, messages.parse(text))
             case "message" if port := self._ports.get(number):
                 port.on_message(text)
-            case "closed" if port := self._ports.pop(number, None):
+            case "closed" if port := self._closed(number):
                 port.on_close()
             case "event":
                 self._on_event(messages.parse(text))
 
     def _opened(self, number: int, data: Mapping[str, Any]) -> None:
         external = data["external"] is True
-        port = ExtensionPort(number, data["name"], Sender.read(data["sender"]), external, self._runtime)
+        sender = Sender.read(data["sender"])
+        port = ExtensionPort(number, data["name"], sender, external, self._runtime, self._closed)
         take = self._takers.get((port.name, external))
         if take is None:
             port.close()
             return
         self._ports[number] = port
         take(port)
+
+    def _closed(self, number: int) -> ExtensionPort | None:
+        return self._ports.pop(number, None)

@@ -65,6 +65,10 @@ class TabDocument:
         port.on_message = self._received
         port.on_close = self.end
 
+    def is_document(self, document: str | None) -> bool:
+        """Return whether this is the document with an id of the browser's; False for none."""
+        return document is not None and self._port.sender.document == document
+
     def start(self) -> None:
         """Relay the document until `end`."""
         self._tools = PortHalf("document", self._post)

@@ -2,10 +2,14 @@
 
 A page may have two content scripts: that of the extension, whose page is relayed here, and one of MCP-B, which relays
 the page itself and speaks to the hub. While the second is there, the first has nothing to do.
+
+A newer port of a tab takes the place of the older one. If both are of one document, the older one's script leaves for
+good: it would only open its port again.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from mcpframe.frame.extension_hub.runtime import ExtensionPort
@@ -14,6 +18,8 @@ from mcpframe.frame.hub.frames import FrameNumbers
 from mcpframe.frame.hub.interfaces import Clock
 from mcpframe.frame.hub.names import origin_of
 from mcpframe.frame.hub.transport import PortTransport
+
+log = logging.getLogger(__name__)
 
 
 class TabPorts:
@@ -63,6 +69,10 @@ class TabPorts:
         if not self._is_served(port):
             page.leave()
             return
+        before = self._pages.get(tab)
+        if before is not None and before.is_document(port.sender.document):
+            log.warning("Two relays are in one document of tab %d: the newer one stays.", tab)
+            before.leave()
         self._pages[tab] = page
 
         def closed() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mcpframe.frame.extension_hub.home import SITES_KEY, ExtensionHub, ExtensionSettings
-from mcpframe.frame.extension_hub.runtime import WORKER_SECONDS
+from mcpframe.frame.extension_hub.runtime import WORKER_SECONDS, ExtensionPort
 from mcpframe.frame.hub.errors import TabClosed, TabLoadError
 from tests.support.fake_extension import ID, FakeExtension, FarEnd
 from tests.support.fake_hub import FakeClock, settled, text_result, tool
@@ -271,6 +271,46 @@ async def test_a_page_is_relayed_in_pieces_of_its_messages(caplog: pytest.LogCap
         with pytest.raises(TabClosed):
             await calling
         await settled()
+
+
+async def test_two_relays_of_one_document_do_not_replace_each_other_for_ever() -> None:
+    async with world() as here:
+        first = here.extension.connect_page(7, SHOP, document="D1")
+        await settled()
+        serve(first, tool("add"))
+        ends = [here.extension.connect_page(7, SHOP, document="D1")]
+        for _ in range(10):  # a script opens its port again, unless it was told to leave
+            await settled()
+            if ends[-1].is_closed and LEAVE not in commands(ends[-1]):
+                ends.append(here.extension.connect_page(7, SHOP, document="D1"))
+        assert first.is_closed
+        assert LEAVE in commands(first)
+        assert len(ends) == 1
+        serve(ends[-1], tool("add"))
+        assert here.names == {ADD}
+        # Another document of the tab: the browser may keep the one before, which comes back.
+        other = here.extension.connect_page(7, SHOP, document="D2")
+        await settled()
+        assert ends[-1].is_closed
+        assert LEAVE not in commands(ends[-1])
+        assert not other.is_closed
+        other.close()
+        await settled()
+
+
+async def test_a_port_that_the_hub_has_closed_is_not_heard() -> None:
+    async with world() as here:
+        heard: list[str] = []
+
+        def take(port: ExtensionPort) -> None:
+            port.on_message = heard.append
+            port.close()
+
+        here.home.ports.serve("else", take)
+        end = here.extension.connect("else", id=ID)
+        end.post("late")
+        assert end.is_closed
+        assert not heard
 
 
 async def test_a_worker_that_does_not_answer_is_an_error() -> None:
