@@ -86,6 +86,7 @@ async def test_a_client_over_stdio_is_served_before_with_and_after_a_browser(tmp
                 with anyio.fail_after(PATIENCE), pytest.raises(MCPError) as gone:
                     await calling
                 assert gone.value.error.code == -32000
+                assert gone.value.error.data["mayHaveRun"]
             await offers(client)
 
 

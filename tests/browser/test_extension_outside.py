@@ -19,7 +19,7 @@ from playwright.async_api import Error, Page, expect
 
 from mcpframe.kit.hub.extension import build_extension
 from mcpframe.kit.hub.extension_id import EXTENSION_ID
-from tests.bridge.hub_pages import Site, hub_site
+from tests.bridge.hub_pages import Site, has_waits, hub_site
 from tests.bridge.programs import ROOT
 from tests.browser.extension import Extended, chromium_with, happens
 from tests.browser.mcpb import Peer, bundle_peers
@@ -235,7 +235,7 @@ async def test_programs_of_this_machine_are_clients(
             return False
 
         async with chromium_with(extension, tmp_path) as extended:
-            await opened(extended, pages.shop())
+            shop = await opened(extended, pages.shop())
             await happens(lambda: offers(ADD))
             long = "½" * 700_000  # more than the browser takes of a program at once
             with anyio.fail_after(PATIENCE):
@@ -249,6 +249,14 @@ async def test_programs_of_this_machine_are_clients(
             await extended.end_hub()
             with anyio.fail_after(PATIENCE), pytest.raises(MCPError):
                 await calling
+            await happens(lambda: offers(ADD))
+            # So does the service worker, which has started the program; the hub goes on.
+            calling = asyncio.ensure_future(client.call_tool(WAIT, {}))
+            await has_waits(shop, 2)
+            await extended.stop_worker()
+            with anyio.fail_after(PATIENCE), pytest.raises(MCPError) as ended:
+                await calling
+            assert ended.value.error.data["mayHaveRun"]
             await happens(lambda: offers(ADD))
             calling = asyncio.ensure_future(client.call_tool(WAIT, {}))
         with anyio.fail_after(PATIENCE), pytest.raises(MCPError):

@@ -112,9 +112,14 @@ def with_usable_id(payload: dict[str, Any]) -> dict[str, Any]:
     return payload if id_ is None or type(payload["id"]) is type(id_) else {**payload, "id": id_}
 
 
-def error_response(id_: str | int | float | None, code: int, message: str) -> dict[str, Any]:
+def error_response(
+    id_: str | int | float | None, code: int, message: str, data: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the JSON-RPC error that answers a request. It can always be written, whatever the message quotes."""
-    return {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": json_text.well_formed(message)}}
+    error: dict[str, Any] = {"code": code, "message": json_text.well_formed(message)}
+    if data is not None:
+        error["data"] = data
+    return {"jsonrpc": "2.0", "id": id_, "error": error}
 
 
 def cancelled_id(payload: Mapping[str, Any]) -> RequestId | None:

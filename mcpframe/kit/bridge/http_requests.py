@@ -25,7 +25,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core import payload
-from mcpframe.frame.core.jsonrpc import CONNECTION_CLOSED, INTERNAL_ERROR, RequestId, error_response, is_request
+from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, is_request
 from mcpframe.kit.bridge import http_rules as rules
 from mcpframe.kit.bridge.link import Link
 from mcpframe.kit.bridge.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
@@ -112,7 +112,8 @@ class StatelessRequests:
     def end(self) -> None:
         """Answer the open requests with an error: the server ends."""
         for number in list(self._waiting):
-            failed = error_response(number, CONNECTION_CLOSED, "The server has ended.")
+            assert self._link is not None  # it has got the request
+            failed = self._link.closed_error(number, "The server has ended.")
             self.deliver(ServerMessage(payload.encode(failed), number))
 
     async def close(self) -> None:

@@ -235,7 +235,7 @@ class _Session:
         self.has_ended = True
         asked, self._asked = self._asked, {}
         for id_ in asked:
-            self._send(jsonrpc.error_response(id_, jsonrpc.CONNECTION_CLOSED, reason))
+            self._send(self._link.closed_error(id_, reason))
         with anyio.move_on_after(_GOODBYE_SECONDS):
             for answered in list(self._answering.values()):
                 await answered.wait()

@@ -72,7 +72,8 @@ class Link:
         self._opening: asyncio.Task[None] | None = None
         self._closing = False
         self._queue: list[str] = []
-        self._asked: dict[jsonrpc.RequestId, None] = {}
+        self._asked: dict[jsonrpc.RequestId, bool] = {}
+        """The open requests of the client: whether a page has got them."""
         self._owed: dict[jsonrpc.RequestId, None] = {}
         self._beginning = _Beginning()
         self._repeated: dict[str, asyncio.Future[None]] = {}
@@ -103,7 +104,7 @@ class Link:
                 return  # an answer to a page that is gone
             del self._owed[message["id"]]
         elif "id" in message:
-            self._asked[message["id"]] = None
+            self._asked[message["id"]] = self._page is not None
         elif (cancelled := cancelled_id(message)) is not None:
             self._cancel(cancelled)
         self._beginning.note(text, message)
@@ -113,6 +114,11 @@ class Link:
         else:
             self._queue.append(text)
             self._start_opening()
+
+    def closed_error(self, id_: jsonrpc.RequestId, reason: str) -> dict[str, Any]:
+        """Return the error for an open request that gets no answer: its `data` says whether it may have run."""
+        data = {"reason": "ConnectionClosed", "mayHaveRun": self._asked.get(id_, False)}
+        return jsonrpc.error_response(id_, jsonrpc.CONNECTION_CLOSED, reason, data)
 
     async def close(self) -> None:
         """Close the page. No message is delivered after this."""
@@ -173,7 +179,7 @@ class Link:
         for id_ in kept:
             del self._asked[id_]
         self._fail_everybody(reason)
-        self._asked |= dict.fromkeys(kept)
+        self._asked |= dict.fromkeys(kept, False)
         self._queue += kept.values()
         self._start_opening(page)
 
@@ -209,6 +215,7 @@ class Link:
             raise
         self._page = page
         queue, self._queue = self._queue, []
+        self._asked = dict.fromkeys(self._asked, True)
         for text in queue:
             page.send(text)
         self._watch()
@@ -236,12 +243,12 @@ class Link:
             raise PageFailed("The server does not answer after its page was opened again.")
 
     def _fail_everybody(self, reason: str) -> None:
-        asked, self._asked = list(self._asked), {}
+        errors = {id_: self.closed_error(id_, reason) for id_ in self._asked}
+        self._asked = {}
         self._beginning.failed()
         owed, self._owed = list(self._owed), {}
         self._queue = [text for text in self._queue if "id" not in json.loads(text)]
-        for id_ in asked:
-            error = jsonrpc.error_response(id_, jsonrpc.CONNECTION_CLOSED, reason)
+        for id_, error in errors.items():
             self._deliver(ServerMessage(payload.encode(error), id_))
         for id_ in owed:
             params = {"requestId": id_, "reason": reason}

@@ -44,6 +44,7 @@ _FIRST_SECONDS = 1.0
 _INTERVAL = 0.5
 _LISTEN = "subscriptions/listen"
 _CHANGED = "notifications/tools/list_changed"
+_ENDED = "The connection to the hub has ended: the browser, or its extension, has ended or starts again."
 _NO_BROWSER = (
     "No browser with the extension of mcpframe runs, or it may not start the program: start the browser, and look at "
     "the extension's popup."
@@ -157,7 +158,7 @@ class _Connection(_Page):
                     if isinstance(line, Broken):  # left out, it might be an answer that is waited for
                         return f"A message of the hub cannot be read: {line.error}"
                     self._link.on_message(server_message_of(line.text))
-        return "The browser has ended, or its extension was loaded again."
+        return _ENDED
 
 
 class _StandIn(_Page):

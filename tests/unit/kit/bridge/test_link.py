@@ -105,7 +105,8 @@ async def test_a_page_that_cannot_be_opened_fails_whoever_waits_and_is_tried_aga
     with pytest.raises(PageFailed):
         await rig.link.open()
     [failed] = rig.got
-    assert (failed["id"], failed["error"]) == (1, {"code": -32000, "message": "It is not there."})
+    unsent = {"reason": "ConnectionClosed", "mayHaveRun": False}
+    assert (failed["id"], failed["error"]) == (1, {"code": -32000, "message": "It is not there.", "data": unsent})
     rig.send(id=2, method="ping")
     await rig.settle()
     assert methods(rig.pages[0].heard) == ["notifications/initialized", "ping"]
@@ -135,6 +136,7 @@ async def test_a_crash_answers_everybody_and_begins_again(rig: Rig) -> None:
     rig.link.on_gone("It has crashed.")
     failed, withdrawn = rig.got
     assert (failed["id"], failed["error"]["message"]) == (5, "It has crashed.")
+    assert failed["error"]["data"]["mayHaveRun"]
     assert (withdrawn["method"], withdrawn["params"]["requestId"]) == ("notifications/cancelled", 7)
     rig.send(id=7, result={})  # too late: the next page has asked nothing
     rig.send(id=6, method="ping")

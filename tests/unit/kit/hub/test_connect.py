@@ -58,3 +58,18 @@ async def test_every_answer_of_the_hub_comes_through_or_the_call_fails(tmp_path:
                 failed = await edge.next()
                 assert (failed["id"], failed["error"]["code"]) == (2, -32000)
             await link.close()
+
+
+async def test_a_call_says_whether_it_may_have_run_where_the_connection_ends(tmp_path: Path) -> None:
+    with listening(tmp_path) as listener:
+        async with Connections(tmp_path).running() as connections:
+            edge = Answers()
+            link = Link(connections.open_page, edge)
+            await link.open()
+            hub, _ = await asyncio.get_running_loop().sock_accept(listener)
+            call(link, 1)
+            await asyncio.get_running_loop().sock_recv(hub, 1)
+            hub.close()  # the extension's service worker has ended, and with it the program that it has started
+            failed = (await edge.next())["error"]
+            assert (failed["code"], failed["data"]) == (-32000, {"reason": "ConnectionClosed", "mayHaveRun": True})
+            await link.close()
