@@ -18,6 +18,14 @@ from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.transport import PortTransport
 
 SCHEMA: dict[str, Any] = {"type": "object"}
+ENVELOPE: dict[str, Any] = {
+    "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+}
+"""What a request of the protocol era without a handshake carries."""
 
 
 def tool(name: str, *, description: str | None = None, **annotations: Any) -> dict[str, Any]:

@@ -147,14 +147,21 @@ def well_formed(text: str) -> str:
     return text if is_well_formed(text) else _SURROGATE.sub("\ufffd", text)
 
 
-def encode(value: Any) -> str:
+def encode(value: Any, *, exact: bool = False) -> str:
     """Return the JSON text of a value that was parsed from JSON, without spaces. It always has a UTF-8 form.
 
-    A number too large for JavaScript, such as 1e400, becomes null, as with `JSON.stringify`.
+    Args:
+        value: the value. A number that is not finite, such as 1e400, becomes null, as with `JSON.stringify`.
+        exact: whether such a number is an error instead.
+
+    Raises:
+        ValueError: a number that is not finite, where `exact`; or the value contains itself.
     """
     try:
         text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     except ValueError:
+        if exact:
+            raise
         finite = json.loads(json.dumps(value), parse_constant=lambda _: None)
         text = json.dumps(finite, separators=(",", ":"), ensure_ascii=False)
     return text if is_well_formed(text) else json.dumps(json.loads(text), separators=(",", ":"))

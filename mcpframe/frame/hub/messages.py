@@ -145,7 +145,7 @@ def encode(message: Json) -> str:
         MessageError: It has no such form: it is over a limit, or has content that is not allowed.
     """
     try:
-        text = payload.encode(message)
+        text = payload.encode(message, exact=True)
     except (TypeError, ValueError, RecursionError) as error:
         raise MalformedMessage(str(error)) from None
     payload.check_text(text, **_LIMITS)

@@ -139,7 +139,7 @@ class RemoteHub:
         return str(self._last_id)
 
     def _post(self, message: dict[str, Any]) -> bool:
-        return self._port is not None and self._port.post(payload.encode({"jsonrpc": "2.0", **message}))
+        return self._port is not None and self._port.post(payload.encode({"jsonrpc": "2.0", **message}, exact=True))
 
     async def _ask(self, id_: str, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
         """Send a request and return the response.

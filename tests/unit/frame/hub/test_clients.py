@@ -98,6 +98,17 @@ async def test_what_is_no_message_is_ignored_and_a_request_that_cannot_be_read_i
         assert "tools" in (await port.says({"jsonrpc": "2.0", "id": 4, "method": "tools/list"}))["result"]
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999", "-1e999"])
+async def test_a_number_that_is_not_finite_never_reaches_a_page_as_something_else(number: str) -> None:
+    async with served() as (_, clients, page):
+        port = await Port(clients).begins()
+        text = json.dumps({**CALL, "params": {"name": ADD, "arguments": {"a": [0]}}}).replace("[0]", f"[{number}]")
+        answer = await port.says(text)
+        assert answer["id"] == 7
+        assert answer["error"]["code"] in (-32600, -32602)
+        assert page.calls == []
+
+
 async def test_an_answer_that_is_too_long_for_its_port_is_an_error_and_not_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

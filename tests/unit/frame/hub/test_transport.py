@@ -188,7 +188,8 @@ async def test_what_has_no_form_in_json_is_an_error_of_the_caller(rig: Rig) -> N
     for _ in range(messages.MAX_NESTING):
         deep = [deep]
     large = "\u00e9" * (messages.MAX_MESSAGE_BYTES // 2)
-    for value, reason in ((object(), "JSON"), (large, "too large"), (deep, "nested"), ("\ud800", "ill-formed")):
+    no_json = ((object(), "JSON"), (float("nan"), "JSON"), ([float("inf")], "JSON"))
+    for value, reason in (*no_json, (large, "too large"), (deep, "nested"), ("\ud800", "ill-formed")):
         with pytest.raises(InvalidArguments, match=reason) as caught:
             await rig.send(call=ToolCall("", "add", {"a": value}))
         assert (caught.value.code, caught.value.data) == (-32602, {"reason": "InvalidArguments"})

@@ -20,19 +20,12 @@ from mcpframe.kit.base.errors import PortTaken
 from mcpframe.kit.bridge.standard_streams import Output
 from mcpframe.kit.hub import http, stdio
 from mcpframe.kit.hub.stdio import StdioEdge
-from tests.support.fake_hub import HubWorld, hub_world, settled, text_result, tool
+from tests.support.fake_hub import ENVELOPE, HubWorld, hub_world, settled, text_result, tool
 
 pytestmark = pytest.mark.anyio
 SHOP = "https://shop.example/"
 NAME = "website_tool_shop_example_tab1_add"
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-ENVELOPE = {
-    "_meta": {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-}
 
 
 class Wire:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from typing import Any
@@ -13,6 +14,8 @@ import pytest
 from mcp import Client, MCPError
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.memory import create_client_server_memory_streams
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCRequest
 
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.hub import messages
@@ -21,7 +24,7 @@ from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.page.dialing import Dialled
 from mcpframe.frame.hub.page.wire import AppNames
 from mcpframe.frame.server import serve
-from tests.support.fake_hub import settled, tool
+from tests.support.fake_hub import ENVELOPE, settled, tool
 from tests.support.fake_tabs import FakeBrowser, FakeTab
 
 pytestmark = pytest.mark.anyio
@@ -119,6 +122,10 @@ async def has(client: Client, count: int) -> list[str]:
     return found
 
 
+def request(id_: int, method: str, params: dict[str, Any]) -> SessionMessage:
+    return SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=id_, method=method, params=params))
+
+
 def failing(call: asyncio.Task[Any]) -> Any:
     error = call.exception()
     assert isinstance(error, MCPError)
@@ -138,6 +145,20 @@ async def test_each_tab_has_the_tools_of_all(mode: str) -> None:
                 assert result.structured_content == {"result": tab + 1}
                 assert at.called[-1] == tab
         assert len(one.called) == len(two.called) == 2
+
+
+async def test_a_number_that_is_not_finite_is_refused() -> None:
+    async with app() as world:
+        page = await world.page()
+        async with page.hub.client() as (read, write):
+            # The SDK's client makes null of it; what comes over a window or a port does not.
+            arguments = {"a": math.inf, "b": 1}
+            await write.send(request(1, "tools/call", {"name": ADD.format(1), "arguments": arguments, **ENVELOPE}))
+            with anyio.fail_after(60):
+                while (answer := (await read.receive()).message).id != 1:
+                    pass
+            assert answer.error.code == -32602
+        assert page.called == []
 
 
 async def test_a_tab_that_ends_takes_its_tools_and_calls_along() -> None:
