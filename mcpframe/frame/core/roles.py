@@ -195,6 +195,8 @@ class Role:
             required. None if its messages have no variable content.
         last: the kind of message after which the peer considers the phase over, even if it is refused here. Then
             `Local.LAST_REFUSED` ends the phase on this side, too.
+        checks_content: whether a message is refused whole for what `payload.check_content` rejects. False for a
+            receiver that checks each part of a message on its own.
     """
 
     dialect: str
@@ -206,6 +208,7 @@ class Role:
     waits: Mapping[State, str]
     offers: type[Any] | None = None
     last: Trigger | None = None
+    checks_content: bool = True
     by_trigger: Mapping[tuple[State, Trigger], tuple[Rule, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

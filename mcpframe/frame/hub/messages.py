@@ -132,10 +132,15 @@ FromHub = ToolCall | CallCancelled | RefreshRequest
 def parse(text: str) -> Any:
     """Return the value of JSON text that came over a port.
 
+    What is wrong with a tool in a list of tools is not looked at: one bad tool costs itself (`tools.checked_tools`).
+
     Raises:
-        MessageError: It is not JSON, or over a limit.
+        MessageError: It is not JSON, over a limit, or has content that is not allowed.
     """
-    return payload.decode(text, **_LIMITS)
+    value = payload.parse(text, **_LIMITS)
+    if not isinstance(value, dict) or _kind(value)[0] not in _LISTS:
+        payload.check_content(text, value)
+    return value
 
 
 def encode(message: Json) -> str:

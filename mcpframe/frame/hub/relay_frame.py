@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 START_SECONDS = 60.0
 """How long a frame may take to introduce itself: bundles say that they are ready before they have started."""
-_OPTIONS = Options(handshake_timeout=None, unresponsive_after=None, max_message_bytes=messages.MAX_MESSAGE_BYTES)
+_OPTIONS = Options(handshake_timeout=None, unresponsive_after=None)
 
 
 class FrameState(StrEnum):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.connection import Candidate, Connection, Options
@@ -77,7 +78,7 @@ class ServerLink:
         post: Posts JSON text to a target origin, in the server's window.
         port: The port with the hub.
         clock: The time.
-        options: Deadlines and limits.
+        options: Deadlines.
         on_open: Called when the server is ready, before anything is asked.
         on_end: Called once, with the reason; None where this side has ended it.
         answer_seconds: How long the server may take to introduce itself.
@@ -96,6 +97,9 @@ class ServerLink:
         on_end: Callable[[SessionError | None], None],
         answer_seconds: float = ANSWER_SECONDS,
     ) -> None:
+        # One bad tool must not cost the others: the hub checks each, and all other messages as a whole.
+        role = replace(role, checks_content=False)
+        options = replace(options, max_message_bytes=messages.MAX_MESSAGE_BYTES, max_nesting=messages.MAX_NESTING)
         self._connection = Connection([Candidate(role, AllowedOrigins(frozenset({origin})))], options=options)
         self._post = post
         self._port = port

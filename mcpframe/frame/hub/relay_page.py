@@ -45,7 +45,6 @@ from mcpframe.frame.core.errors import HandshakeTimeout, SessionError, StateErro
 from mcpframe.frame.core.events import Inbound
 from mcpframe.frame.dialects.mcp_b.messages import TAB_CHANNEL
 from mcpframe.frame.dialects.mcp_b.roles import client
-from mcpframe.frame.hub import messages
 from mcpframe.frame.hub.document_tools import DocumentTools
 from mcpframe.frame.hub.frames import FrameNumbers, frame_number, frame_tab
 from mcpframe.frame.hub.half import TellingHalf, read_text
@@ -73,7 +72,6 @@ def _options(patience: float | None, interval: float) -> Options:
         handshake_timeout=patience,
         repeat_interval=interval,
         unresponsive_after=None,
-        max_message_bytes=messages.MAX_MESSAGE_BYTES,
     )
 
 

@@ -167,4 +167,6 @@ def test_whatever_comes_is_read_ignored_or_malformed(message: Any) -> None:
 def test_text_that_cannot_be_taken_is_an_error(text: str) -> None:
     with pytest.raises(MessageError):
         parse(text)
+    with pytest.raises(MessageError):
+        parse(f'{{"type": "tool-result", "requestId": "x", "data": {text}}}')
     assert parse(json.dumps(RESULT)) == RESULT

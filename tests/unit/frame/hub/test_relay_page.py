@@ -118,6 +118,36 @@ async def test_a_page_without_a_server_is_asked_for_a_while_and_then_rarely(rig:
         assert world.names == [NAME]
 
 
+BAD = {
+    "text": {"name": "text", "description": "\ud800", "inputSchema": {"type": "object"}},
+    "key": {"name": "key", "inputSchema": {"type": "object", "properties": {"\udfff": {}}}},
+    "prototype": {"name": "prototype", "inputSchema": {"type": "object", "properties": {"__proto__": {}}}},
+    "deep": {"name": "deep", "inputSchema": {"type": "object", "default": json.loads("[" * 90 + "]" * 90)}},
+}
+
+
+@pytest.mark.parametrize("place", ["page", "frame", "proxy", "document"])
+async def test_one_bad_tool_costs_itself_and_the_log_names_page_and_tool(
+    place: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    listed = [tool("add"), *BAD.values(), tool("grow")]
+    async with pages_world() as (world, page):
+        if place == "proxy":
+            world.page(1, f"{SHOP}/", *listed, form="extension")
+        elif place == "document":
+            tools = FakeTools("add", "grow")
+            tools.others = list(BAD.values())
+            page(tools=DocumentTools(tools))
+        else:
+            half = page()
+            (half.server(SHOP, *listed) if place == "page" else half.frame(1, f"{SHOP}/in", *listed)).ready()
+        await world.clock.pass_(5)
+        assert world.names == [NAME, GROW]
+        for name in BAD:
+            [line] = [each.getMessage() for each in caplog.records if repr(name) in each.getMessage()]
+            assert "shop.example" in line
+
+
 async def test_a_page_that_is_left_in_mid_call_fails_it_and_its_frames_calls() -> None:
     async with pages_world() as (world, page):
         half = page()
@@ -143,6 +173,8 @@ class FakeTools:
 
     def __init__(self, *tools: str) -> None:
         self.tools: list[str] | None = list(tools) or None
+        self.others: list[Any] = []
+        """More definitions, as they are."""
         self.ran: list[tuple[str, int, Any]] = []
         self.cancelled: list[int] = []
         self.stopped = self.silent = False
@@ -172,7 +204,7 @@ class FakeTools:
                 {"name": name.lstrip("+"), "inputSchema": {"type": "object"}, "framed": name.startswith("+")}
                 for name in self.tools or []
             ]
-            return json.dumps({"value": described})
+            return json.dumps({"value": described + self.others})
         _, name, text, further = arguments
         self.ran.append((name, further, json.loads(text)))
         if self.silent:
