@@ -42,6 +42,7 @@ from mcpframe.frame.hub.registry import TabEntry, ToolRegistry
 from mcpframe.frame.hub.routing import address_for, best_tab
 from mcpframe.frame.hub.storage import DomainToolStorage
 from mcpframe.frame.hub.tools import checked_tools, is_repeatable
+from mcpframe.frame.hub.visible import plain
 from mcpframe.frame.hub.waiting import Changes, within
 
 log = logging.getLogger(__name__)
@@ -192,7 +193,7 @@ class Hub:
             else:
                 if answer.result is not None:
                     return answer.result
-                return {"content": [{"type": "text", "text": answer.error}], "isError": True}
+                return {"content": [{"type": "text", "text": plain(answer.error)}], "isError": True}
         assert lost is not None
         raise lost
 
@@ -350,7 +351,7 @@ class Hub:
         if not self._options.allows(url):
             log.warning("Tab %d (%s) is not allowed: its tools are not taken.", tab, domain)
             return
-        tools, problems = checked_tools(listed.tools)
+        tools, problems = checked_tools(listed.tools, url)
         for problem in problems:
             log.warning("Tab %d (%s): %s", tab, domain, problem)
         seen = self._registry.put(tab, url, domain, tools, browser=listed.browser, now=self._clock.now())

@@ -25,6 +25,7 @@ from typing import Any, Final, Literal, TypeGuard
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MalformedMessage
 from mcpframe.frame.core.outline import sketch
+from mcpframe.frame.hub.visible import plain
 
 Json = Mapping[str, Any]
 Form = Literal["json-rpc", "extension"]
@@ -379,7 +380,7 @@ def _read_progress(id_: Any, params: dict[str, Any]) -> ToolProgress:
     value, total, text = params.get("progress"), params.get("total"), params.get("message")
     if not _is_number(value) or not (total is None or _is_number(total)) or not (text is None or isinstance(text, str)):
         raise MalformedMessage("progress and total must be numbers, and message a text.")
-    return ToolProgress(_id(id_), value, total, text)
+    return ToolProgress(_id(id_), value, total, None if text is None else plain(text))
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcpframe.frame.hub.descriptions import described, label
+from mcpframe.frame.hub.descriptions import described, label, titled
 from mcpframe.frame.hub.frames import page_tab
 from mcpframe.frame.hub.names import TabNumbers, ToolKey, ToolNames
 from mcpframe.frame.hub.storage import DomainToolStorage
@@ -194,7 +194,8 @@ class ToolRegistry:
                 now.tools[key] = old if same_label else (tool, {**old[1], "description": now.described(tool)})
                 continue
             name = self._names.name(key, numbers.get(key))
-            now.tools[key] = (tool, {**tool, "name": name, "description": now.described(tool)})
+            shown = {**tool, **_titles(domain, tool), "name": name, "description": now.described(tool)}
+            now.tools[key] = (tool, shown)
             self._names.name(ToolKey(domain, key.tool))  # accepted without a tab, too
         self._retire(domain, before, now)
         if now.tools:
@@ -216,3 +217,11 @@ class ToolRegistry:
         with_tools = [entry for entry in entries.values() if entry.tools]
         active = (entry.number for entry in with_tools if page_tab(entry.tab) == self._active)
         return label(domain, len(with_tools), next(active, None))
+
+
+def _titles(domain: str, tool: PageTool) -> dict[str, Any]:
+    """Return the members of a tool that have a title: clients show it in the place of its name and description."""
+    titles: dict[str, Any] = {"title": titled(domain, tool["title"])} if "title" in tool else {}
+    if "title" in (annotations := tool.get("annotations", {})):
+        titles["annotations"] = {**annotations, "title": titled(domain, annotations["title"])}
+    return titles

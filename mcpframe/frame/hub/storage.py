@@ -169,6 +169,6 @@ def _read(domain: str, text: Any) -> CachedDomain | None:
     touched, url = record.get("touched"), record.get("url")
     if not isinstance(touched, int | float):
         return None
-    tools, _ = checked_tools(record["tools"])
     known = url if isinstance(url, str) and domain_of(url) == domain else None
+    tools, _ = checked_tools(record["tools"], known)
     return CachedDomain(known, {name: tool for name, tool in tools.items() if is_cached(tool)}, touched)

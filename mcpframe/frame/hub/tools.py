@@ -1,6 +1,7 @@
 """Tools of pages, checked: an invalid one is left out, and would else spoil the whole list for strict clients.
 
-What passes is passed on as it is: titles, schemas, annotations, `_meta`, and members that nobody here knows.
+What passes is passed on as it is: schemas, annotations, `_meta`, and members that nobody here knows; but for characters
+that nobody sees, and icons of others (`tool_texts`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.hub.tool_texts import Unfit, own_icons, readable
 
 PageTool = Mapping[str, Any]
 
@@ -25,37 +27,46 @@ _MOST_PROBLEMS = 10
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
-def checked_tools(tools: Sequence[Any]) -> tuple[dict[str, PageTool], list[str]]:
+def checked_tools(tools: Sequence[Any], url: str | None) -> tuple[dict[str, PageTool], list[str]]:
     """Check the tools of a page.
 
     Args:
         tools: What a proxy has sent.
+        url: The address of the page; None where that is not known.
 
     Returns:
-        The valid tools by name; and sentences about those that were left out.
+        The valid tools by name; and sentences about what was left out.
     """
     valid: dict[str, PageTool] = {}
     problems: list[str] = []
+    foreign: list[str] = []
     left_out = size = 0
     for number, tool in enumerate(tools):
         if len(valid) >= MAX_TOOLS:
             problems.append(f"The page has {len(tools):,} tools; only {MAX_TOOLS} are taken.")
             break
-        problem, length = _checked(tool)
-        if problem is None and tool["name"] in valid:
-            problem = "the page has another one of this name"
-        if problem is None and size + length > MAX_PAGE_CHARACTERS:
-            problem = f"the page's tools have more than {MAX_PAGE_CHARACTERS:,} characters"
-        if problem is None:
-            valid[tool["name"]] = tool
-            size += length
+        name = repr(str(tool.get("name") if isinstance(tool, dict) else None)[:80])
+        try:
+            length = _check(tool)
+            taken = readable(tool)
+            if taken["name"] in valid:
+                raise Unfit("the page has another one of this name")
+            if size + length > MAX_PAGE_CHARACTERS:
+                raise Unfit(f"the page's tools have more than {MAX_PAGE_CHARACTERS:,} characters")
+        except Unfit as error:
+            left_out += 1
+            if left_out <= _MOST_PROBLEMS:
+                problems.append(f"Tool {number} ({name}) is left out: {error}.")
             continue
-        left_out += 1
-        if left_out <= _MOST_PROBLEMS:
-            name = tool.get("name") if isinstance(tool, dict) else None
-            problems.append(f"Tool {number} ({str(name)[:80]!r}) is left out: {problem}.")
+        if len(icons := own_icons(taken, url)) < len(taken.get("icons", ())):
+            taken["icons"] = icons
+            foreign.append(name)
+        valid[taken["name"]] = taken
+        size += length
     if left_out > _MOST_PROBLEMS:
         problems.append(f"So are {left_out - _MOST_PROBLEMS:,} others.")
+    if foreign:
+        problems.append(f"{len(foreign)} tools, such as {foreign[0]}, have icons of others, which are left out.")
     return valid, problems
 
 
@@ -73,16 +84,20 @@ def _annotation(tool: PageTool, name: str) -> bool:
     return (tool.get("annotations") or {}).get(name) is True
 
 
-def _checked(tool: Any) -> tuple[str | None, int]:
-    """Return what is wrong with a tool, as the end of a sentence, or None for nothing; and its length as JSON text."""
+def _check(tool: Any) -> int:
+    """Return the length of a tool as JSON text.
+
+    Raises:
+        Unfit: It is not valid.
+    """
     if (problem := _problem(tool)) is not None:
-        return problem, 0
+        raise Unfit(problem)
     try:
         text = payload.encode(tool)
         payload.decode(text, max_bytes=MAX_TOOL_BYTES, max_nesting=MAX_TOOL_NESTING)
     except (MessageError, TypeError, ValueError, RecursionError) as error:
-        return f"it cannot be passed on ({str(error).rstrip('.')})", 0
-    return None, len(text)
+        raise Unfit(f"it cannot be passed on ({str(error).rstrip('.')})") from None
+    return len(text)
 
 
 def _problem(tool: Any) -> str | None:

@@ -169,8 +169,8 @@ async def test_pages_are_excluded_and_what_they_say_is_shown_without_controls() 
         state = await popup.state()
         assert (state["page"], state["offered"]) == ("https://shop.example", True)
         [shown] = state["tabs"][0]["tools"]
-        assert shown["title"] == "\\x1b[2J"
-        assert shown["description"].startswith("\\u202etxt.exe")
+        assert shown["title"] == "[2J"
+        assert shown["description"].startswith("txt.exe")
         assert len(shown["description"]) < 1000
         assert any("registers 1 tools" in line["text"] for line in state["log"])
         state = await popup.does("site", origin="https://shop.example", on=False)

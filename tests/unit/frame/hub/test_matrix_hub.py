@@ -19,7 +19,6 @@ import itertools
 import json
 import logging
 import re
-import unicodedata
 from typing import Any
 
 import pytest
@@ -31,6 +30,7 @@ from mcpframe.frame.hub.errors import RequestTimedOut, TabClosed, TabFailed
 from mcpframe.frame.hub.messages import Form, ToolCall
 from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.tools import MAX_TOOLS
+from mcpframe.frame.hub.visible import DEFAULT_IGNORABLE, visible
 from tests.contract.damaged import Record
 from tests.support.fake_hub import FakePort, HubWorld, hub_world, settled, text_result, tool
 from tests.unit.frame.hub.test_server import happens, served
@@ -252,7 +252,7 @@ async def test_addresses_and_names_that_mimic_those_of_others(record_property: R
             ]
             port = port or world.page(1, SHOP, tool("pay"))
             all_good(world)
-            assert len(world.names) == 1 + len(ADDRESSES) * len(MIMICS)
+            assert len(world.names) == 1 + len(ADDRESSES) * len([name for name in MIMICS if visible(name) == name])
             [mine] = [each for each in world.hub.definitions if each["description"] == "[shop.example]"]
             for name in world.names:
                 calling = world.calling(name)
@@ -295,20 +295,22 @@ HIDDEN = [
         "\u200b",
         "\u2060",
     ),
-    *("\u2060", "\U000e0041", "\u180e", "\u00ad", "\ufff9", "\u2063", "\u206a", "\x00", "\x9b2J"),
+    *("\u00ad", "\ufff9", "\u2800", "\x00", "\x9b2J"),
+    *(chr(first) * 3 for first, _ in DEFAULT_IGNORABLE),
+    *(chr(last) * 3 for _, last in DEFAULT_IGNORABLE),
 ]
 
 
 async def test_descriptions_that_hide_their_label_or_something_else(record_property: Record) -> None:
     """Invisible characters could hide the label from a person, or instructions for a model."""
     async with hub_world() as world:
-        world.page(
-            1, EVIL, *(tool(f"t{n}", description=f"{each}[shop.example] Pay{each}") for n, each in enumerate(HIDDEN))
-        )
-        assert len(world.descriptions) == len(HIDDEN)
-        for text in world.descriptions:
-            assert text.startswith("[evil.example] ")
-            assert not [each for each in text if unicodedata.category(each) in ("Cc", "Cf", "Zl", "Zp")]
+        for n, each in enumerate(HIDDEN):
+            text = f"{each}[shop.example] Pay{each}"
+            page = world.page(n, EVIL, {**tool("pay", description=text, title=f"\n{text}"), "title": f"\n\n{text}"})
+            [shown] = world.hub.definitions
+            for text in (shown["description"], shown["title"], shown["annotations"]["title"]):
+                assert text.replace("[2K", "").replace("2J", "") == "[evil.example] [shop.example] Pay", ascii(each)
+            world.close(page)
         # What scripts and emoji are written with stays.
         kept = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \U0001f468\u200d\U0001f469\u200d\U0001f467\n\t1."
         world.page(2, SHOP, tool("pay", description=kept))

@@ -25,7 +25,8 @@ FULL = {
 async def test_a_tool_is_offered_as_its_page_has_it_with_a_name_of_its_own() -> None:
     async with hub_world() as world:
         world.page(7, SHOP, FULL)
-        expected = {**FULL, "name": "website_tool_shop_example_tab1_add", "description": "[shop.example] Adds."}
+        texts = {"title": "[shop.example] Add", "description": "[shop.example] Adds."}
+        expected = {**FULL, **texts, "name": "website_tool_shop_example_tab1_add"}
         assert world.hub.definitions == [expected]
         assert world.changes == 1
 

@@ -83,7 +83,7 @@ async def test_a_client_lists_and_calls_the_tools_of_pages_as_they_have_them(mod
     async with served() as hub, hub.client(mode) as client:
         port = hub.world.page(1, SHOP, FULL)
         [listed] = (await client.list_tools()).tools
-        assert (listed.name, listed.title, listed.description) == (NAME, "Add", "[shop.example] Adds.")
+        assert (listed.name, listed.title, listed.description) == (NAME, "[shop.example] Add", "[shop.example] Adds.")
         assert listed.input_schema == FULL["inputSchema"]
         assert (listed.output_schema, listed.meta) == (FULL["outputSchema"], {"a": 1})
         assert listed.annotations is not None
@@ -142,7 +142,7 @@ async def test_nothing_of_a_page_is_lost_on_the_wire(first: str) -> None:
         assert begun["capabilities"]["browser"] == {"cacheSupported": True}
         assert begun["capabilities"]["tools"]["listChanged"] is True
         listed = (await wire.ask(streams, "tools/list", more))["result"]["tools"]
-        assert listed == [{**FULL, "name": NAME, "description": "[shop.example] Adds."}]
+        assert listed == [{**FULL, "name": NAME, "title": "[shop.example] Add", "description": "[shop.example] Adds."}]
         calling = asyncio.create_task(wire.ask(streams, "tools/call", {"name": NAME, "arguments": {}, **more}))
         await happens(lambda: port.calls)
         port.answers(result)
