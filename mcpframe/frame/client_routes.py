@@ -15,6 +15,7 @@ All clients hear every answer, as the window has one listener for all of them: i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,8 @@ _LEFT = {
     "data": {"navigationInterrupted": True},
 }
 """The code is that of the SDKs for a connection that is closed; the data is named as npm's transports do up to 4."""
+_MOST_MISSING = 8
+"""How many ids of a client may be missing in between: those of requests that were refused, or cancelled unread."""
 _INTRODUCTIONS = ("initialize", _DISCOVER)
 """The requests that are answered with the server's capabilities."""
 
@@ -153,10 +156,6 @@ class Routes:
             return None
         return next((client for client in held[:-1] if not client.pending), held[0])
 
-    @property
-    def _newest(self) -> PageClient | None:
-        return next((client for client in self.clients[::-1] if not client.stateless), None)
-
     def _client_for(self, method: str, params: Json, id_: Any) -> PageClient:
         meta = params.get("_meta")
         if method == "initialize":
@@ -164,8 +163,9 @@ class Routes:
         if self._most > 1 and (method == _DISCOVER or (isinstance(meta, Mapping) and _REVISION in meta)):
             known = next((client for client in self.clients if client.stateless), None)
             return known or self._add(stateless=True)
-        follows = [each for each in self.clients if not each.stateless and _follows(id_, each.last)]
-        return (follows[-1] if follows else self._newest) or self._add()
+        held = [each for each in self.clients[::-1] if not each.stateless]
+        closest = min(held, key=lambda each: _distance(id_, each.last), default=None)  # of equals the newest
+        return closest or self._add()
 
     def _add(self, *, stateless: bool = False) -> PageClient:
         self._number += 1
@@ -202,8 +202,11 @@ class Routes:
         return {**_with(message, _meta={**meta, "progressToken": theirs}), "id": wire}
 
 
-def _follows(id_: Any, last: Any) -> bool:
-    return type(id_) is int and type(last) is int and id_ == last + 1
+def _distance(id_: Any, last: Any) -> float:
+    """Return how far a client has counted on to an id: infinity where it is none that the client uses next."""
+    if type(id_) is not int or type(last) is not int or not 1 <= id_ - last <= 1 + _MOST_MISSING:
+        return math.inf
+    return id_ - last
 
 
 def _with(message: Json, **params: Any) -> Json:

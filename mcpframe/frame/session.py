@@ -35,6 +35,7 @@ from mcpframe.frame.core.events import (
     Window,
     Wire,
 )
+from mcpframe.frame.read_ahead import ReadAhead
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream
@@ -126,6 +127,7 @@ class Session:
         self._ended: asyncio.Future[Closed] = self._loop.create_future()
         self.own_event: OwnEvent | None = None
         self._messages = messages or sdk.SdkMessages()
+        self._ahead = ReadAhead(self._hand_over)
         self._incoming, read = anyio.create_memory_object_stream[Any](math.inf)
         self.streams: tuple[MemoryObjectReceiveStream[Any], Writer] = (read, Writer(self))
 
@@ -240,10 +242,13 @@ class Session:
     def _receive(self, event: Received) -> None:
         if self._intercept and self._intercept.take(event.payload):
             return
+        self._ahead.take(event.payload)
+
+    def _hand_over(self, message: Mapping[str, Any]) -> None:
         try:
-            item = self._messages.read(event.payload)
+            item = self._messages.read(message)
         except ValueError as error:
-            item = self._refused(event.payload, error)
+            item = self._refused(message, error)
         try:
             self._incoming.send_nowait(item)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -272,6 +277,7 @@ class Session:
             self.own_event = event
         elif isinstance(event, Closed):
             self._stop_listening()
+            self._ahead.close()
             self._incoming.close()
             if not self._ended.done():
                 self._ended.set_result(event)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
 from mcpframe.frame.core import jsonrpc
+from mcpframe.frame.read_ahead import ReadAhead
 
 if TYPE_CHECKING:
     from mcpframe.frame.session import Messages
@@ -51,6 +51,7 @@ class InsideClient:
         self._pending: dict[Any, asyncio.Future[Json]] = {}
         self._last = 0
         self._over = False
+        self._ahead = ReadAhead(self._hand_over)
 
     async def begin(self) -> None:
         """Do the handshake. Raises `CallFailed`."""
@@ -84,11 +85,8 @@ class InsideClient:
         try:
             self._post({"id": id_, "method": method, "params": params})
             result = await answer
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            raise CallFailed(_ENDED) from None
         except asyncio.CancelledError:
-            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                self._post({"method": "notifications/cancelled", "params": {"requestId": id_}})
+            self._post({"method": "notifications/cancelled", "params": {"requestId": id_}})
             raise
         finally:
             del self._pending[id_]
@@ -102,7 +100,16 @@ class InsideClient:
                 answer.set_exception(CallFailed(_ENDED))
 
     def _post(self, message: Json) -> None:
-        self._incoming.send_nowait(self._messages.read({"jsonrpc": "2.0", **message}))
+        self._ahead.take({"jsonrpc": "2.0", **message})
+
+    def _hand_over(self, message: Json) -> None:
+        try:
+            self._incoming.send_nowait(self._messages.read(message))
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            self.end()
+        except ValueError as error:
+            if answer := self._pending.get(message.get("id")):
+                answer.set_exception(CallFailed(str(error)))
 
     # The server's write stream
 

@@ -52,6 +52,12 @@ def test_requests_belong_to_the_client_that_counts_on_and_others_to_the_newest()
     assert owner(routes, {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}) == 2
 
 
+def test_a_client_counts_on_over_requests_that_never_came() -> None:
+    routes, _, _ = two()
+    assert [owner(routes, request(id_)) for id_ in (1, 2, 3, 4, 5, 1)] == [2, 2, 2, 2, 2, 1]
+    assert [owner(routes, request(id_)) for id_ in (3, 8, 5)] == [1, 2, 1]
+
+
 def test_requests_with_their_revision_need_no_session_and_share_one() -> None:
     routes, _, _ = two()
     assert owner(routes, request(0, "server/discover")) == 3

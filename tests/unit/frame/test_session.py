@@ -25,7 +25,7 @@ from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.events import SetupReason, SetupRequired, SetupResult, SetupStarted
 from mcpframe.frame.session import Session, open_session, transport
 from tests.support.fake_window import FakeWindow, inbound
-from tests.support.sep import FRAME, HOST, MESSAGES, REQUEST, SESSION, alone
+from tests.support.sep import FRAME, HOST, MESSAGES, NOTIFICATION, REQUEST, SESSION, alone
 
 PATIENCE = 60.0  # seconds
 ERAS = ["legacy", "2026-07-28"]
@@ -262,7 +262,7 @@ async def test_a_server_that_stops_reading_loses_no_session() -> None:
     session.start()
     window.take(inbound(MESSAGES["MCP_TRANSPORT_HANDSHAKE_REPLY"], origin=HOST))
     session.streams[0].close()
-    window.take(inbound(MESSAGES["MCP_MESSAGE"], origin=HOST))
+    window.take(inbound({"type": "MCP_MESSAGE", "payload": NOTIFICATION}, origin=HOST))
     assert inner.dropped["unread"] == 1
     session.close()
 

@@ -221,7 +221,7 @@ async def test_a_page_that_is_left_answers_what_it_was_asked(rig: Rig) -> None:
     await client.ask(INITIALIZE)
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "wait", "arguments": {}}}
     rig.own.post(json.dumps(to_server(call, TAB)), "*")
-    await client.request(2, "ping")
+    await client.request(2, "tools/list")
     before = len(rig.own.posted)
     for act in rig.leaving:
         act()

@@ -1,0 +1,92 @@
+"""Reads what the peer has posted before any of its requests is acted on.
+
+A page has one thread: while a tool computes, messages wait in the browser. If each request were handed over as it is
+read, the next one would begin before its cancellation, or a `ping` behind it, has been seen. So a request waits until
+the event loop has had a turn in which nothing more came, and requests are handed over one at a time: the tool of the
+one before has begun by then, and if it has computed, what came meanwhile is read before the next one.
+
+- A request that is cancelled while it waits is dropped, with its cancellation.
+- A `ping`, and the cancellation of a request that has been handed over, do not wait.
+- Everything else stays in order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from mcpframe.frame.core import jsonrpc
+
+_STEPS: Final = 30
+"""Callbacks of the event loop until a request that was handed over has reached its tool; the SDKs take about ten."""
+_MOST_TURNS: Final = 20
+"""Turns that a request waits at most for a peer that posts without a pause."""
+
+
+class ReadAhead:
+    """The way of messages from a peer to whoever serves it."""
+
+    def __init__(self, hand_over: Callable[[Mapping[str, Any]], None]) -> None:
+        """Prepare one, in a running event loop.
+
+        Args:
+            hand_over: called with each message.
+        """
+        self._hand_over = hand_over
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[Mapping[str, Any]] = deque()
+        self._in_turn = False
+        self._came = False  # in this turn
+        self._turns = 0
+
+    def take(self, message: Mapping[str, Any]) -> None:
+        """Take a message of the peer."""
+        self._came = True
+        cancelled = jsonrpc.cancelled_id(message)
+        if cancelled is not None:
+            for request in self._waiting:
+                if jsonrpc.is_request(request) and request["id"] == cancelled:
+                    self._waiting.remove(request)
+                    return
+        is_request = jsonrpc.is_request(message)
+        if cancelled is not None or message.get("method") == "ping" or not (is_request or self._waiting):
+            self._hand_over(message)
+            return
+        self._waiting.append(message)
+        if not self._in_turn:
+            self._came, self._in_turn = False, True
+            self._loop.call_later(0, self._turn_over)
+
+    def close(self) -> None:
+        """Hand over what waits, but for requests: nobody can be answered any more."""
+        while self._waiting:
+            message = self._waiting.popleft()
+            if not jsonrpc.is_request(message):
+                self._hand_over(message)
+
+    def _turn_over(self) -> None:
+        self._turns += 1
+        if not (self._came and self._waiting and self._turns < _MOST_TURNS):
+            self._turns = 0
+            if not self._hand_over_next():
+                self._in_turn = False
+                return
+        self._came = False
+        self._step(_STEPS)
+
+    def _hand_over_next(self) -> bool:
+        """Hand over the next request and what came before it; return whether there was one."""
+        while self._waiting:
+            message = self._waiting.popleft()
+            self._hand_over(message)
+            if jsonrpc.is_request(message):
+                return True
+        return False
+
+    def _step(self, left: int) -> None:
+        if left:
+            self._loop.call_soon(self._step, left - 1)
+        else:  # in a page this comes after the messages that wait by now
+            self._loop.call_later(0, self._turn_over)
