@@ -318,3 +318,25 @@ async def test_the_setup_phase_ends_at_once(context: BrowserContext, origins: Or
         "Everything",
     )
     assert complete["transportVisibility"]["requirement"] == "hidden"
+
+
+async def test_a_call_that_is_cancelled_behind_a_busy_one_never_begins(host: Host) -> None:
+    """Only a browser decides what it delivers first: messages that waited, or the page's next turn."""
+
+    def call(id_: int, tool: str, **arguments: Any) -> dict[str, Any]:
+        params = {"name": tool, "arguments": arguments}
+        return mcp({"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params})
+
+    await host.works()
+    await host.say(call(1, "compute", seconds=1))
+    await host.say(call(2, "wait", name="behind a busy one"))
+    await host.say(call(3, "compute", seconds=1))
+    for id_ in (2, 3):
+        cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id_}}
+        await host.say(mcp(cancel))
+    await host.say(mcp({"jsonrpc": "2.0", "id": 4, "method": "ping"}))
+    await host.say(call(5, "cancelled_waits"))
+    messages = await host.hears("MCP_MESSAGE", 4)
+    answers = {message["payload"]["id"]: message["payload"]["result"] for message in messages}
+    assert list(answers) == ["first", 1, 4, 5]
+    assert answers[5]["structuredContent"] == {"result": []}
