@@ -113,7 +113,7 @@ async def test_a_call_that_is_cancelled_behind_a_busy_one_never_runs(
     early: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = FrameServer("busy")
-    outer, inner = FakeWindow.pair(HOST, FRAME)
+    _, inner = FakeWindow.pair(HOST, FRAME)
     ran: list[int] = []
     while_busy = [cancel(3), request(4, "ping")]
 
@@ -150,7 +150,7 @@ async def test_a_call_that_is_cancelled_behind_a_busy_one_never_runs(
 
     serving = asyncio.create_task(page())
     while not inner.listening:
-        await asyncio.sleep(0)
+        await anyio.lowlevel.checkpoint()
     for event in () if early else opening:
         inner.take(event)
     answers: list[int] = []
