@@ -2,8 +2,9 @@
 
     python3 build.py                     build every server in templates/ into dist/
     python3 build.py demo [--once]       serve one with a host page and the inspector, and call it in a real browser
-    python3 build.py test [ARGUMENTS]    run the tests; arguments go to pytest. With --once-more, those that fail are
-                                         run a second time, alone; they and their first failures stay in the output
+    python3 build.py test [ARGUMENTS]    run the tests; arguments go to pytest. --quick: those without a browser;
+                                         --all: the extended ones too. With --once-more, those that fail are run a
+                                         second time, alone; they and their first failures stay in the output
     python3 build.py check               lint and type checks
     python3 build.py bench [ARGUMENTS]   run the benchmark
     python3 build.py conformance [ARGS]  run the official conformance suite against the bridge
@@ -209,18 +210,20 @@ def demo(options: argparse.Namespace) -> None:
 
 
 def test(arguments: Sequence[str]) -> int:
-    """Run pytest; without arguments in several processes, the tests of one file always in the same.
+    """Run pytest; without arguments for pytest in several processes, the tests of one file always in the same.
 
-    The files go to the processes in the order of tests/conftest.py. So those of tests/unit, the shortest, come last,
-    and no process has a long one left when the others are done.
+    The files go to the processes in the order of tests/conftest.py, the longest first.
     """
     once_more = "--once-more" in arguments
-    arguments = [each for each in arguments if each != "--once-more"]
+    suites = [each for each in arguments if each in ("--quick", "--all")]
+    arguments = [each for each in arguments if each not in ("--once-more", *suites)]
     processes = str(min(os.cpu_count() or 1, _MOST_TEST_PROCESSES))
     several = ["-n", processes, "--dist", "loadfile", "--no-loadscope-reorder"]
     command = [sys.executable, "-m", "pytest"]
+    if "--quick" in suites and not arguments:
+        several.append("tests/unit")
     environment = set_up()
-    status = subprocess.call([*command, *(arguments or several)], cwd=ROOT, env=environment)
+    status = subprocess.call([*command, *suites, *(arguments or several)], cwd=ROOT, env=environment)
     if not once_more or status != 1:  # any other status is no test's
         return status
     failed = sorted(json.loads((ROOT / ".pytest_cache/v/cache/lastfailed").read_text("utf-8")))
@@ -228,7 +231,9 @@ def test(arguments: Sequence[str]) -> int:
         return status
     print("build.py: Once more, alone (on a busy machine, only one that fails again is a fault):", *failed, sep="\n  ")
     sys.stdout.flush()
-    return subprocess.call([*command, "--last-failed", "--last-failed-no-failures=none"], cwd=ROOT, env=environment)
+    return subprocess.call(
+        [*command, *suites, "--last-failed", "--last-failed-no-failures=none"], cwd=ROOT, env=environment
+    )
 
 
 def bench(arguments: Sequence[str]) -> int:

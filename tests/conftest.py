@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.durations import DurationsRecorder, longest_first, read_durations
+from tests.support.suites import LeftOut, add_suite_options, choose_suite
 
 pytest.register_assert_rewrite("tests.contract")
 
@@ -26,6 +27,7 @@ def anyio_backend() -> str:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-durations", action="store_true", help="update tests/durations.json with this run's times")
+    add_suite_options(parser)
 
 
 # Here and not in browser/: of tests in several processes, the one that reports reads this file only.
@@ -36,6 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    config.pluginmanager.register(LeftOut(config))
     if hasattr(config, "workerinput"):
         return
 
@@ -63,9 +66,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(DurationsRecorder())
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first, for runs in several processes."""
-    longest_first(items, read_durations())
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Choose the suite, and put the longest files first, for runs in several processes."""
+    durations = read_durations()
+    choose_suite(config, items, durations)
+    longest_first(items, durations)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -138,6 +138,7 @@ def test_everything_else_imports(without: Path, removed: str) -> None:
     run(without, "-c", IMPORT, str(without), removed, json.dumps(to_server("mcp-check-ready")), *modules)
 
 
+@pytest.mark.extended
 def test_the_tests_that_do_not_concern_it_pass(without: Path, removed: str) -> None:
     tests = sorted((REPOSITORY / "tests" / "unit" / "frame").rglob("test_*.py"))
     chosen = [str(path.relative_to(REPOSITORY)) for path in tests if not concerns(removed, path, set())]
