@@ -87,8 +87,6 @@ class Exchange:
             message: the same message parsed, of which only the envelope is looked at.
             origin: the pinned origin.
         """
-        if not self._asked_by_peer.wants(message):
-            return []
         if self._codec.unspoken and "id" not in message and message.get("method", "").startswith(self._codec.unspoken):
             self._asked_by_us.asked(message)
             return []
@@ -104,6 +102,8 @@ class Exchange:
             self._asked_by_us.asked(message)
         except MessageError as error:
             return [Wire("sent", wrapped, origin or "", str(error)), *self._not_sent(message, error)]
+        if not self._asked_by_peer.wants(message):
+            return []
         self._asked_by_peer.answered(message)
         return [self._post(wrapped)]
 
