@@ -75,7 +75,9 @@ async def serves() -> bool:
 async def _run(config: BootConfig, loader: Loader) -> None:
     sdk.prepare()
     if sdk.in_pyodide():
-        batch_callbacks(asyncio.get_running_loop())
+        from mcpframe.frame.browser import stack
+
+        batch_callbacks(asyncio.get_running_loop(), is_spared=stack.is_spared)
         outlive_exits()
     load.configure(config.lazy)
     from mcpframe.frame.browser import window

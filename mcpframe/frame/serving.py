@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.author_page import end_tasks, running_for
+from mcpframe.frame.compat import sdk
 from mcpframe.frame.core.connection import Candidate, Connection
 from mcpframe.frame.dialects.available import dialect
 from mcpframe.frame.peer_session import Framed, browser_capability
@@ -65,6 +66,7 @@ async def serve_host(
         "take_inbox": host.take_inbox,
         "messages": messages,
         "intercept": others,
+        "waiting": waiting_for_host(config, offering),
     }
     async with (
         open_session(connection, host, **hooks) as session,
@@ -109,6 +111,15 @@ async def serve_host(
                 await end_tasks(tasks)
     if closed.error:
         raise closed.error
+
+
+def waiting_for_host(config: BootConfig, offering: Offering | None = None) -> AbstractAsyncContextManager[None]:
+    """Return a context manager for the handshake with a host: `stack.spared`, unless code of the author's runs then."""
+    if offering or config.world or not sdk.in_pyodide():
+        return nullcontext()
+    from mcpframe.frame.browser import stack
+
+    return stack.spared()
 
 
 def offered_tools(

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import math
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -337,6 +337,7 @@ async def open_session(
     take_inbox: TakeInbox = Inbox,
     messages: Messages | None = None,
     intercept: Intercept | None = None,
+    waiting: AbstractAsyncContextManager[None] | None = None,
 ) -> AsyncIterator[Session]:
     """Do the handshake and yield the open session; close it at the end.
 
@@ -348,6 +349,7 @@ async def open_session(
         take_inbox: as for `Session`.
         messages: as for `Session`.
         intercept: as for `Session`.
+        waiting: entered for as long as the handshake takes.
 
     Yields:
         The session, past its handshake.
@@ -357,8 +359,9 @@ async def open_session(
     """
     session = Session(connection, window, on_event, on_wire, take_inbox, messages, intercept)
     try:
-        session.start()
-        await session.begun()
+        async with waiting or nullcontext():
+            session.start()
+            await session.begun()
         yield session
     finally:
         session.close()

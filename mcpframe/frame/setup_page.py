@@ -26,6 +26,7 @@ async def set_up(
 ) -> None:
     """Run the setup of a server with its host, and show how it ended."""
     from mcpframe.frame import setup_phase
+    from mcpframe.frame.serving import waiting_for_host
     from mcpframe.frame.session import open_session
 
     phase = target.setup_phase if isinstance(target, Framed) else None
@@ -33,7 +34,7 @@ async def set_up(
     connection = Connection([setup_phase.page_candidate(allowed, **asked)], options=config.connection_options)
     hooks: dict[str, Any] = {"on_event": Reporter(loader), "take_inbox": host.take_inbox}
     messages = server_module(config.program, target).messages()
-    async with open_session(connection, host, **hooks, messages=messages) as session:
+    async with open_session(connection, host, **hooks, messages=messages, waiting=waiting_for_host(config)) as session:
         if phase is None or not isinstance(target, Framed):
             setup_phase.complete(session, config.setup_result)
             loader.at_end("null")

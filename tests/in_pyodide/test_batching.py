@@ -104,3 +104,30 @@ def test_what_would_end_the_process_is_reported_and_the_loop_goes_on(selenium):
     assert awaited == ["SystemExit", "KeyboardInterrupt"]
     for name in awaited:
         assert len([message for message in reported if name in message]) == 3
+
+
+SPARED = """
+import asyncio, json
+from pyodide.ffi import can_run_sync
+from mcpframe.frame.browser import stack
+from mcpframe.frame.compat.batching import batch_callbacks
+
+batch_callbacks(asyncio.get_running_loop(), is_spared=stack.is_spared)
+could = []
+
+async def waits():
+    could.append(can_run_sync())
+    async with stack.spared():
+        await asyncio.sleep(0.001)
+        could.append(can_run_sync())
+        await asyncio.sleep(0)
+        could.append(can_run_sync())
+    could.append(can_run_sync())
+
+await asyncio.create_task(waits())
+json.dumps(could)
+"""
+
+
+def test_what_runs_while_stacks_are_spared_cannot_wait_and_what_follows_can(selenium):
+    assert selenium.python(SPARED) == [True, False, False, True]

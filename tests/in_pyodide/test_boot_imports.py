@@ -27,7 +27,7 @@ from mcpframe.frame import boot
 from mcpframe.frame.compat import sdk
 sdk.prepare()
 from mcpframe.frame import server, session
-from mcpframe.frame.browser import window
+from mcpframe.frame.browser import stack, window
 from mcpframe.frame.dialects import available
 available.dialects()
 sys.path.insert(0, "/repo/templates/pi-calculator")

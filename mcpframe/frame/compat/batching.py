@@ -8,6 +8,9 @@ loop, which still manages the running loop and asynchronous generators.
 A SystemExit or KeyboardInterrupt that a task or callback raises would propagate out of the loop. There is no process to
 end, so it is reported like any other uncaught exception. Whoever awaits the task still gets the exception.
 
+A trip on the page's own stack, where nothing can wait (`stack.spared`), ends where that is over: what is ready then may
+be an author's, and runs in the next trip.
+
 A timer for a time in the past is due at once, as in asyncio's own loops. Pyodide's loop raises ValueError instead,
 which would break a timeout (anyio's, asyncio's) whose deadline passes while it is being set.
 """
@@ -25,15 +28,21 @@ BUDGET = 0.004
 """The longest a trip may take, in seconds, before it yields; a callback that takes longer ends its trip."""
 
 
-def batch_callbacks(loop: asyncio.AbstractEventLoop, *, clock: Callable[[], float] = time.monotonic) -> None:
+def batch_callbacks(
+    loop: asyncio.AbstractEventLoop,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    is_spared: Callable[[], bool] = lambda: False,
+) -> None:
     """Let an event loop run ready callbacks together, and accept timers that are already due.
 
     Args:
         loop: Pyodide's event loop, or another whose `call_later` runs a callback in a task of its own.
         clock: a monotonic clock in seconds.
+        is_spared: returns whether trips are scheduled on the page's own stack.
     """
     ready: deque[asyncio.Handle] = deque()
-    coming = False
+    coming = spared = False
 
     def call_soon(callback: Callable[..., Any], *args: Any, context: Context | None = None) -> asyncio.Handle:
         handle = asyncio.Handle(callback, args, loop, context)
@@ -42,9 +51,9 @@ def batch_callbacks(loop: asyncio.AbstractEventLoop, *, clock: Callable[[], floa
         return handle
 
     def come_back() -> None:
-        nonlocal coming
+        nonlocal coming, spared
         if not coming:
-            coming = True
+            coming, spared = True, is_spared()
             loop.call_later(0, trip)
 
     def run(handle: asyncio.Handle) -> None:
@@ -58,9 +67,9 @@ def batch_callbacks(loop: asyncio.AbstractEventLoop, *, clock: Callable[[], floa
 
     def trip() -> None:
         nonlocal coming
-        coming = False
+        coming, was_spared = False, spared
         until = clock() + BUDGET
-        while ready:
+        while ready and (is_spared() or not was_spared):
             handle = ready.popleft()
             if ready:
                 # Before it runs: it may be suspended in the middle (`run_sync`), or raise SystemExit.

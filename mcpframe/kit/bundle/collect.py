@@ -84,7 +84,6 @@ _FOR_WEBMCP = frozenset(
     {"browser/model_context.py"}
     | {f"web_mcp/{path.name}" for path in (_PACKAGE / "frame" / "web_mcp").glob("*.py") if path.name != "client.py"}
 )
-_FOR_WAITING = frozenset({"browser/stack.py"})
 
 
 def own_files(
@@ -145,7 +144,6 @@ def own_files(
         _FOR_PROCESSES: world,
         _FOR_KEPT_FILES: persists,
         _FOR_WEBMCP: webmcp or hosts,
-        _FOR_WAITING: program or http or world,
     }
     unused = frozenset().union(*(files for files, is_used in used.items() if not is_used))
     unused -= _FOR_RELAYS if extension or app else frozenset()

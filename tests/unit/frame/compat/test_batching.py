@@ -131,3 +131,24 @@ def test_a_timer_for_a_time_that_is_past_is_due_at_once(loop: BrowserLoop) -> No
     loop.call_at(7.0, ran.append, "later")
     assert loop.delays == [0, 2.0]
     assert len(loop.tasks) == 2
+
+
+def test_a_trip_on_the_page_s_own_stack_runs_nothing_once_that_is_over() -> None:
+    loop, spared, ran = BrowserLoop(), True, []
+
+    def trip_of(name: str) -> None:
+        ran.append((name, loop.trips))
+
+    def over() -> None:
+        nonlocal spared
+        spared = False
+        loop.call_soon(trip_of, "author")
+
+    batch_callbacks(loop, clock=lambda: loop.now, is_spared=lambda: spared)
+    loop.call_soon(trip_of, "wait")
+    loop.call_soon(over)
+    loop.call_soon(trip_of, "author")
+    loop.run()
+    (_, waited), *others = ran
+    assert all(trip > waited for _, trip in others)
+    assert [name for name, _ in ran] == ["wait", "author", "author"]

@@ -61,7 +61,7 @@ def test_what_other_sdks_need_is_carried_with_them_alone() -> None:
 def test_what_programs_need_is_carried_with_them_alone() -> None:
     for sdk in (1, 2):
         only = set(own_files("1.2.3", sdk=sdk, program=True)) - set(own_files("1.2.3", sdk=sdk))
-        names = {"console.py", "program_input.py", "program_loops.py", "browser/stack.py"}
+        names = {"console.py", "program_input.py", "program_loops.py"}
         names |= {"compat/mcp2_program.py", *_FOR_LINES} if sdk == 2 else set()
         assert only == {f"mcpframe/frame/{name}" for name in names}
 
@@ -160,9 +160,8 @@ def test_the_modules_that_the_author_leaves_out_are_told_to_the_page() -> None:
 
 def test_what_http_libraries_need_is_carried_with_them_alone() -> None:
     only = set(own_files("1.2.3", http=True)) - set(own_files("1.2.3"))
-    assert {f"mcpframe/frame/browser/{name}.py" for name in ("fetching", "stack")} < only
     others = {path for path in only if not path.startswith("mcpframe/frame/compat/http/")}
-    assert others == {f"mcpframe/frame/browser/{name}.py" for name in ("fetching", "stack")}
+    assert others == {"mcpframe/frame/browser/fetching.py"}
     assert "mcpframe/frame/compat/http/hooks.py" in only
 
 
@@ -316,7 +315,7 @@ def test_what_code_written_for_a_process_needs_is_carried_with_it_alone() -> Non
     modules = {path.removeprefix("mcpframe/frame/") for path in only}
     others = {name for name in modules if not name.startswith("world/")}
     assert {"world/__init__.py", "world/threads.py"} <= modules
-    assert others == {"browser/stack.py", "browser/visitor.py"}
+    assert others == {"browser/visitor.py"}
 
 
 def test_what_kept_files_need_is_carried_with_them_alone() -> None:
