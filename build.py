@@ -27,6 +27,7 @@ import errno
 import hashlib
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -305,5 +306,16 @@ def lock() -> None:
         path.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
 
 
+def other_build() -> int:
+    """Run the packaging tool `build`: in this folder, `python -m build` finds this file in its place."""
+    sys.path[:] = [path for path in sys.path if Path(path).resolve() != ROOT]
+    try:
+        runpy.run_module("build", run_name="__main__", alter_sys=True)
+    except ImportError as error:
+        print(f"build.py: There is no package 'build' ({error}): install it, or run python3 build.py.", file=sys.stderr)
+        return 1
+    return 0
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(other_build() if globals().get("__spec__") else main(sys.argv[1:]))

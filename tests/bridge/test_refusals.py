@@ -15,6 +15,7 @@ import pytest
 
 from mcpframe.kit.web.serve import serve_folder
 from tests.bridge.programs import INITIALIZE, PATIENCE, ROOT, environment, start
+from tests.support.bundles import write_bundle
 
 
 async def failure(where: str, profile: Path, seconds: float = PATIENCE) -> str:
@@ -48,6 +49,14 @@ async def test_an_address_where_nobody_is_and_one_that_never_answers(tmp_path: P
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         assert "ERR_CONNECTION_REFUSED" in await failure(f"http://127.0.0.1:{port}/", tmp_path / "2")
+
+
+async def test_a_folder_that_is_no_server(tmp_path: Path) -> None:
+    assert "There is nothing at" in await failure(str(tmp_path / "nothing"), tmp_path / "1")
+    (tmp_path / "empty").mkdir()
+    assert "neither a pyproject.toml nor" in await failure(str(tmp_path / "empty"), tmp_path / "2")
+    page = write_bundle(tmp_path / "dist", "page", kind="page")
+    assert "is a page" in await failure(str(page), tmp_path / "3")
 
 
 def command_fails(*arguments: str, without_screen: bool = False) -> str:

@@ -295,3 +295,19 @@ def test_what_hangs_is_run_once_more_although_its_next_process_has_run_it(
     shown = capfd.readouterr().out
     assert shown.count("test session starts") == 2
     assert "  test_some.py::test_hangs_the_first_time\n" in shown
+
+
+def test_python_m_build_runs_the_packaging_tool(tmp_path: Path) -> None:
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "__main__.py").write_text("import sys\nprint('packs', *sys.argv[1:])\n")
+    (tmp_path / "build" / "__init__.py").write_text("")
+    done = subprocess.run(
+        [sys.executable, "-m", "build", "--wheel"],
+        cwd=SCRIPT.parent,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "packs --wheel\n"), done.stderr

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+from collections.abc import Mapping
+from typing import Any
 
 from mcpframe.kit.base.errors import BridgeError, InstallError, KitError, NoFramedServer
+from mcpframe.kit.project.project import find_server
+from mcpframe.kit.web.named_server import Built, Named, Published, server_manifest
 from mcpframe.kit.web.published import allows, fetch, not_offered, read_manifest
 
 
@@ -28,15 +30,15 @@ def check_published(url: str, origin: str) -> None:
     check_manifest(url, read_manifest(page.url), origin)
 
 
-def check_manifest(where: str, manifest: object, origin: str) -> None:
+def check_manifest(where: str, manifest: Mapping[str, Any] | None, origin: str) -> None:
     """Raise `BridgeError` if a bundle does not speak to the bridge, or not from this origin. Other pages pass.
 
     Args:
         where: The name of the bundle in the error.
-        manifest: The parsed file, or None if the page was not built by mcpframe.
+        manifest: The manifest, or None if the page was not built by mcpframe.
         origin: The origin that the server has to allow.
     """
-    if not isinstance(manifest, dict):
+    if manifest is None:
         return
     if manifest.get("kind") == "page":
         raise BridgeError(f"{where} is a page without a server: there is nothing to bridge.")
@@ -49,41 +51,18 @@ def check_manifest(where: str, manifest: object, origin: str) -> None:
         )
 
 
-def check_for_install(where: str, origin: str) -> None:
-    """Check a server before a client is configured to run it: an address, a built folder or a project.
+def check_for_install(named: Named, origin: str) -> None:
+    """Check a server before a client is configured to run it.
 
     Raises:
         InstallError: The server cannot be bridged; the message says why, and how to write the entry anyway.
     """
     try:
-        if where.startswith(("http:", "https:")):
-            check_published(where, origin)
+        if isinstance(named, Published):
+            check_published(named.url, origin)
+        elif isinstance(named, Built):
+            server_manifest(named.only)
         else:
-            _check_path(Path(where), origin)
+            find_server(named.path)
     except KitError as error:
         raise InstallError(f"{error} Correct it, or add --no-check to write it unchecked.") from error
-
-
-def check_built(folder: Path, origin: str) -> None:
-    """Check the manifest of a built folder.
-
-    Raises:
-        BridgeError: The manifest cannot be read, does not allow the origin, or is that of a page without a server.
-    """
-    file = folder / "manifest.json"
-    try:
-        manifest = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        manifest = None
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("allowed_origins"), list):
-        raise BridgeError(f"{file} is not the manifest of a bundle: build the project again.")
-    check_manifest(str(folder), manifest, origin)
-
-
-def _check_path(path: Path, origin: str) -> None:
-    from mcpframe.kit.project.project import find_project
-
-    if (path / "manifest.json").is_file() and (path / "index.html").is_file():
-        check_built(path, origin)
-    elif find_project(path).config.kind == "page":
-        raise BridgeError(f"{path} is a page without a server: there is nothing to bridge.")

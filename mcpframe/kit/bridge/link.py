@@ -71,6 +71,7 @@ class Link:
         self._page: LinkedPage | None = None
         self._opening: asyncio.Task[None] | None = None
         self._closing = False
+        self._raises = False  # whether `open` says why there is no page
         self._queue: list[str] = []
         self._asked: dict[jsonrpc.RequestId, bool] = {}
         """The open requests of the client: whether a page has got them."""
@@ -90,7 +91,9 @@ class Link:
             KitError: the page cannot be opened; the message says why. Open requests have been answered with an error.
         """
         if self._page is None:
+            self._raises = True
             await asyncio.shield(self._start_opening())
+            self._raises = False
 
     def send(self, text: str, message: Mapping[str, Any]) -> None:
         """Send one message of the client; it is queued until the page is open.
@@ -195,7 +198,7 @@ class Link:
             self._page.answer_cancelled()
 
     def _start_opening(self, before: LinkedPage | None = None) -> asyncio.Task[None]:
-        if self._opening is None:
+        if self._opening is None or self._opening.done():
             self._opening = asyncio.get_running_loop().create_task(self._open(before))
             self._opening.add_done_callback(self._opened)
         return self._opening
@@ -221,8 +224,9 @@ class Link:
         self._watch()
 
     def _opened(self, task: asyncio.Task[None]) -> None:
-        self._opening = None
-        if not task.cancelled() and (error := task.exception()):
+        if self._opening is task:  # a message may have begun another attempt
+            self._opening = None
+        if not task.cancelled() and (error := task.exception()) and not self._raises:
             self.on_note(str(error))
 
     async def _repeat(self, page: LinkedPage) -> None:

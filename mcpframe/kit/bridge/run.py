@@ -10,8 +10,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.progress import Progress, silent
+from mcpframe.kit.bridge.link import LinkedPage
 from mcpframe.kit.bridge.profile import Profile, default_folder, open_profile
 from mcpframe.kit.bridge.setup_window import set_up
 from mcpframe.kit.bridge.tab import HOST_NAME, FramedPage
@@ -54,15 +56,28 @@ def bridge_stdio(options: BridgeOptions) -> None:
     """Bridge the standard streams until they end. After a setup at a terminal it returns at once.
 
     Raises:
-        KitError: the server could not be opened.
+        KitError: the server could not be opened. A client's requests have been answered with the reason.
     """
     from mcpframe.kit.bridge.stdio import serve_stdio
 
+    served = False
+
+    async def fail(_: object) -> LinkedPage:
+        raise reason
+
     async def serve(pages: Pages) -> None:
+        nonlocal served
+        served = True
         if not (options.setup and sys.stdin.isatty()):
             await serve_stdio(pages.open)
 
-    run_bridge(options, serve)
+    try:
+        run_bridge(options, serve)
+    except McpFrameError as error:
+        if served:
+            raise
+        reason = error
+        asyncio.run(serve_stdio(fail))
 
 
 def bridge_http(options: BridgeOptions, port: int, allowed_origins: Sequence[str] = ()) -> None:

@@ -40,6 +40,9 @@ async def serve_stdio(
             await asyncio.wait([opening, reading, output.broken], return_when=asyncio.FIRST_COMPLETED)
             if link.pending and not output.broken.done():
                 await asyncio.wait([opening, output.broken], return_when=asyncio.FIRST_COMPLETED)
+            if opening.done() and opening.exception() and not sys.stdin.isatty():
+                # A client shows its user the answer to its first requests, which may still be on their way.
+                await asyncio.wait([reading, output.broken], timeout=GRACE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             if opening.done():
                 opening.result()
             await asyncio.wait([reading, output.broken], return_when=asyncio.FIRST_COMPLETED)

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from mcpframe.frame.dialects.available import dialect
-from mcpframe.frame.places import parse_address
 from mcpframe.kit.base.cache import cache_dir, writing
 from mcpframe.kit.base.errors import BridgeError, NoFramedServer
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.bridge.tab import HOST_ORIGIN
-from mcpframe.kit.project.project import find_project, is_there
-
-_PROJECTS = (".py", ".toml")
+from mcpframe.kit.project.project import find_server
+from mcpframe.kit.web.named_server import Built, Published, named_server, server_manifest
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -45,47 +43,45 @@ def open_target(where: str, *, progress: Progress = silent) -> Iterator[Target]:
     """Find the server of `where`; a folder is served for the duration of the block.
 
     Args:
-        where: an address of http or https, a built bundle's folder, or what `mcpframe build` takes.
+        where: as for `named_server`.
         progress: called with a line of text about each step of a build.
 
     Raises:
         OriginError: an address that cannot be framed.
-        BridgeError: there is no such folder, or it was built for other hosts.
+        BridgeError: an address of the bridge's own.
+        KitError: there is no server there, or one that cannot be bridged.
     """
-    if re.match(r"https?:", where, re.IGNORECASE):
-        url, origin = parse_address(where)
-        if origin == HOST_ORIGIN:
-            raise BridgeError(f"{origin} is the bridge's own origin: give the address of a server.")
-
-        def checked() -> str:
-            from mcpframe.kit.bridge.bridgeable import check_published
-
-            with suppress(NoFramedServer):  # the browser reports the reason itself
-                check_published(url, HOST_ORIGIN)
-            return url
-
-        yield Target(url, {}, checked)
-        return
-    path = Path(where).expanduser().absolute()
-    if not where or not is_there(path):
-        raise BridgeError(f"{where!r} is neither an address (https://…) nor a folder or file on this machine.")
-    yield from _serve_built(path) if _is_built(path) else _serve_project(path, progress)
+    named = named_server(where)
+    if isinstance(named, Published):
+        yield _published(named)
+    elif isinstance(named, Built):
+        yield from _serve_built(named.only)
+    else:
+        yield from _serve_project(named.path, progress)
 
 
-def _is_built(path: Path) -> bool:
-    return (path / "manifest.json").is_file() and (path / "index.html").is_file()
+def _published(named: Published) -> Target:
+    if named.origin == HOST_ORIGIN:
+        raise BridgeError(f"{named.origin} is the bridge's own origin: give the address of a server.")
+
+    def checked() -> str:
+        from mcpframe.kit.bridge.bridgeable import check_published
+
+        with suppress(NoFramedServer):  # the browser reports the reason itself
+            check_published(named.url, HOST_ORIGIN)
+        return named.url
+
+    return Target(named.url, {}, checked)
 
 
-def _serve_built(path: Path) -> Iterator[Target]:
-    from mcpframe.kit.bridge.bridgeable import check_built
+def _serve_built(bundle: Path) -> Iterator[Target]:
     from mcpframe.kit.web.bundle_site import BundleSite
     from mcpframe.kit.web.serve import serve_app
 
-    check_built(path, HOST_ORIGIN)
-    name = host_name(path)
-    folder = path.resolve()
-    with serve_app(BundleSite.of(folder, readers=())) as served:
-        yield Target(str(path), {name: served.port}, lambda: f"http://{name}/{quote(folder.name)}/")
+    server_manifest(bundle)
+    name = host_name(bundle)
+    with serve_app(BundleSite.of(bundle, readers=(), guests=[HOST_ORIGIN])) as served:
+        yield Target(str(bundle), {name: served.port}, lambda: f"http://{name}/{quote(bundle.name)}/")
 
 
 def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
@@ -94,8 +90,6 @@ def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
     from mcpframe.kit.web.bundle_site import BundleSite
     from mcpframe.kit.web.serve import serve_app
 
-    if not any((path / name).is_file() for name in ("pyproject.toml", "server.py")) and path.suffix not in _PROJECTS:
-        find_project(path)  # raises if there is none; errors in one may still be corrected later
     name = host_name(path)
     out = cache_dir() / "bridge" / name.partition(".")[0]
     with writing(out):
@@ -109,6 +103,7 @@ def _serve_project(path: Path, progress: Progress) -> Iterator[Target]:
     def find() -> str:
         from mcpframe.kit.bundle import build
 
+        find_server(path)
         result = build(path, out, allowed_origins=[HOST_ORIGIN], dialects=[dialect().name], progress=progress)
         sites[:] = [BundleSite.of(result.folder, readers=())]
         return f"http://{name}/{quote(result.url_path.lstrip('/'))}"

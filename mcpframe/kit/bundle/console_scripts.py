@@ -18,7 +18,8 @@ from packaging.utils import canonicalize_name
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.bundle.archive import unpack
 from mcpframe.kit.bundle.imports import syntax_tree
-from mcpframe.kit.project.project import Project, choose_script, makes_server
+from mcpframe.kit.project.project import Project, choose_script
+from mcpframe.kit.project.source_file import makes_server
 
 _VALUE = re.compile(r"([\w.]+:[\w.]+)\s*(\[.*\])?")
 _MOST_NAMED = 5

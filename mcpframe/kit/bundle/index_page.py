@@ -65,23 +65,23 @@ def render_page(
         title=title,
         csp=csp,
         generator=generator,
-        boot=_json(boot, sort=True),
+        boot=_Raw(script_json(boot)),
         styles=styles,
         loader=loader,
         modules=modules,
         preloads=preloads,
         sandbox=sandbox,
         prefetch=_Raw(prefetch_script()) if prefetch else None,
-        inbox={"script": _Raw(inbox_script()), "data": _json(inbox)} if inbox else None,
+        inbox={"script": _Raw(inbox_script()), "data": _Raw(script_json(inbox, sort=False))} if inbox else None,
     )
     return markup.encode()
 
 
-def _json(data: Mapping[str, Any], *, sort: bool = False) -> _Raw:
+def script_json(data: Mapping[str, Any], *, sort: bool = True) -> str:
     """Return the text of a script element that holds data."""
     # Only these characters could end a script element; JSON reads the escapes the same.
-    text = json.dumps(data, separators=(",", ":"), sort_keys=sort).replace("<", "\\u003c").replace(">", "\\u003e")
-    return _Raw(text.replace("&", "\\u0026"))
+    text = json.dumps(data, separators=(",", ":"), sort_keys=sort)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 class _Raw(str):

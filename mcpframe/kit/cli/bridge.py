@@ -16,8 +16,8 @@ from mcpframe.kit.cli import options as opts
 if TYPE_CHECKING:
     from mcpframe.kit.bridge.client_configs import Client, Places
     from mcpframe.kit.bridge.install import Change
+    from mcpframe.kit.web.named_server import Named
 
-Where = Annotated[str, typer.Argument(help="The server's address (https://…), its built folder, or its project.")]
 Session = Annotated[
     str | None,
     typer.Option(callback=opts.is_name, help="The id of the session whose stored configuration is used."),
@@ -31,7 +31,7 @@ Profile = Annotated[
 
 
 def bridge(
-    where: Where,
+    where: opts.Where,
     http: Annotated[bool, typer.Option("--http", help="Serve Streamable HTTP instead of stdio.")] = False,
     port: Annotated[int, opts.port("The port of --http; 0 takes a free one.")] = 8717,
     allow_origin: Annotated[
@@ -84,9 +84,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Write without asking.")]
 def install(
     where: Annotated[
         str | None,
-        typer.Argument(
-            help="The server's address (https://…), its built folder, or its project. With --hub: a page to open."
-        ),
+        typer.Argument(metavar=opts.SERVER, help=f"{opts.SERVER_HELP} With --hub: the address of a page to open."),
     ] = None,
     client: Clients = None,
     name: Annotated[str | None, typer.Option(callback=opts.is_name, help="What the server is called there.")] = None,
@@ -154,13 +152,14 @@ def install(
         command = hubs.hub_command(pages, site or [], ask, attach, profile, headless, longest_name, log)
     else:
         if where is None:
-            raise typer.BadParameter("it is missing: give the server, or --hub.", param_hint="WHERE")
+            raise typer.BadParameter("it is missing: give the server, or --hub.", param_hint=opts.SERVER)
         if site or ask or attach or headless is not None:
             raise typer.BadParameter("only with --hub.", param_hint="--site, --ask, --attach, --headless")
-        command, where, usual = _bridge_command(where, session, profile)
+        named = _found(where)
+        command, usual = _bridge_command(named, where, session, profile)
     chosen = _chosen(client, places)
-    if check and where is not None and not hub:
-        check_for_install(where, HOST_ORIGIN)
+    if check and not hub:
+        check_for_install(named, HOST_ORIGIN)
     _write([plan(each, places, name or usual, command) for each in chosen], yes)  # all or none
 
 
@@ -225,25 +224,33 @@ def _write(changes: list[Change], yes: bool) -> None:
         typer.echo(f"{change.client.title}: written. {change.client.after}")
 
 
-def _bridge_command(where: str, session: str | None, profile: Path | None) -> tuple[list[str], str, str]:
-    """Return the command for a client, where its server is, whatever the working directory, and its usual name."""
-    from mcpframe.frame.places import parse_address
-    from mcpframe.kit.base.errors import InstallError
+def _found(where: str) -> Named:
+    from mcpframe.kit.base.errors import ConfigError, InstallError
+    from mcpframe.kit.web.named_server import named_server
+
+    try:
+        return named_server(where)
+    except ConfigError as error:
+        raise InstallError(str(error)) from error
+
+
+def _bridge_command(named: Named, word: str, session: str | None, profile: Path | None) -> tuple[list[str], str]:
+    """Return the command for a client, which does not depend on the working directory, and the server's usual name."""
     from mcpframe.kit.base.programs import python
     from mcpframe.kit.bridge.target import slug
-    from mcpframe.kit.project.project import is_there
+    from mcpframe.kit.web.named_server import PACKAGE, Built, Published
 
-    if where.lower().startswith(("http:", "https:")):
-        where, origin = parse_address(where)
-        usual = slug(where.split("#")[0].split("?")[0].rstrip("/").rpartition("/")[2] or origin)
+    if isinstance(named, Published):
+        where = named.url
+        usual = slug(where.split("#")[0].split("?")[0].rstrip("/").rpartition("/")[2] or named.origin)
+    elif word.startswith(PACKAGE):
+        where, usual = word, slug(word.removeprefix(PACKAGE))
     else:
-        path = Path(where).expanduser().absolute()
-        if not where or not is_there(path):
-            raise InstallError(f"{where!r} is neither an address (https://…) nor a folder or file on this machine.")
+        path = named.only if isinstance(named, Built) else named.path
         where, usual = str(path), slug(path.resolve().stem)
     options = ["--session", session] if session else []
     options += ["--profile", str(profile.expanduser().absolute())] if profile else []
-    return python("-m", "mcpframe", "bridge", where, *options), where, usual
+    return python("-m", "mcpframe", "bridge", where, *options), usual
 
 
 def _may_write(title: str) -> bool:

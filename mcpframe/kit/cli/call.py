@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -80,6 +80,7 @@ def call(
     entries = entries_of(setup, enter)
     with ExitStack() as stack:
         address = stack.enter_context(addressed(url, progress=silently if as_json else step))
+        _check_early(address, tool, pairs or [], given)
         meter = stack.enter_context(Meter(tool))
         session = one_session(
             address, origin=origin, era=era, patience=timeout, setup=entries, logs=_logs(log, meter.clear)
@@ -137,6 +138,25 @@ def _logs(level: Level, before: Callable[[], None]) -> Logs | None:
     return Logs(level, tell)
 
 
+def _arguments(pairs: list[str], given: dict[str, Any] | None, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call. Raises `CallError` if the schema does not allow them."""
+    from mcpframe.kit.cli.arguments import check_names, parse_pairs
+
+    arguments = parse_pairs(pairs, schema) if given is None else given
+    check_names(arguments, schema)
+    return arguments
+
+
+def _check_early(address: str, tool: str, pairs: list[str], given: dict[str, Any] | None) -> None:
+    """Check the arguments by the server's manifest, before a browser is started: it may have further tools, though."""
+    from mcpframe.kit.web.published import fetch, read_manifest
+
+    manifest = read_manifest(fetch(address).url) or {}
+    for listed in manifest.get("tools") or ():
+        if listed["name"] == tool:
+            _arguments(pairs, given, listed["inputSchema"])
+
+
 _GRACE = 1.0
 """How long the event loop has to notice a deadline itself, in seconds."""
 
@@ -185,7 +205,6 @@ async def _called(
 
     from mcpframe.kit.base.errors import CallError
     from mcpframe.kit.base.server_lists import list_all
-    from mcpframe.kit.cli.arguments import check_names, parse_pairs
 
     expired = CallError(
         f"{name} has not answered within {deadline:g} s: allow it more with --call-timeout, or see in the tool's code "
@@ -195,9 +214,7 @@ async def _called(
         tools = {tool["name"]: tool for tool in await list_all(client.list_tools, "tools")}
         if name not in tools:
             raise CallError(f"The server has no tool {name!r}; it has: {', '.join(tools) or 'none'}.")
-        schema = tools[name]["inputSchema"]
-        arguments = parse_pairs(pairs, schema) if given is None else given
-        check_names(arguments, schema)
+        arguments = _arguments(pairs, given, tools[name]["inputSchema"])
         try:
             result = await client.call_tool(name, arguments, progress_callback=meter.show)
         except MCPError as error:

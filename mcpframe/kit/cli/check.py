@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from contextlib import ExitStack
 from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from mcpframe.kit.cli.options import AsJson, Origin, Timeout
+from mcpframe.kit.cli.options import AsJson, Origin, Timeout, Where
 from mcpframe.kit.cli.output import escape, out, silently, step
-from mcpframe.kit.cli.served_target import is_address
+from mcpframe.kit.cli.served_target import served
 
 if TYPE_CHECKING:
     from mcpframe.kit.publish.checks import Report
@@ -23,9 +21,7 @@ _COLOURS = {"error": "red", "warning": "yellow"}
 
 
 def check(
-    target: Annotated[
-        str, typer.Argument(metavar="[PATH|URL]", help="A project, a built folder, or the address of a page.")
-    ] = ".",
+    target: Where = ".",
     origin: Origin = None,
     timeout: Timeout = 30.0,
     as_json: AsJson = False,
@@ -35,12 +31,11 @@ def check(
     Exits with 1 where it finds an error; warnings leave it at 0.
     """
     from mcpframe.kit.cli.server_session import check_origin
-    from mcpframe.kit.publish.checks import check_url, served_bundles
+    from mcpframe.kit.publish.checks import check_url
 
     check_origin(origin)
     progress = silently if as_json else step
-    with ExitStack() as stack:
-        urls = [target] if is_address(target) else stack.enter_context(served_bundles(Path(target), progress=progress))
+    with served(target, pages=True, progress=progress) as urls:
         reports = [check_url(url, origin=origin, timeout=timeout, progress=progress) for url in urls]
     if as_json:
         typer.echo(json.dumps([{**asdict(report), "errors": report.errors} for report in reports], indent=2))
@@ -64,5 +59,5 @@ def _print(report: Report) -> None:
         more = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
         out.print(f"[{_COLOURS[severity]}]{severity}:[/] {escape(subjects[0])}{more}: {escape(message)}")
         out.print(f"  [dim]mend it:[/] {escape(remedy)}")
-    counts = Counter(finding.severity for finding in report.findings)
-    out.print(f"{counts['error']} errors, {counts['warning']} warnings")
+    counts = Counter[str](finding.severity for finding in report.findings)
+    out.print(", ".join(f"{counts[kind]} {kind}{'' if counts[kind] == 1 else 's'}" for kind in _COLOURS))

@@ -27,8 +27,9 @@ def dev(
     from mcpframe.kit.dev.inspector import serve_inspector
     from mcpframe.kit.dev.reload_channel import DevChannel
     from mcpframe.kit.dev.server import check_path, serve_dev
+    from mcpframe.kit.web.named_server import named_project
 
-    check_path(path)
+    check_path(named_project(str(path)))
     channel = DevChannel()
     with ExitStack() as stack:
         inspecting = stack.enter_context(serve_inspector(rebuilds=channel, progress=step))

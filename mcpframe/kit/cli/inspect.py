@@ -32,8 +32,8 @@ def inspect(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[URL|PATH]\u2026",
-            help="The address of a server's page, or a project, which is built; with --hub, those of pages to open.",
+            metavar=f"[{options.SERVER}]...",
+            help=f"{options.SERVER_HELP} With --hub: those of pages to open.",
         ),
     ] = None,
     port: Annotated[int, options.port("The inspector's port; 0 takes the usual one, or a free one.")] = 0,
@@ -60,20 +60,23 @@ def inspect(
     if site or ask or attach or profile or headless is not None:
         raise typer.BadParameter("options of the hub: use them with --hub.", param_hint="--site, --ask, \u2026")
     if len(targets or ()) > 1:
-        raise typer.BadParameter("one at a time: others are added in the inspector.", param_hint="URL|PATH")
+        raise typer.BadParameter("one at a time: others are added in the inspector.", param_hint=options.SERVER)
     _inspect_server(targets[0] if targets else None, port, era, open_browser)
 
 
 def _inspect_server(target: str | None, port: int, era: str, open_browser: bool) -> None:
-    from mcpframe.kit.dev.inspector import address_or_path, serve_inspector
+    from mcpframe.kit.dev.inspector import serve_inspector
+    from mcpframe.kit.web.named_server import Built, Published, Sources, named_server
 
-    found = None if target is None else address_or_path(target)
-    with serve_inspector([found] if isinstance(found, Path) else [], port=port, progress=step) as inspecting:
-        server = found if isinstance(found, str) else next(iter(inspecting.servers.values()), None)
+    named = None if target is None else named_server(target)
+    projects = [named.path] if isinstance(named, Sources) else []
+    bundles = [named.only] if isinstance(named, Built) else []
+    with serve_inspector(projects, bundles=bundles, port=port, progress=step) as inspecting:
+        server = named.url if isinstance(named, Published) else next(iter(inspecting.servers.values()), None)
         address = inspecting.url_with(server, era) if server else inspecting.url
         if server:
             out.print(f"server     {escape(server)}")
-        if isinstance(found, str):
+        if isinstance(named, Published):
             out.print(f"           it has to allow {inspecting.origin}")
         out.print(f"inspector  {escape(address)}")
         out.print("Ctrl-C stops it.")

@@ -6,8 +6,7 @@ import errno
 import json
 import os
 import sys
-import time
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +19,7 @@ from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.base.programs import end_on_signals
 from mcpframe.kit.base.terminal import log_visibly
 from mcpframe.kit.cli import bridge as commands_bridge
-from mcpframe.kit.cli import call, check, dev, inspect, listing, new, options, testing
+from mcpframe.kit.cli import call, check, dev, inspect, listing, new, options, serve, testing
 from mcpframe.kit.cli import hub as commands_hub
 from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.output import err as _err
@@ -48,6 +47,7 @@ app.command(epilog=check.EXAMPLES)(check.check)
 app.command("list", epilog=listing.EXAMPLES)(listing.list_server)
 app.command(epilog=call.EXAMPLES)(call.call)
 app.command(epilog=inspect.EXAMPLES)(inspect.inspect)
+app.command(epilog=serve.EXAMPLES)(serve.serve)
 
 commands_bridge.register(app)
 commands_hub.register(app)
@@ -139,7 +139,10 @@ def build(
 ) -> None:
     """Build a server into static files that any web server can serve."""
     from mcpframe.kit.bundle import build as build_bundle  # a slow import
+    from mcpframe.kit.web.named_server import PACKAGE, named_project
 
+    if package is None and str(path).startswith(PACKAGE):
+        package, path = str(path).removeprefix(PACKAGE), Path()
     if package is not None:
         folder = None if path == Path() else path
         path = packages.make_project(
@@ -157,6 +160,8 @@ def build(
             "only with --package; a project has args, env, persist and csp.connect_src in [tool.mcpframe].",
             param_hint="--args",
         )
+    else:
+        path = named_project(str(path))
 
     with packages.explaining(path) if explain else nullcontext():
         result = build_bundle(
@@ -197,6 +202,21 @@ def build(
         packages.print_outlook(outlook, path)
     packages.print_limits(limits)
     _out.print(f"  look at it   mcpframe serve {escape(str(out))}, then open {escape(result.url_path)}")
+    if bridged := _bridged(result):
+        _out.print(f"  bridge it    {escape(bridged)}")
+
+
+def _bridged(result: BuildResult) -> str:
+    """Return how the server gets to any MCP client; empty if it has nothing to bridge."""
+    from mcpframe.kit.bridge.tab import HOST_ORIGIN
+    from mcpframe.kit.web.published import allows, not_offered
+
+    if result.manifest.get("kind") == "page" or not_offered(result.manifest):
+        return ""
+    command = f"mcpframe bridge {result.folder}"
+    if allows(result.manifest, HOST_ORIGIN):
+        return f"{command}, or its address"
+    return f"{command}; its address only with {HOST_ORIGIN} in allowed_origins"
 
 
 def _embedders(result: BuildResult) -> str:
@@ -226,32 +246,6 @@ def _described(result: BuildResult) -> dict[str, object]:
         "warnings": list(result.warnings),
         "notes": list(result.notes),
     }
-
-
-@app.command(epilog="Examples:  mcpframe serve  |  mcpframe serve public --port 8000 --port 8001")
-def serve(
-    folder: Annotated[Path, typer.Argument(help="A folder that was built.")] = Path("dist"),
-    port: Annotated[
-        list[int] | None,
-        options.port("The port, by default 8765; 0 takes a free one. Repeated: the folder at several origins."),
-    ] = None,
-) -> None:
-    """Serve a built folder on this machine, with its headers, until Ctrl-C."""
-    from mcpframe.kit.web.serve import serve_folder
-
-    pages = sorted(path.parent.name for path in folder.glob("*/index.html"))
-    with ExitStack() as stack:
-        for each in port or [8765]:
-            served = stack.enter_context(serve_folder(folder, each))
-            # Templates allow http://localhost; a page at 127.0.0.1 has a different origin.
-            address = f"http://localhost:{served.port}"
-            for page in pages:
-                _out.print(f"{address}/{escape(page)}/")
-            if not pages:
-                _out.print(f"{address}/ (no bundle in it: build one with mcpframe build --out {escape(str(folder))})")
-        _out.print("Ctrl-C stops it.")
-        while True:
-            time.sleep(3600)
 
 
 def main() -> None:

@@ -19,7 +19,13 @@ def new(
     name: Annotated[str, typer.Argument(help="The project's name; its folder is made here.")],
     template: Annotated[
         str,
-        typer.Option("--template", "-t", help="What to begin with.", autocompletion=template_names, show_default=True),
+        typer.Option(
+            "--template",
+            "-t",
+            help=f"What to begin with: {', '.join(template_names())}.",
+            autocompletion=template_names,
+            show_default=True,
+        ),
     ] = DEFAULT,
     view: Annotated[
         bool,

@@ -79,12 +79,9 @@ def duration(text: str) -> Any:
     return typer.Option(help=text, callback=_is_duration)
 
 
-Where = Annotated[
-    str,
-    typer.Argument(
-        metavar="URL|PATH", help="The address of a server's page, a built folder, or a project, which is built."
-    ),
-]
+SERVER = "SERVER"
+SERVER_HELP = "The address of its page, its built folder, its project or Python file, which is built, or package:NAME."
+Where = Annotated[str, typer.Argument(metavar=SERVER, help=SERVER_HELP)]
 Origin = Annotated[
     str | None, typer.Option(help="The origin of the page that frames it; by default one that its manifest allows.")
 ]

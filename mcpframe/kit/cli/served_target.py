@@ -1,50 +1,67 @@
-"""The target of a command: an address, or a folder of this machine, which is served while the command runs."""
+"""Serves what a command is given for as long as the command runs: bundles of this machine, each on its own origin."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from mcpframe.kit.base.progress import Progress
-
-
-def is_address(target: str) -> bool:
-    """Return whether a target is an address, not a path."""
-    return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", target) is not None
+from mcpframe.kit.web.named_server import Built, Published, Sources, named_server, server_manifest
 
 
 @contextmanager
-def addressed(target: str, *, port: int = 0, pages: bool = False, progress: Progress) -> Iterator[str]:
-    """Return the address of a target; a folder or project is served for the duration of the block.
+def served(word: str, *, port: int = 0, pages: bool = False, progress: Progress) -> Iterator[list[str]]:
+    """Return the addresses of what is named; bundles and projects are served for the duration of the block.
+
+    Each bundle is served alone, on its own origin: it is foreign code that runs in a browser on this machine, and must
+    not reach the files beside it.
 
     Args:
-        target: An address, a bundle's folder, a folder with one bundle, or a project, which is built into the cache.
-        port: The port at which it is served, if that is free; 0 for any.
+        word: As for `named_server`; a project is built into the cache.
+        port: The port of the first bundle, and of the others after it, where these are free; 0 for any.
         pages: Whether it may be a page that is no server.
         progress: Reports the steps of a build.
 
     Raises:
-        ConfigError: There is nothing of this kind at the path, or more than one bundle; or it is a page, not a server.
+        ConfigError: It names no server, or a page that is none.
         KitError: The project cannot be built.
     """
-    if is_address(target):
-        yield target
+    named = named_server(word)
+    if isinstance(named, Published):
+        yield [named.url]
         return
-    from mcpframe.kit.base.errors import ConfigError
-    from mcpframe.kit.project.project import is_there
-    from mcpframe.kit.publish.checks import served_bundles
-    from mcpframe.kit.web.published import read_manifest
+    from mcpframe.kit.web.bundle_site import BundleSite
+    from mcpframe.kit.web.serve import serve_at
 
-    path = Path(target)
-    if not target or not is_there(path):
-        raise ConfigError(f"{target!r} is neither an address (https://…) nor a folder or file on this machine.")
-    with served_bundles(path, port=port, pages=pages, progress=progress) as urls:
-        if len(urls) > 1:
-            names = ", ".join(sorted(url.rstrip("/").rpartition("/")[2] for url in urls))
-            raise ConfigError(f"{target} has more than one bundle: give the folder of one of {names}.")
-        manifest = read_manifest(urls[0]) or {}
-        if manifest.get("kind") == "page" and not pages:
-            raise ConfigError(f"{target} is a page, not a server: build it, and open it with mcpframe serve.")
-        yield urls[0]
+    with ExitStack() as stack:
+        sites = [BundleSite.of(folder) for folder in bundles_of(named, pages=pages, progress=progress)]
+        ports = [port + index if port else 0 for index in range(len(sites))]
+        yield [
+            f"{serve_at(stack, site, wanted).origin}/{quote(site.name)}/"
+            for site, wanted in zip(sites, ports, strict=True)
+        ]
+
+
+@contextmanager
+def addressed(word: str, *, port: int = 0, pages: bool = False, progress: Progress) -> Iterator[str]:
+    """As `served`, for commands that use one server; several bundles raise `ConfigError`."""
+    named = named_server(word)
+    one = str(named.only) if isinstance(named, Built) else word
+    with served(one, port=port, pages=pages, progress=progress) as [url]:
+        yield url
+
+
+def bundles_of(named: Built | Sources, *, pages: bool = False, progress: Progress) -> list[Path]:
+    """Return the folders of bundles; a project is built into the cache. Raises as `served` does."""
+    if isinstance(named, Sources):
+        from mcpframe.kit.testing.shared_browser import build_for_tests
+
+        built, _ = build_for_tests(named.path, pages=pages, progress=progress)
+        return [built.folder]
+    folders = [named.root / name for name in named.names]
+    if not pages:
+        for folder in folders:
+            server_manifest(folder)
+    return folders

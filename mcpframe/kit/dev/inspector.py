@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -17,23 +16,22 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpframe.frame.dialects.available import dialect
-from mcpframe.frame.places import parse_address
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import static_dir
-from mcpframe.kit.base.errors import ConfigError, PortTaken
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle import build
 from mcpframe.kit.dev.reload_channel import DevChannel, WithChannel
-from mcpframe.kit.project.project import find_project
-from mcpframe.kit.web.serve import FRAMED_HOST, Served, serve_app
+from mcpframe.kit.project.project import find_server
+from mcpframe.kit.web.bundle_site import BundleSite
+from mcpframe.kit.web.named_server import server_manifest
+from mcpframe.kit.web.serve import FRAMED_HOST, Served, serve_app, serve_at
 from mcpframe.kit.web.site import Site
 
 # Used if no port is given and they are free: the data that the inspector and servers store belongs to their origins.
 _PAGE_PORT, _SERVERS_PORT, _SANDBOX_PORT = 8710, 8711, 8712
 _SANDBOX = "/sandbox.html"
 _REBUILDS = "rebuilds"
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 @dataclass(frozen=True)
@@ -64,21 +62,11 @@ class Inspecting:
         return f"{self.url}#{urlencode({'add': server, 'era': era})}"
 
 
-def address_or_path(target: str) -> str | Path:
-    """Return the address of a page, or the path of a project.
-
-    Raises:
-        OriginError: The address cannot be framed.
-    """
-    if _SCHEME.match(target):
-        return parse_address(target)[0]
-    return Path(target)
-
-
 @contextmanager
 def serve_inspector(
     projects: Sequence[Path] = (),
     *,
+    bundles: Sequence[Path] = (),
     port: int = 0,
     rebuilds: DevChannel | None = None,
     progress: Progress = silent,
@@ -87,6 +75,7 @@ def serve_inspector(
 
     Args:
         projects: The projects, as for `build`. Only the inspector, and its sandbox, may embed them.
+        bundles: The folders of built bundles, which it may embed, too, whatever hosts they were built for.
         port: The port of the inspector; 0 for the usual one, or else a free one.
         rebuilds: The channel that reports builds of a server; the inspector then reconnects to it.
         progress: Reports long steps.
@@ -98,16 +87,16 @@ def serve_inspector(
         PortTaken: Another program listens on the port.
     """
     for project in projects:
-        if find_project(project).config.kind == "page":
-            raise ConfigError(f"{project} is a page, not a server: build it, and open it with mcpframe serve.")
-    bundles = _kept("inspector", str(static_dir()))  # the page of another installation may be different
-    page = build(static_dir() / "inspector", bundles, progress=progress)
+        find_server(project)
+    described = {folder: server_manifest(folder) for folder in bundles}
+    own = _kept("inspector", str(static_dir()))  # the page of another installation may be different
+    page = build(static_dir() / "inspector", own, progress=progress)
     examples: list[dict[str, str]] = []
     with ExitStack() as stack:
         named: list[str] = []
         sandbox = _serve(stack, Starlette(routes=[Route(_SANDBOX, _sandbox)]), 0, _SANDBOX_PORT, FRAMED_HOST)
         offered: dict[str, object] = {"servers": examples, "named": named, "sandbox": f"{sandbox.origin}{_SANDBOX}"}
-        app: ASGIApp = _WithExamples(Site(bundles, readers=()), f"/{page.name}/examples.json", offered)
+        app: ASGIApp = _WithExamples(Site(own, readers=()), f"/{page.name}/examples.json", offered)
         if rebuilds is not None:
             offered["rebuilds"] = f"{_REBUILDS}?{rebuilds.query}"
             app = WithChannel(app, f"/{page.name}/{_REBUILDS}", rebuilds)
@@ -129,6 +118,11 @@ def serve_inspector(
             for result in built:
                 servers[result.name] = f"{site.origin}/{result.url_path}"
                 examples.append({"title": result.manifest["title"], "url": servers[result.name]})
+        for folder, manifest in described.items():
+            alone = BundleSite.of(folder, readers=[served.origin], guests=[served.origin, sandbox.origin])
+            site = _serve(stack, alone, 0, _SERVERS_PORT, FRAMED_HOST)
+            servers[folder.name] = f"{site.origin}/{quote(folder.name)}/"
+            examples.append({"title": manifest["title"], "url": servers[folder.name]})
         yield Inspecting(served.origin, f"{served.origin}/{page.url_path}", servers, named, sandbox.origin)
 
 
@@ -143,12 +137,7 @@ def _kept(kind: str, *inputs: str) -> Path:
 
 
 def _serve(stack: ExitStack, app: ASGIApp, port: int, usual: int, host: str = "127.0.0.1") -> Served:
-    if port:
-        return stack.enter_context(serve_app(app, port, host))
-    try:
-        return stack.enter_context(serve_app(app, usual, host))
-    except PortTaken:
-        return stack.enter_context(serve_app(app, host=host))
+    return stack.enter_context(serve_app(app, port, host)) if port else serve_at(stack, app, usual, host)
 
 
 class _WithExamples:

@@ -25,15 +25,15 @@ from starlette.types import ASGIApp
 from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.frame.dialects.available import dialect
 from mcpframe.kit.base.data import static_dir
-from mcpframe.kit.base.errors import ConfigError, PortTaken
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.collect import author_files
 from mcpframe.kit.dev.reload_channel import DevChannel, WithChannel
 from mcpframe.kit.project.project import find_project
+from mcpframe.kit.project.source_file import project_file
 from mcpframe.kit.web.host_page import copy_host_modules
-from mcpframe.kit.web.serve import FRAMED_HOST, Served, serve_app
+from mcpframe.kit.web.serve import FRAMED_HOST, Served, serve_app, serve_at
 from mcpframe.kit.web.site import Site
 
 #: The path of the channel, at the host page's origin.
@@ -238,16 +238,12 @@ def check_path(path: Path) -> None:
     Raises:
         ConfigError: There is no project, or it is a page, not a server.
     """
-    is_project = path.suffix in (".py", ".toml") and path.is_file()
-    exists = is_project or any((path / name).is_file() for name in ("pyproject.toml", "server.py"))
+    project_file(path)
     try:
         project = find_project(path)
     except McpFrameError:
-        if exists:
-            return  # its author may correct the error while the server is served
-        raise
-    if project.config.kind == "page":
-        raise ConfigError(f"{path} is a page, not a server: build it, and open it with mcpframe serve.")
+        return  # its author may correct the error while the server is served
+    project.check_server()
 
 
 def _write_page(folder: Path, server: str, channel: DevChannel) -> None:
@@ -261,9 +257,4 @@ def _write_page(folder: Path, server: str, channel: DevChannel) -> None:
 
 
 def _serve(stack: ExitStack, app: ASGIApp, port: int, usual: int, host: str = "127.0.0.1") -> Served:
-    try:
-        return stack.enter_context(serve_app(app, port or usual, host))
-    except PortTaken:
-        if port:
-            raise
-        return stack.enter_context(serve_app(app, host=host))
+    return stack.enter_context(serve_app(app, port, host)) if port else serve_at(stack, app, usual, host)

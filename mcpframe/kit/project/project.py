@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import re
 import tomllib
@@ -16,10 +15,16 @@ from packaging.utils import canonicalize_name
 
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.project.config import McpframeConfig, read_config
+from mcpframe.kit.project.source_file import (
+    PYPROJECT,
+    SCRIPT_BLOCK,
+    USUAL,
+    project_file,
+    read_text,
+    script_in,
+    server_object,
+)
 
-SERVER_CLASSES = ("FrameServer", "MCPServer", "FastMCP", "Server")
-"""The classes whose objects are servers."""
-_SCRIPT_BLOCK = re.compile(r"(?m)^# /// script$\s(?P<content>(^#(| .*)$\s)+)^# ///$")  # PEP 723
 _OWN = {"mcpframe", "mcp"}
 
 
@@ -72,13 +77,10 @@ class Project:
         flags = {name: True for name in ("world", "at_home") if getattr(self, name)}
         return {"args": list(self.config.args), "env": dict(self.config.env), **program, **flags}
 
-
-def is_there(path: Path) -> bool:
-    """Return whether there is a file or folder at a path; False also for a path that the system rejects."""
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
+    def check_server(self) -> None:
+        """Raise `ConfigError` if the project is a page, not a server."""
+        if self.config.kind == "page":
+            raise ConfigError(f"{self.root} is a page, not a server: build it, and open it with mcpframe serve.")
 
 
 def find_project(path: Path) -> Project:
@@ -87,20 +89,15 @@ def find_project(path: Path) -> Project:
     Raises:
         ConfigError: There is no server there, or its configuration is invalid.
     """
-    path = path.absolute()
-    if not is_there(path):
-        raise ConfigError(f"{path} does not exist: pass the folder of a server, or its Python file.")
-    if path.is_dir():
-        if (path / "pyproject.toml").is_file():
-            return _from_pyproject(path / "pyproject.toml")
-        if (path / "server.py").is_file():
-            return _from_script(path / "server.py")
-        raise ConfigError(f"{path} has neither a pyproject.toml nor a server.py: pass the folder or file of a server.")
-    if path.name == "pyproject.toml":
-        return _from_pyproject(path)
-    if path.suffix == ".py":
-        return _from_script(path)
-    raise ConfigError(f"{path} is neither a folder, a pyproject.toml nor a Python file.")
+    file = project_file(path)
+    return _from_pyproject(file) if file.name == PYPROJECT else _from_script(file)
+
+
+def find_server(path: Path) -> Project:
+    """As `find_project`, and raise `ConfigError` also for a page that is no server."""
+    project = find_project(path)
+    project.check_server()
+    return project
 
 
 def with_origins(project: Project, origins: Sequence[str] | Mapping[str, Sequence[str]]) -> Project:
@@ -132,7 +129,7 @@ def with_url(project: Project, url: str) -> Project:
 
 
 def _from_pyproject(file: Path) -> Project:
-    data = _toml(_text(file), file)
+    data = _toml(read_text(file), file)
     tool = data.get("tool", {})
     metadata = data.get("project", {})
     config = read_config(tool.get("mcpframe", {}) if isinstance(tool, dict) else {}, str(file))
@@ -162,8 +159,8 @@ def _from_pyproject(file: Path) -> Project:
 
 
 def _from_script(file: Path) -> Project:
-    text = _text(file)
-    found = [match["content"] for match in _SCRIPT_BLOCK.finditer(text.replace("\r\n", "\n"))]
+    text = read_text(file)
+    found = [match["content"] for match in SCRIPT_BLOCK.finditer(text.replace("\r\n", "\n"))]
     if len(found) > 1:
         raise ConfigError(f"{file} has {len(found)} script blocks (PEP 723); only one is allowed.")
     inline = "".join(line[2:] if line.startswith("# ") else line[1:] for line in "".join(found).splitlines(True))
@@ -172,7 +169,7 @@ def _from_script(file: Path) -> Project:
     declared = config.requirements if config.requirements is not None else data.get("dependencies", [])
     if not file.stem.isidentifier():
         raise ConfigError(f"{file.name} cannot be imported, as its name is not a Python identifier: rename it.")
-    entry = config.entry or f"{file.stem}:{'main' if config.kind == 'page' else _server_object(text, file) or 'server'}"
+    entry = config.entry or f"{file.stem}:{'main' if config.kind == 'page' else server_object(text, file) or 'server'}"
     _check_package(entry, declared, file)
     return _project(file.parent, file, config.name or file.stem, entry, file.parent, file, declared, config)
 
@@ -283,47 +280,11 @@ def _source(root: Path, config: McpframeConfig, entry: str, file: Path, *, has_r
 
 
 def _guess_entry(root: Path, file: Path) -> str:
-    for module in ("server", "main"):
-        for folder in (root / "src", root):
-            script = folder / f"{module}.py"
-            if script.is_file():
-                return f"{module}:{_server_object(_text(script), script) or 'server'}"
+    places = (root / "src", root)
+    usual = (folder / name for name in USUAL for folder in places if (folder / name).is_file())
+    if script := next(usual, None) or script_in(places[0]) or script_in(places[1]):
+        return f"{script.stem}:{server_object(read_text(script), script) or 'server'}"
     raise ConfigError(f"{file}: set tool.mcpframe.entry to 'module:object' of the server; there is no server.py.")
-
-
-def _server_object(text: str, file: Path) -> str | None:
-    """Return the first name at the top level of a module that a call of a server class is assigned to."""
-    try:
-        tree = ast.parse(text, file.name)
-    except SyntaxError as error:
-        raise ConfigError(f"{file}, line {error.lineno}: {error.msg}.") from None
-    for statement in tree.body:
-        if isinstance(statement, ast.Assign):
-            targets, value = statement.targets, statement.value
-        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-            targets, value = [statement.target], statement.value
-        else:
-            continue
-        if makes_server(value) and isinstance(targets[0], ast.Name):
-            return targets[0].id
-    return None
-
-
-def makes_server(value: ast.expr) -> bool:
-    """Return whether an expression calls a class of servers, or `wrap` with such a call."""
-    if not isinstance(value, ast.Call):
-        return False
-    name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", None)
-    return name in SERVER_CLASSES or (name == "wrap" and bool(value.args) and makes_server(value.args[0]))
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text("utf-8")
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError:
-        raise ConfigError(f"{file} is not UTF-8 text; save it as UTF-8.") from None
 
 
 def _toml(text: str, file: Path) -> dict[str, Any]:

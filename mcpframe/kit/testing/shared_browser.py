@@ -25,7 +25,7 @@ from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.browser.cross_loop_window import ask
 from mcpframe.kit.browser.devtools_address import devtools_address
-from mcpframe.kit.project.project import find_project
+from mcpframe.kit.project.project import find_server
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
@@ -197,8 +197,8 @@ def build_for_tests(
     """
     from mcpframe.kit.bundle import build
 
-    if not pages and find_project(project).config.kind == "page":
-        raise ConfigError(f"{project} is a page, not a server: build it, and open it with mcpframe serve.")
+    if not pages:
+        find_server(project)
     name = hashlib.sha256(f"{project.resolve()}\n{snapshot}".encode()).hexdigest()[:16]
     folder = cache_dir() / "testing" / name
     return build(project, folder, snapshot=snapshot, progress=progress), folder

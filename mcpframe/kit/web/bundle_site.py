@@ -7,11 +7,15 @@ alone, on an origin of its own, with the shared runtime that it uses.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, Response
+
 from mcpframe.kit.bundle.write import MANIFEST, SHARED
+from mcpframe.kit.web.guests import with_ancestors, with_guests
 from mcpframe.kit.web.site import Site
 
 
@@ -28,22 +32,27 @@ class BundleSite(Site):
         root: The folder that contains the bundle and the shared files.
         name: The bundle's folder in it, which may be created later.
         readers: As for `Site`.
+        guests: Origins that may embed the bundle here besides the hosts that it was built for: pages of this machine
+            that its user looks at it with. It can be no less careful with them than with anybody in its own lists.
 
     Raises:
         ServeError: The root is not there, or its `_headers` cannot be read.
     """
 
-    def __init__(self, root: Path, name: str, *, readers: Collection[str] | None = None) -> None:
+    def __init__(
+        self, root: Path, name: str, *, readers: Collection[str] | None = None, guests: Sequence[str] = ()
+    ) -> None:
         super().__init__(root, readers=readers)
+        self._guests = guests
         self.name = name
         self._listed: dict[str, bool] = {}
         self._stamp = -1
 
     @classmethod
-    def of(cls, bundle: Path, *, readers: Collection[str] | None = None) -> BundleSite:
+    def of(cls, bundle: Path, *, readers: Collection[str] | None = None, guests: Sequence[str] = ()) -> BundleSite:
         """The site of a bundle's folder."""
         folder = bundle.resolve()
-        return cls(folder.parent, folder.name, readers=readers)
+        return cls(folder.parent, folder.name, readers=readers, guests=guests)
 
     def _find(self, path: str) -> Path | None:
         self._read_manifest()
@@ -60,6 +69,14 @@ class BundleSite(Site):
     def _compressed(self, file: Path) -> Path | None:
         inside = file.relative_to(self._root).as_posix()
         return super()._compressed(file) if self._listed.get(inside) else None
+
+    def _file(self, file: Path, asked: Headers, headers: dict[str, str]) -> Response:
+        if not self._guests or file != self._root / self.name / "index.html":
+            return super()._file(file, asked, headers)
+        policy = "content-security-policy"
+        allowed = {policy: with_ancestors(headers[policy], self._guests)} if policy in headers else {}
+        page = with_guests(file.read_text("utf-8"), self._guests)
+        return HTMLResponse(page, headers={**headers, **allowed, "cache-control": "no-store"})
 
     def _read_manifest(self) -> None:
         file = self._root / self.name / MANIFEST

@@ -114,12 +114,12 @@ def host_for(manifest: dict[str, Any] | None) -> str:
     return next((origin for origin in _allowed(manifest or {}) if origin not in (ANY, OPAQUE)), _ANY_HOST)
 
 
-def allows(manifest: dict[str, Any], origin: str) -> bool:
+def allows(manifest: Mapping[str, Any], origin: str) -> bool:
     """Return whether a page of this origin may frame the bundle of a manifest."""
     allowed = _allowed(manifest)
     return ANY in allowed or origin in allowed
 
 
-def _allowed(manifest: dict[str, Any]) -> list[str]:
+def _allowed(manifest: Mapping[str, Any]) -> list[str]:
     allowed = manifest.get("allowed_origins")
     return [origin for origin in allowed if isinstance(origin, str)] if isinstance(allowed, list) else []

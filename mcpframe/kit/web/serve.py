@@ -101,6 +101,14 @@ def serve_app(app: ASGIApp, port: int = 0, host: str = "127.0.0.1") -> Iterator[
             thread.join(_STOP_TIMEOUT)
 
 
+def serve_at(stack: contextlib.ExitStack, app: ASGIApp, usual: int, host: str = "127.0.0.1") -> Served:
+    """Serve an application at a port if that is free, or else at a free one, until the stack is left."""
+    try:
+        return stack.enter_context(serve_app(app, usual, host))
+    except PortTaken:
+        return stack.enter_context(serve_app(app, host=host))
+
+
 def http_settings(app: ASGIApp, ws: Literal["none", "wsproto"] = "none", ws_max_size: int = 0) -> uvicorn.Config:
     """Return the uvicorn settings of previews and the bridge: no log output, and HTTP only, unless `ws` is given."""
     return uvicorn.Config(

@@ -78,9 +78,9 @@ def test_arguments_are_looked_at_before_anything_starts(refused, arguments: list
         (["new", "a b"], "cannot be a project's name"),
         (["new", "a", "--template", "b"], "no template 'b'"),
         (["test", "nothing"], "is not a folder"),
-        (["dev", "nothing", "--no-open"], "does not exist"),
-        (["check", "nothing"], "does not exist"),
-        (["check", "."], "has neither a pyproject.toml nor a server.py"),
+        (["dev", "nothing", "--no-open"], "There is nothing at"),
+        (["check", "nothing"], "There is nothing at"),
+        (["check", "."], "has neither a pyproject.toml nor a Python file"),
     ],
 )
 def test_paths_and_names(refused, command: list[str], said: str) -> None:  # type: ignore[no-untyped-def]

@@ -3,4 +3,3 @@
 from mcpframe.kit.publish.checks.findings import Finding as Finding
 from mcpframe.kit.publish.checks.run import Report as Report
 from mcpframe.kit.publish.checks.run import check_url as check_url
-from mcpframe.kit.publish.checks.run import served_bundles as served_bundles

@@ -292,3 +292,30 @@ async def test_what_others_wait_for_is_not_cut_short_by_a_cancellation(rig: Rig)
     rig.send(method="notifications/cancelled", params={"requestId": 1})
     assert rig.pages[0].watched()
     assert not rig.pages[0].cancelled
+
+
+async def test_a_request_is_answered_that_arrives_as_the_opening_fails() -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
+    attempts: list[Link] = []
+    answered = asyncio.Event()
+
+    async def fail(link: Link) -> FakePage:
+        attempts.append(link)
+        if len(attempts) == 1:  # it arrives before anybody is called back
+            asyncio.get_running_loop().call_soon(link.send, json.dumps(message), message)
+        raise PageFailed("There is none.")
+
+    class Answered(Rig):
+        def deliver(self, server_message: ServerMessage) -> None:
+            super().deliver(server_message)
+            answered.set()
+
+    rig = Answered()
+    link = Link(fail, rig)
+    with pytest.raises(PageFailed):
+        await link.open()
+    async with asyncio.timeout(5):
+        await answered.wait()
+    assert rig.got[0]["error"]["message"] == "There is none."
+    assert rig.notes == []  # `open` has raised it
+    await link.close()

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.kit.base.errors import BridgeError, ProfileInUse
+from mcpframe.kit.base.errors import BridgeError, ConfigError, ProfileInUse
 from mcpframe.kit.bridge.profile import Remembered, default_folder, open_profile
 from mcpframe.kit.bridge.tab import HOST_ORIGIN
 from mcpframe.kit.bridge.target import host_name, open_target
+from mcpframe.kit.web.published import fetch
 from mcpframe.kit.web.serve import serve_folder
+from tests.support.bundles import write_bundle
 
 
 def test_an_address_is_taken_as_it_is() -> None:
@@ -27,16 +29,19 @@ def test_no_address(where: str) -> None:
         pass
 
 
-@pytest.mark.parametrize("where", ["nowhere", "ftp://tools.example/", f"{HOST_ORIGIN}/pi/"])
-def test_no_place(where: str) -> None:
-    with pytest.raises(BridgeError), open_target(where):
+@pytest.mark.parametrize(
+    ("where", "error"),
+    [("nowhere", ConfigError), ("ftp://tools.example/", OriginError), (f"{HOST_ORIGIN}/pi/", BridgeError)],
+)
+def test_no_place(where: str, error: type[Exception]) -> None:
+    with pytest.raises(error), open_target(where):
         pass
 
 
 def built(folder: Path, *origins: str) -> Path:
     folder.mkdir()
     (folder / "index.html").write_text("")
-    (folder / "manifest.json").write_text(json.dumps({"allowed_origins": origins}))
+    (folder / "manifest.json").write_text(json.dumps({"mcpframe_manifest": 1, "allowed_origins": origins}))
     return folder
 
 
@@ -52,9 +57,19 @@ def test_a_built_folder_is_served_under_a_name_of_its_own(tmp_path: Path, origin
         assert port > 0
 
 
-def test_a_folder_built_for_others_says_what_to_do(tmp_path: Path) -> None:
-    folder = built(tmp_path / "pi", "https://chat.example")
-    with pytest.raises(BridgeError, match=f"--allow-origin {HOST_ORIGIN}"), open_target(str(folder)):
+def test_a_folder_built_for_others_is_bridged_as_the_bridge_serves_it_itself(tmp_path: Path) -> None:
+    folder = write_bundle(tmp_path, "pi", allowed_origins=["https://chat.example"])
+    with open_target(str(folder)) as target:
+        [port] = target.addresses.values()
+        assert HOST_ORIGIN in fetch(f"http://127.0.0.1:{port}/pi/").body.decode()
+
+
+def test_a_root_of_one_bundle_is_that_bundle(tmp_path: Path) -> None:
+    built(tmp_path / "pi", "*")
+    with open_target(str(tmp_path)) as target:
+        assert target.key == str(tmp_path.resolve() / "pi")
+    built(tmp_path / "e", "*")
+    with pytest.raises(ConfigError, match="one of e, pi"), open_target(str(tmp_path)):
         pass
 
 

@@ -13,10 +13,12 @@ import pytest
 
 from mcpframe.kit import bundle
 from mcpframe.kit.base.errors import BuildError, ConfigError
+from mcpframe.kit.bridge.tab import HOST_ORIGIN
 from mcpframe.kit.bundle import BuildResult
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.dev.server import check_path
 from mcpframe.kit.project.scaffold import template_names
+from tests.support.bundles import write_bundle
 
 MANIFEST = {
     "tools": [{"name": "add"}, {"name": "sub"}],
@@ -54,16 +56,23 @@ def test_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[
 
 
 def test_build_says_what_came_of_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], built: list[dict[str, Any]]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], built: list[dict[str, Any]], tmp_path: Path
 ) -> None:
-    assert run(monkeypatch, "build", "here", "--out", "there", "--upgrade", "--allow-origin", "https://a.example") == 0
+    server = tmp_path / "here.py"
+    server.write_text("server = FrameServer('here')\n")
+    assert (
+        run(monkeypatch, "build", str(server), "--out", "there", "--upgrade", "--allow-origin", "https://a.example")
+        == 0
+    )
     [call] = built
-    assert (call["path"], call["out"], call["upgrade"]) == (Path("here"), Path("there"), True)
+    assert (call["path"], call["out"], call["upgrade"]) == (server, Path("there"), True)
     assert call["allowed_origins"] == ["https://a.example"]
     told = capsys.readouterr()
     assert "add, sub" in told.out
     assert "7.8 MB" in told.out
     assert "starts without a snapshot" in told.out
+    assert "mcpframe bridge there/pi" in told.out
+    assert HOST_ORIGIN in told.out  # which the server does not allow
     assert "warning: take [care]." in told.err
 
 
@@ -90,13 +99,31 @@ def test_an_error_is_one_sentence_and_status_1(
     assert told.err == "error: It does not start: [this] is why.\nTraceback: …\n"
 
 
+def test_new_lists_its_templates(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    assert run(monkeypatch, "new", "--help") == 0
+    told = capsys.readouterr().out
+    assert not [name for name in template_names() if name not in told]
+
+
+def test_a_wrong_argument_is_refused_by_the_manifest_without_a_browser(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    folder = write_bundle(tmp_path, "pi", allowed_origins=["*"], tools=[{"name": "add", "inputSchema": schema}])
+    monkeypatch.setattr("mcpframe.kit.cli.server_session.one_session", None)
+    for arguments, why in ((["a=x"], "has to be an integer"), (["b=1"], "no argument 'b'"), ([], "needs the argument")):
+        assert run(monkeypatch, "call", str(folder), "add", *arguments) == 1
+        assert why in capsys.readouterr().err
+
+
 def test_wrong_usage_is_status_2(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(monkeypatch, "build", "--no-such-option") == 2
 
 
 def test_serving_what_is_not_there(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(monkeypatch, "serve", "no-such-folder") == 1
-    assert "is not a folder that can be served" in capsys.readouterr().err
+    assert "There is nothing at" in capsys.readouterr().err
 
 
 COMMANDS = [
@@ -182,7 +209,7 @@ def test_serve_prints_what_templates_allow(
     def stop(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mcpframe.kit.cli.main.time.sleep", stop)
+    monkeypatch.setattr("mcpframe.kit.cli.serve.time.sleep", stop)
     assert run(monkeypatch, "serve", str(tmp_path), "--port", "0", "--port", "0") == 130
     addresses = [line for line in capsys.readouterr().out.splitlines() if line.startswith("http")]
     assert all(re.fullmatch(r"http://localhost:\d+/pi/", address) for address in addresses)

@@ -82,7 +82,7 @@ TABLE: dict[tuple[str, str], tuple[list[str], list[str]]] = {
         ["--package", "thing"],
         ["a b", "'unsafe-eval'", "https://a.example; script-src *", ""],
     ),
-    ("serve", "folder"): ([], ["nothing", LONG, "file.txt"]),
+    ("serve", "target"): ([], ["nothing", LONG, "file.txt"]),
     ("serve", "--port"): (["empty"], PORTS),
     ("inspect", "targets"): (["--no-open"], [*PATHS, *ADDRESSES]),
     ("inspect", "--site"): (["--hub", "--no-open"], SITES),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import sys
 import time
@@ -14,13 +15,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from mcpframe.frame.core.errors import OriginError
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ConfigError, PortTaken
 from mcpframe.kit.bundle import BuildResult
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.dev import inspector
-from mcpframe.kit.dev.inspector import Inspecting, address_or_path, serve_inspector
+from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
+from tests.support.bundles import write_bundle
 
 PI = "https://tools.example/pi/"
 
@@ -133,12 +134,15 @@ def test_a_port_in_use(built: list[tuple[str, Path, Any]]) -> None:
             pass
 
 
-def test_an_address_or_a_path() -> None:
-    assert address_or_path(PI) == PI
-    assert address_or_path("templates/pi") == Path("templates/pi")
-    assert address_or_path("C:\\pi") == Path("C:\\pi")
-    with pytest.raises(OriginError, match="only pages of http and https"):
-        address_or_path("file:///pi/index.html")
+def test_a_built_folder_is_served_for_the_inspector_whoever_it_was_built_for(
+    built: list[tuple[str, Path, Any]], tmp_path: Path
+) -> None:
+    folder = write_bundle(tmp_path / "dist", "pi", allowed_origins=["https://chat.example"])
+    with serve_inspector(bundles=[folder]) as served:
+        [server] = json.loads(get(f"{served.url}examples.json"))["servers"]
+        assert server == {"title": "Pi", "url": served.servers["pi"]}
+        boot = json.loads(re.findall(r'id="mcpframe-boot">(.*?)</script>', get(server["url"]))[0])
+        assert boot["allowed_origins"] == ["https://chat.example", served.origin, served.sandbox]
 
 
 def test_the_address_that_adds_a_server() -> None:
@@ -193,13 +197,13 @@ class TestCommand:
         assert self.run(monkeypatch, "ftp://tools.example/") == 1
         assert "only pages of http and https" in capsys.readouterr().err
         assert self.run(monkeypatch, str(tmp_path / "nowhere")) == 1
-        assert "does not exist" in capsys.readouterr().err
+        assert "There is nothing at" in capsys.readouterr().err
         assert self.run(monkeypatch, PI, "--era", "stone age") == 2
         assert self.run(monkeypatch, PI, PI) == 2
         assert self.run(monkeypatch, PI, "--headless") == 2
         assert "--hub" in capsys.readouterr().err
         assert self.run(monkeypatch, "--hub", str(tmp_path / "nowhere")) == 1
-        assert "neither an address" in capsys.readouterr().err
+        assert "There is nothing at" in capsys.readouterr().err
 
 
 def test_views_have_a_sandbox_on_another_site_with_no_policy_of_its_own(built: list[tuple[str, Path, Any]]) -> None:

@@ -179,7 +179,7 @@ def test_a_single_file_needs_no_pyproject(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pyproject", "files", "told"),
     [
-        (None, {}, "neither a pyproject.toml nor a server.py"),
+        (None, {}, "neither a pyproject.toml nor a Python file"),
         ("[project\n", {"server": SERVER}, r"pyproject.toml is not valid TOML"),
         ('[project]\nname = "x"\n', {}, r"set tool.mcpframe.entry to 'module:object'"),
         (

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from mcpframe.kit.base.errors import BridgeError
+from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.base.progress import silent
 from mcpframe.kit.bridge.target import open_target
+from mcpframe.kit.cli.served_target import served as served_bundles
 from mcpframe.kit.cli.server_session import fetch
-from mcpframe.kit.publish.checks import served_bundles
 from mcpframe.kit.web.bundle_site import BundleSite
 
 LISTED = ["pi/index.html", "pi/server.zip", "pi/assets/a b.txt", "_mcpframe/loader.js", "_mcpframe/runtime/python.wasm"]
@@ -99,7 +100,7 @@ def test_a_shared_folder_that_is_a_link_is_not_shared(downloads: Path) -> None:
 def test_a_manifest_that_is_none_lists_nothing(downloads: Path, text: str) -> None:
     (downloads / "pi" / "manifest.json").write_text(text)
     assert site(downloads).get("/pi/").status_code == 404
-    with pytest.raises(BridgeError, match="not the manifest"), open_target(str(downloads / "pi")):
+    with pytest.raises(ConfigError, match="not the manifest"), open_target(str(downloads / "pi")):
         pass
 
 
@@ -134,7 +135,7 @@ def test_the_bridge_serves_no_more_than_that(downloads: Path) -> None:
 
 
 def test_a_check_serves_each_bundle_alone(downloads: Path) -> None:
-    with served_bundles(downloads) as [other, pi]:
+    with served_bundles(str(downloads), progress=silent) as [other, pi]:
         assert fetch(pi).body == b"pi/index.html"
         for url in (f"{pi}../passwords.txt", f"{pi}../other/", f"{other}../pi/", f"{pi}../_mcpframe/other.js"):
             assert fetch(url).status == 404

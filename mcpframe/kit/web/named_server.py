@@ -1,0 +1,155 @@
+"""Reads what a person names as a server: an address, built bundles, a project, or a package; for every command."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mcpframe.frame.places import parse_address
+from mcpframe.kit.base.cache import cache_dir
+from mcpframe.kit.base.errors import ConfigError, NoFramedServer
+from mcpframe.kit.bundle.write import MANIFEST, read_manifests
+from mcpframe.kit.project.packaged import package_project
+from mcpframe.kit.project.source_file import has_project, is_there, project_file
+from mcpframe.kit.web.published import not_offered
+
+KINDS = "the address of a server's page, a built folder, a project, its Python file, or package:NAME"
+"""What can be named, for help and errors."""
+
+PACKAGE = "package:"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+@dataclass(frozen=True)
+class Published:
+    """A page on the web.
+
+    Attributes:
+        url: Its address.
+        origin: The origin of that address.
+    """
+
+    url: str
+    origin: str
+
+
+@dataclass(frozen=True)
+class Built:
+    """Bundles that were built into a folder.
+
+    Attributes:
+        root: The folder that contains the bundles.
+        names: Their folders in it.
+    """
+
+    root: Path
+    names: tuple[str, ...]
+
+    @property
+    def only(self) -> Path:
+        """The folder of the one bundle. Raises `ConfigError` if there are several."""
+        if len(self.names) > 1:
+            raise ConfigError(f"{self.root} has more than one bundle: give the folder of one of {_list(self.names)}.")
+        return self.root / self.names[0]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """A project, which is built before it is used. Its configuration may still have errors.
+
+    Attributes:
+        path: Its folder, its pyproject.toml, or its Python file.
+    """
+
+    path: Path
+
+
+Named = Published | Built | Sources
+
+
+def named_server(word: str) -> Named:
+    """Read what names a server.
+
+    A folder that is both a project and the root of bundles is a project.
+
+    Args:
+        word: An address of http or https, the folder of a bundle or of several, a project's folder, pyproject.toml or
+            Python file, or `package:NAME` of somebody else's package, whose project is then made in the cache.
+
+    Raises:
+        OriginError: It is an address that cannot be framed.
+        ConfigError: It is none of these, or a damaged bundle.
+        ScaffoldError: There cannot be a package of this name.
+    """
+    if _SCHEME.match(word):
+        return Published(*parse_address(word))
+    if word.startswith(PACKAGE):
+        requirement = word.removeprefix(PACKAGE)
+        return Sources(package_project(requirement, cache_dir() / "packages" / re.sub(r"[^\w.-]+", "-", requirement)))
+    path = Path(word).expanduser().absolute()
+    if not word or not is_there(path):
+        raise ConfigError(f"There is nothing at {word!r}: give {KINDS}.")
+    if path.is_dir():
+        if _is_bundle(path):
+            bundle = path.resolve()
+            return Built(bundle.parent, (bundle.name,))
+        if not has_project(path) and (names := tuple(read_manifests(path))):
+            return Built(path.resolve(), names)
+    elif path.name == MANIFEST:
+        raise ConfigError(f"{path} is a file of a bundle: give the bundle's folder.")
+    project_file(path)  # raises if there is none
+    return Sources(path)
+
+
+def named_project(word: str) -> Path:
+    """Return the path of a project, for commands that need its source.
+
+    Raises:
+        ConfigError: There is none; or it is a server, but a built or a published one.
+        McpFrameError: As for `named_server`.
+    """
+    named = named_server(word)
+    if isinstance(named, Sources):
+        return named.path
+    kind = "a built folder" if isinstance(named, Built) else "an address"
+    raise ConfigError(f"{word} is {kind}: give the folder of a project, or its Python file.")
+
+
+def server_manifest(bundle: Path) -> dict[str, Any]:
+    """Return the manifest of a built server.
+
+    Args:
+        bundle: The folder of a bundle, as `Built` has it.
+
+    Raises:
+        ConfigError: It is a page, not a server.
+        NoFramedServer: It does not offer the dialect of mcpframe's own commands.
+    """
+    manifest = read_manifests(bundle.parent)[bundle.name]
+    if manifest.get("kind") == "page":
+        raise ConfigError(f"{bundle} is a page, not a server: open it with mcpframe serve.")
+    if reason := not_offered(manifest):
+        raise NoFramedServer(f"{bundle} {reason}.")
+    return manifest
+
+
+def _is_bundle(folder: Path) -> bool:
+    file = folder / MANIFEST
+    if not file.is_file() or not (folder / "index.html").is_file():
+        return False
+    try:
+        manifest = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        manifest = None
+    if isinstance(manifest, dict) and manifest.get("mcpframe_manifest"):
+        return True
+    if has_project(folder):  # a project's own page, and the manifest of a web app
+        return False
+    raise ConfigError(f"{file} is not the manifest of a bundle: build the project again.")
+
+
+def _list(names: tuple[str, ...]) -> str:
+    return ", ".join(sorted(names))
