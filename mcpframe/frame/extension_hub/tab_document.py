@@ -15,6 +15,7 @@ from mcpframe.frame.hub.frames import FrameNumbers
 from mcpframe.frame.hub.half import PortHalf
 from mcpframe.frame.hub.interfaces import Clock
 from mcpframe.frame.hub.messages import MAX_MESSAGE_BYTES
+from mcpframe.frame.hub.names import domain_of
 from mcpframe.frame.hub.relay_page import PageRelay
 from mcpframe.frame.hub.transport import PortTransport
 
@@ -116,7 +117,7 @@ class TabDocument:
                 start += PIECE
             self._port.post(payload.encode(f".{text[start:]}"))
         except OSError as error:  # the port has ended, which is heard of separately
-            log.debug("The page of tab %d is gone: %s", self.tab, error)
+            log.debug("A page of %s is gone: %s", domain_of(self.url), error)
 
     def _received(self, text: str) -> None:
         try:
@@ -128,7 +129,7 @@ class TabDocument:
                 whole, self._pieces = "".join(self._pieces), []
                 self._reported(payload.parse(whole, **_LIMITS))
         except (MessageError, KeyError, TypeError, ValueError):
-            log.warning("A report of tab %d is ignored.", self.tab)
+            log.warning("A report of %s is ignored.", domain_of(self.url))
 
     def _reported(self, report: Mapping[str, Any]) -> None:
         if report["kind"] == "answer":

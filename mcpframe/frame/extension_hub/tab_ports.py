@@ -16,7 +16,7 @@ from mcpframe.frame.extension_hub.runtime import ExtensionPort
 from mcpframe.frame.extension_hub.tab_document import TabDocument
 from mcpframe.frame.hub.frames import FrameNumbers
 from mcpframe.frame.hub.interfaces import Clock
-from mcpframe.frame.hub.names import origin_of
+from mcpframe.frame.hub.names import domain_of, origin_of
 from mcpframe.frame.hub.transport import PortTransport
 
 log = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ class TabPorts:
             return
         before = self._pages.get(tab)
         if before is not None and before.is_document(port.sender.document):
-            log.warning("Two relays are in one document of tab %d: the newer one stays.", tab)
+            log.warning("Two relays are in one document of %s: the newer one stays.", domain_of(page.url))
             before.leave()
         self._pages[tab] = page
 

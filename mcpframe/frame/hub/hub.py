@@ -164,10 +164,10 @@ class Hub:
         try:
             return await self._execute(key, arguments, on_progress)
         except TabFailed as error:
-            _audit("failed in", error.tab, key, type(error).__name__)
+            self._audit("failed in", error.tab, key, type(error).__name__)
             raise error.of(key.domain, key.tool) from error.__cause__
         except CallDenied:
-            _audit("is denied in", key.tab, key)
+            self._audit("is denied in", key.tab, key)
             raise
 
     async def _execute(self, key: ToolKey, arguments: Mapping[str, Any], on_progress: OnProgress | None) -> Any:
@@ -179,7 +179,7 @@ class Hub:
                 entry = await self._allowed_tab(key, arguments, consented)
                 repeatable = is_repeatable(entry.tools[key.tool])
                 call = ToolCall("", key.tool, arguments, on_progress is not None)
-                _audit("is executed by", entry.tab, key, number=entry.number)
+                self._audit("is executed by", entry.tab, key)
                 seconds = self._options.request_seconds
                 answer = await self._transport.send_request(entry.tab, call, seconds, on_progress)
             except TabClosed as error:
@@ -334,7 +334,7 @@ class Hub:
         try:
             read = messages.read_from_proxy(message)
         except MalformedMessage as error:
-            log.warning("A message of tab %d is ignored: %s", tab, error)
+            log.warning("A message of %s is ignored: %s", domain_of(self._transport.url(tab)), error)
             return
         if isinstance(read, ToolList):
             self._transport.on_disconnect(tab, lambda: self._gone(tab))
@@ -346,25 +346,32 @@ class Hub:
             return
         domain = domain_of(url)
         if listed.url is not None and domain_of(listed.url) != domain:
-            log.warning("Tab %d (%s) claims to be %.200r: its tools are not taken.", tab, domain, listed.url)
+            log.warning("A tab of %s claims to be %.200r: its tools are not taken.", domain, listed.url)
             return
         if not self._options.allows(url):
-            log.warning("Tab %d (%s) is not allowed: its tools are not taken.", tab, domain)
+            log.warning("%s is not allowed: its tools are not taken.", domain)
             return
         tools, problems = checked_tools(listed.tools, url)
-        for problem in problems:
-            log.warning("Tab %d (%s): %s", tab, domain, problem)
         seen = self._registry.put(tab, url, domain, tools, browser=listed.browser, now=self._clock.now())
-        entry = self._registry.tab(tab)
-        where = domain if entry is None else _numbered(domain, entry.number)
-        log.info("Tab %d (%s) %s %d tools.", tab, where, "registers" if listed.first else "updates", len(tools))
+        where = self._where(domain, tab)
+        for problem in problems:
+            log.warning("%s: %s", where, problem)
+        log.info("%s %s %d tools.", where, "registers" if listed.first else "updates", len(tools))
         self._changed(seen)
 
     def _gone(self, tab: int) -> None:
         self._pace.forget(tab)
         if (entry := self._registry.tab(tab)) is not None:
-            log.info("Tab %d (%s) has ended.", tab, _numbered(entry.domain, entry.number))
+            log.info("%s has ended.", self._where(entry.domain, tab))
         self._changed(self._registry.remove(tab))
+
+    def _audit(self, what: str, tab: int | None, key: ToolKey, more: str = "") -> None:
+        log.info("Tool %.80r %s %s.%s", key.tool, what, self._where(key.domain, tab), f" {more}" if more else "")
+
+    def _where(self, domain: str, tab: int | None) -> str:
+        """Return a domain with the number that a tab has in the names of its tools, which is not the browser's."""
+        number = None if tab is None else self._registry.number(domain, tab)
+        return domain if number is None else f"{domain}, tab {number}"
 
     def _changed(self, seen: bool) -> None:
         self._changes.changed()
@@ -379,16 +386,6 @@ class Hub:
             await self._save.wait()
             self._save.clear()
             await self._storage.save()
-
-
-def _audit(what: str, tab: int | None, key: ToolKey, more: str = "", number: int | None = None) -> None:
-    where = key.domain if number is None else _numbered(key.domain, number)
-    log.info("Tool %.80r %s tab %s (%s).%s", key.tool, what, tab, where, f" {more}" if more else "")
-
-
-def _numbered(domain: str, number: int) -> str:
-    """Return a domain with the number that a tab has in the names of its tools, which is not the browser's."""
-    return f"{domain}, tab{number}"
 
 
 def _same(error: TabFailed) -> TabFailed:

@@ -89,11 +89,14 @@ def address_of(domain: str) -> str | None:
 class ToolNames:
     """The table of names.
 
+    The digits of a hash are of the domain, the tool and the number in the name, so that they are the same at each
+    start.
+
     Args:
         longest: The longest name, at least 40.
         most_retired: How many names are kept whose tool is gone. Those of the domain that has most are forgotten, the
             oldest first: no domain can have the names of others forgotten. Once any is, each new name has a hash at its
-            end, so that none is given out anew.
+            end, also of the browser's number of the tab, so that none is given out anew.
     """
 
     def __init__(self, *, longest: int = LONGEST_NAME, most_retired: int = 5000) -> None:
@@ -126,7 +129,8 @@ class ToolNames:
         name, tries = plain[: self._longest], 0
         is_hashed = self._has_forgotten or len(plain) > self._longest
         while (is_hashed and not tries) or name in self._keys:
-            ending = f"_{_digest(key, tries)}"
+            tab_id = key.tab if self._has_forgotten else None
+            ending = f"_{_digest(key.domain, key.tool, index if key.tab is not None else None, tab_id, tries)}"
             name = plain[: self._longest - len(ending)] + ending
             tries += 1
         self._names[key] = name
@@ -196,6 +200,10 @@ class TabNumbers:
             self.on_new()
         return number
 
+    def known(self, domain: str, tab: int) -> int | None:
+        """Return the number that a tab has got; None for none."""
+        return self._numbers.get((domain, tab))
+
     def dump(self) -> str:
         """Return all numbers as JSON text, for `restore`."""
         return json.dumps([[[*key, number] for key, number in self._numbers.items()], self._last])
@@ -214,7 +222,6 @@ class TabNumbers:
             raise ValueError(str(error)) from error
 
 
-def _digest(key: ToolKey, tries: int) -> str:
-    tab = "" if key.tab is None else str(key.tab)
-    text = "\0".join((key.domain, key.tool, tab, str(tries)))
+def _digest(*parts: str | int | None) -> str:
+    text = "\0".join("" if part is None else str(part) for part in parts)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]

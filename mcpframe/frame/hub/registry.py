@@ -94,6 +94,10 @@ class ToolRegistry:
         """Return a tab; None where it has not registered."""
         return self._tabs.get(tab)
 
+    def number(self, domain: str, tab: int) -> int | None:
+        """Return the number of a tab in its domain, also of one that is gone; None where it has none."""
+        return self._numbers.known(domain, tab) if self._numbers else tab
+
     def with_tool(self, domain: str, tool: str) -> Sequence[TabEntry]:
         """Return the tabs of a domain that have a tool."""
         return [entry for entry in self._by_domain.get(domain, {}).values() if tool in entry.tools]

@@ -49,7 +49,7 @@ from mcpframe.frame.hub.document_tools import DocumentTools
 from mcpframe.frame.hub.frames import FrameNumbers, frame_number, frame_tab
 from mcpframe.frame.hub.half import TellingHalf, read_text
 from mcpframe.frame.hub.interfaces import Clock
-from mcpframe.frame.hub.names import origin_of
+from mcpframe.frame.hub.names import domain_of, origin_of
 from mcpframe.frame.hub.relay import Relay
 from mcpframe.frame.hub.relay_frame import FrameRelay
 from mcpframe.frame.hub.relay_link import RelayPort, ServerLink
@@ -200,7 +200,7 @@ class PageRelay:
                 self._look_for_server(_PATIENT)
                 return
             if error is not None:
-                log.info("The page server of tab %d has ended: %s", self._port.tab, error)
+                log.info("The page server of %s has ended: %s", domain_of(self._port.url), error)
             if not self._over:
                 self._stop_timer = self._clock.call_later(_PAUSE, partial(self._look_for_server, options))
 

@@ -18,6 +18,7 @@ from mcpframe.frame.hub import messages
 from mcpframe.frame.hub.errors import InvalidArguments, TabFailed, TabNotFound
 from mcpframe.frame.hub.interfaces import Clock, OnProgress
 from mcpframe.frame.hub.messages import Form, ToolAnswer, ToolCall, ToolList, ToolProgress
+from mcpframe.frame.hub.names import domain_of
 from mcpframe.frame.hub.requests import RequestManager
 
 log = logging.getLogger(__name__)
@@ -89,19 +90,19 @@ class PortTransport:
             read = messages.read_from_proxy(message)
             if isinstance(read, ToolAnswer):
                 if not self._requests.answered(port.tab, read):
-                    log.debug("Tab %d answered a call that does not wait, which is ignored.", port.tab)
+                    log.debug("%s answered a call that does not wait, which is ignored.", domain_of(port.url))
             elif isinstance(read, ToolProgress):
                 self._requests.progressed(port.tab, read)
             elif isinstance(read, ToolList):
                 connected.form = read.form
                 self._on_message(port.tab, message)
         except MessageError as error:
-            log.warning("A message of tab %d is ignored: %s", port.tab, error)
+            log.warning("A message of %s is ignored: %s", domain_of(port.url), error)
             if (id_ := messages.id_of_answer(text)) is not None:
                 failed = f"The page's answer cannot be passed on: {error}"
                 self._requests.answered(port.tab, ToolAnswer(id_, None, failed))
         except Exception:  # whatever one tab causes must not end the others
-            log.exception("A message of tab %d could not be handled.", port.tab)
+            log.exception("A message of %s could not be handled.", domain_of(port.url))
 
     def closed(self, port: TabPort) -> None:
         """Note that a port has ended."""

@@ -17,7 +17,7 @@ from mcpframe.frame.hub.document_tools import DocumentTools
 from mcpframe.frame.hub.frames import FrameNumbers
 from mcpframe.frame.hub.interfaces import Clock
 from mcpframe.frame.hub.messages import MAX_MESSAGE_BYTES
-from mcpframe.frame.hub.names import origin_of
+from mcpframe.frame.hub.names import domain_of, origin_of
 from mcpframe.frame.hub.relay_page import PageRelay
 from mcpframe.frame.hub.transport import PortTransport
 from mcpframe.kit.base.data import static_dir
@@ -95,6 +95,7 @@ class HubPage:
         self._main_id = 0
         self._prerendered = True
         self._relay: PageRelay | None = None
+        self._domain = "a page"  # in the log
         self._numbers = FrameNumbers()
         self._serving: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
@@ -232,7 +233,7 @@ class HubPage:
                     accept = params.get("type") in ("alert", "beforeunload")
                     self.devtools.post("Page.handleJavaScriptDialog", self.session, accept=accept)
             case "Inspector.targetCrashed":
-                log.warning("The page of tab %d has crashed.", self.tab)
+                log.warning("A page of %s has crashed.", self._domain)
                 self._main = ""
                 self._leave()
                 if self._loaded is not None and not self._loaded.done():
@@ -278,9 +279,9 @@ class HubPage:
                 await self._changed.wait()
             half = await ScriptHalf.create(self.devtools, self.session, self._main)
         except BrowserGone as error:
-            log.debug("A document of tab %d was gone before it was relayed: %s", self.tab, error)
+            log.debug("A document was gone before it was relayed: %s", error)
             return
-        owner = self._owner
+        owner, self._domain = self._owner, domain_of(url)
         self._relay = PageRelay(
             self.tab,
             url,
@@ -306,7 +307,7 @@ class HubPage:
         try:
             self._on_report(json.loads(whole))
         except (ValueError, KeyError, TypeError, RecursionError):
-            log.warning("A report of tab %d is ignored.", self.tab)
+            log.warning("A report of %s is ignored.", self._domain)
 
     def _on_report(self, report: dict[str, Any]) -> None:
         if report["kind"] != "seen":

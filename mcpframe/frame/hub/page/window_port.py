@@ -16,7 +16,7 @@ from mcpframe.frame.hub import messages
 from mcpframe.frame.hub.document_tools import DocumentTools
 from mcpframe.frame.hub.half import PortHalf
 from mcpframe.frame.hub.interfaces import Clock
-from mcpframe.frame.hub.names import origin_of
+from mcpframe.frame.hub.names import domain_of, origin_of
 from mcpframe.frame.hub.page.switchboard import AppPort
 from mcpframe.frame.hub.relay_page import PageRelay
 from mcpframe.frame.hub.transport import PortTransport
@@ -70,4 +70,4 @@ class WindowRelay:
             else:
                 self._relay.report(report)
         except (MessageError, KeyError, TypeError, ValueError) as error:
-            log.warning("A report of tab %d is ignored: %s", self._port.tab, error)
+            log.warning("A report of %s is ignored: %s", domain_of(self._port.url), error)

@@ -456,11 +456,18 @@ async def test_calls_are_logged_with_tab_and_domain_and_without_arguments(caplog
         port.answers(text_result("ok"))
         await calling
         [line] = [record.getMessage() for record in caplog.records]
-        assert "7" in line
-        assert "tab1" in line  # as the tool's name has it
+        assert "7" not in line  # the browser's number says nothing to a person
+        assert "tab 1" in line  # as the tool's name has it
         assert "shop.example" in line
         assert "add" in line
         assert "hunter2" not in caplog.text
+        caplog.clear()
+        calling = world.calling(DOMAIN + "tab1_add")
+        await settled()
+        world.close(port)
+        await failure(calling, TabClosed)
+        assert all("shop.example, tab 1" in record.getMessage() for record in caplog.records)
+        assert len(caplog.records) == 3
 
 
 async def test_calls_leave_nothing_behind() -> None:

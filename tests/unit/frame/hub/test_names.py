@@ -149,3 +149,15 @@ def test_a_domain_cannot_have_the_names_of_others_forgotten_and_a_forgotten_one_
         table.name(key, 1)
     table.retire(more)
     assert [table.name(key) for key in kept] == before
+
+
+def test_digits_are_the_same_at_each_start() -> None:
+    """The browser gives a tab another number at each start; that in its names may be the same."""
+
+    def given_out(browser_tab: int) -> list[str]:
+        names = ToolNames(longest=64)
+        keys = [ToolKey("a.example", tool, browser_tab) for tool in ("x-y", "x_y", "x.y", "long" * 20)]
+        return [names.name(key, 1) for key in keys] + [names.name(ToolKey("a.example", "x.y"))]
+
+    assert given_out(333118679) == given_out(712)
+    assert len(set(given_out(7))) == 5
