@@ -38,6 +38,7 @@ class FakeExtension:
 
     Attributes:
         tabs: The addresses of the tabs.
+        unloaded: Those that the browser has put aside.
         active: The tab that the user looks at.
         store: What is stored.
         session: What is stored until the browser ends.
@@ -50,6 +51,7 @@ class FakeExtension:
 
     def __init__(self) -> None:
         self.tabs: dict[int, str] = {}
+        self.unloaded: set[int] = set()
         self.active: int | None = None
         self.store: dict[str, str] = {}
         self.session: dict[str, str] = {}
@@ -105,7 +107,8 @@ class FakeExtension:
         return b"{}"
 
     def _shown(self, tab: int) -> dict[str, Any]:
-        return {"id": tab, "url": self.tabs[tab], "status": "complete", "active": tab == self.active}
+        status = "unloaded" if tab in self.unloaded else "complete"
+        return {"id": tab, "url": self.tabs[tab], "status": status, "active": tab == self.active}
 
     def _tabs(self) -> list[Any]:
         return [self._shown(tab) for tab in self.tabs]

@@ -6,7 +6,7 @@ import asyncio
 import heapq
 import itertools
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -154,8 +154,8 @@ class FakeTabs:
         self.on_open: Callable[[int, str], Awaitable[None]] | None = None
         self._numbers = itertools.count(1000)
 
-    async def list(self) -> Sequence[int]:
-        return list(self.urls)
+    async def list(self) -> Mapping[int, str | None]:
+        return dict(self.urls)
 
     async def active(self) -> int | None:
         return self.looked_at

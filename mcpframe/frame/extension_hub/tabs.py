@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mcpframe.frame.extension_hub.runtime import Worker
@@ -31,9 +31,9 @@ class ExtensionTabs:
         self._opening = 0
         self._closing = Jobs(lambda error: log.debug("A tab could not be closed: %s", error))  # it is closed already
 
-    async def list(self) -> Sequence[int]:
-        """As `Tabs.list`."""
-        return [int(tab["id"]) for tab in await self._worker.ask("tabs")]
+    async def list(self) -> Mapping[int, str | None]:
+        """As `Tabs.list`; without those that the browser has put aside, and loads when they are looked at."""
+        return {int(tab["id"]): tab["url"] for tab in await self._worker.ask("tabs") if tab["status"] != "unloaded"}
 
     async def active(self) -> int | None:
         """As `Tabs.active`."""

@@ -32,6 +32,7 @@ from mcpframe.frame.hub.errors import (
     TabNotFound,
     UnknownTool,
 )
+from mcpframe.frame.hub.first_tabs import FirstTabs
 from mcpframe.frame.hub.frames import QUIET_SECONDS, page_tab
 from mcpframe.frame.hub.interfaces import CallRequest, Clock, KeyValues, OnProgress, Tabs, TabTransport
 from mcpframe.frame.hub.messages import ToolCall, ToolList
@@ -82,6 +83,7 @@ class Hub:
         self._pace = Pace(clock, self._registered)
         self._on_change: dict[object, Callable[[], None]] = {}
         self._changes = Changes(clock)
+        self._first = FirstTabs(tabs, clock, self._options)
         self._openings: dict[str, asyncio.Future[tuple[int, float] | TabFailed]] = {}
         self._tasks: anyio.abc.TaskGroup | None = None
         self._save = asyncio.Event()
@@ -115,11 +117,7 @@ class Hub:
         """
         token = object()
         self._on_change[token] = listener
-
-        def end() -> None:
-            self._on_change.pop(token, None)
-
-        return end
+        return lambda: self._on_change.pop(token, None) and None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -129,6 +127,7 @@ class Hub:
         try:
             async with anyio.create_task_group() as self._tasks:
                 self._tasks.start_soon(self._keep_saving)
+                self._tasks.start_soon(self._first.wait, self._changes, self._registry)
                 yield
                 self._tasks.cancel_scope.cancel()
         finally:
@@ -137,6 +136,10 @@ class Hub:
                 self._transport.disconnect(entry.tab)
             with anyio.CancelScope(shield=True), suppress(TabLoadError):
                 await within(self._clock, self._options.connect_seconds, self._storage.save())
+
+    async def settled(self) -> None:
+        """Return once the tabs that were open at the start have listed their tools (`HubOptions.first_seconds`)."""
+        await self._first.settled.wait()
 
     def activated(self, tab: int | None) -> None:
         """Note which tab the user looks at, where that has changed; None for none."""

@@ -72,8 +72,8 @@ class TabTransport(Protocol):
 class Tabs(Protocol):
     """The browser's tabs."""
 
-    async def list(self) -> Sequence[int]:
-        """Return all tabs."""
+    async def list(self) -> Mapping[int, str | None]:
+        """Return the addresses of all tabs, once the browser has started; None for those that are not known."""
         ...
 
     async def active(self) -> int | None:

@@ -18,6 +18,7 @@ class HubOptions:
         request_seconds: How long a tab may take for a call, or between two messages about its progress.
         connect_seconds: How long a tab that is connected may take to register the tool that is called.
         start_seconds: How long a tab that was opened, or is loaded again, may take to register its first tools.
+        first_seconds: How long lists of tools wait, after the start, for the tabs that were open then.
         load_seconds: How long a tab may take to load.
         load_retries: How often loading is tried again.
         retry_seconds: How long to wait before that.
@@ -32,6 +33,7 @@ class HubOptions:
     request_seconds: float = 10.0
     connect_seconds: float = 2.0
     start_seconds: float = 2.0
+    first_seconds: float = 5.0
     load_seconds: float = 30.0
     load_retries: int = 3
     retry_seconds: float = 1.0

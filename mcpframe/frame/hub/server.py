@@ -58,6 +58,10 @@ class ServedHub(Protocol):
         """The `browser` capability."""
         ...
 
+    async def settled(self) -> None:
+        """Return once the first tools are there, after a few seconds at most."""
+        ...
+
     async def call(self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None) -> Any:
         """Call a tool."""
         ...
@@ -138,6 +142,7 @@ class HubServer:
     async def _list_tools(
         self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
+        await self._hub.settled()
         return types.ListToolsResult(tools=[])  # `_as_the_page_has_it` adds them
 
     async def _call_tool(

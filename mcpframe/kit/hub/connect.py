@@ -229,6 +229,9 @@ class _NoBrowser:
         """As `ServedHub.browser`."""
         return {}
 
+    async def settled(self) -> None:
+        """As `ServedHub.settled`."""
+
     async def call(self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None) -> Any:
         """As `ServedHub.call`."""
         raise TabNotFound(_NO_BROWSER)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -54,6 +54,7 @@ class BrowserTabs:
         self._browser = browser
         self._allows = allows
         self._starting = asyncio.Lock()
+        self._has_started = asyncio.Event()
         self._devtools: DevTools | None = None
         self._numbers = itertools.count(1)
         self._tabs: dict[str, int] = {}
@@ -99,9 +100,10 @@ class BrowserTabs:
 
     # `Tabs`
 
-    async def list(self) -> Sequence[int]:
+    async def list(self) -> Mapping[int, str | None]:
         """As `Tabs.list`."""
-        return list(self._pages)
+        await self._has_started.wait()
+        return {tab: self._urls.get(page.target) for tab, page in self._pages.items()}
 
     async def active(self) -> int | None:
         """As `Tabs.active`."""
@@ -195,6 +197,7 @@ class BrowserTabs:
                     self._devtools = None
                     await self._browser.close()
                     raise
+                self._has_started.set()
             return self._devtools
 
     async def keep(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import anyio
@@ -144,9 +144,9 @@ class AppTabs:
             self._ended = {tab: each for tab, each in self._ended.items() if now - each[1] <= RELOAD_SECONDS}
             self._ended[port.tab] = (port.url, now)
 
-    async def list(self) -> Sequence[int]:
+    async def list(self) -> Mapping[int, str | None]:
         """As `Tabs.list`."""
-        return list(self._ports)
+        return {tab: port.url for tab, port in self._ports.items()}
 
     async def active(self) -> int | None:
         """As `Tabs.active`."""

@@ -23,6 +23,8 @@ from mcpframe.frame.hub.page.wire import AppNames
 
 log = logging.getLogger(__name__)
 
+FIRST_SECONDS = 5.0
+"""How long lists of tools wait for a tab that leads, after this tab has joined."""
 HUB_SECONDS = 10.0
 """How long a call waits for a tab that leads."""
 RETURN_SECONDS = 2.0
@@ -38,6 +40,7 @@ class RemoteHub:
     def __init__(self) -> None:
         self._port: Dialled | None = None
         self._clock: Clock | None = None
+        self._begun = 0.0
         self._waiting: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         self._progress: dict[str, OnProgress] = {}
         self._last_id = 0
@@ -59,7 +62,7 @@ class RemoteHub:
             names: The names of the app's channels and locks.
         """
         port = self._port = Dialled(place, names, "client")
-        self._clock = place.clock
+        self._clock, self._begun = place.clock, place.clock.now()
         port.on_open = self._opened
         port.on_message = self._heard
         port.on_lost = self._lost
@@ -80,6 +83,11 @@ class RemoteHub:
         token = object()
         self._on_change[token] = listener
         return lambda: self._on_change.pop(token, None) and None
+
+    async def settled(self) -> None:
+        """As `ServedHub.settled`: once a tab that leads has listed the tools of all."""
+        if self._clock is not None and (seconds := self._begun + FIRST_SECONDS - self._clock.now()) > 0:
+            await self.ready(seconds)
 
     async def ready(self, seconds: float = HUB_SECONDS) -> bool:
         """Wait for a hub and its list of tools. Returns whether there is one."""

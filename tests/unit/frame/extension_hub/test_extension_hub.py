@@ -129,6 +129,27 @@ async def test_a_content_script_is_no_client() -> None:
         await settled()
 
 
+async def test_the_first_list_waits_for_the_pages_that_are_open() -> None:
+    extension = FakeExtension()
+    extension.tabs = {1: SHOP, 2: "https://shop.example/asleep", 3: "chrome://newtab/"}
+    extension.unloaded = {2}
+    async with world(extension) as here:
+        client = extension.connect("mcp", id=ID, url=f"chrome-extension://{ID}/popup.html")
+        info = {"name": "c", "version": "1"}
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
+        client.post({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+        client.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        client.post({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+        await settled()
+        assert [each["id"] for each in client.heard] == [1]
+        here.proxied(1, tool("add"))
+        await settled()
+        [answer] = [each for each in client.heard if each.get("id") == 2]
+        assert [each["name"] for each in answer["result"]["tools"]] == [ADD]
+        client.close()
+        await settled()
+
+
 async def test_the_list_of_the_user_counts() -> None:
     extension = FakeExtension()
     extension.store[SITES_KEY] = json.dumps(["https://shop.example"])
@@ -363,7 +384,7 @@ async def test_what_is_cached_is_stored_and_the_active_tab_is_followed() -> None
         await settled()
         [description] = {each["description"] for each in here.home.hub.definitions}
         assert "Tab 2 Active" in description
-        assert await here.home.tabs.list() == [1, 2]
+        assert await here.home.tabs.list() == {1: SHOP, 2: SHOP}
         assert await here.home.tabs.url(1) == SHOP
         assert await here.home.tabs.url(3) is None
         assert not end.is_closed

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 import uvicorn
 from mcp import Client, MCPError
@@ -97,6 +98,40 @@ async def test_a_client_lists_and_calls_the_tools_of_pages_as_they_have_them(mod
         assert called.meta is not None
         assert called.meta["b"] == 2
         assert not called.is_error
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_the_first_list_waits_for_the_tabs_that_were_open_at_the_start(mode: str) -> None:
+    world = HubWorld(HubOptions(allows=lambda url: "denied" not in url))
+    world.tabs.urls = {1: SHOP, 2: "https://none.example/", 3: "https://denied.example/", 4: "about:blank"}
+    here = Served(world, HubServer(world.hub))
+    async with world.hub.running(), here.server.running(), here.client(mode) as client:
+        waiting = asyncio.create_task(client.list_tools())
+        await world.clock.pass_(1)
+        other = world.page(2, "https://none.example/", tool("other"))
+        await settled()
+        assert not waiting.done()
+        world.page(1, SHOP, FULL)
+        assert {each.name for each in (await waiting).tools} == set(world.names)
+        assert len(world.names) == 2
+        # What comes or goes later is no reason to wait.
+        world.close(other)
+        world.tabs.urls[5] = "https://late.example/"
+        assert len((await client.list_tools()).tools) == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_no_list_waits_for_longer_than_some_seconds(mode: str) -> None:
+    world = HubWorld()
+    world.tabs.urls = {1: SHOP}
+    here = Served(world, HubServer(world.hub))
+    async with world.hub.running(), here.server.running(), here.client(mode) as client:
+        waiting = asyncio.create_task(client.list_tools())
+        await settled()
+        await world.clock.pass_(HubOptions().first_seconds)
+        assert not (await waiting).tools
+        world.page(1, SHOP, FULL)
+        assert [each.name for each in (await client.list_tools()).tools] == [NAME]
 
 
 class _Wire:

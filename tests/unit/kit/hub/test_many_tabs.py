@@ -52,4 +52,4 @@ async def test_two_hundred_tabs_are_called_at_once_crash_and_end_with_their_brow
         assert all(isinstance(each, TabClosed) for each in ended)
         await hub.happens(lambda: not hub.names)
         assert hub.transport.pending == 0
-        assert await hub.tabs.list() == []
+        assert await hub.tabs.list() == {}

@@ -90,13 +90,28 @@ def text(result: Any) -> str:
     return result["content"][0]["text"]
 
 
+async def test_the_first_list_of_tools_is_that_of_the_pages_that_the_browser_starts_with() -> None:
+    made = World(None, headless=True)
+    async with made.hub.running():
+        listing = asyncio.create_task(made.hub.settled())
+        await settled()
+        made.page(SHOP, tool("add"))
+        made.page("about:blank")
+        assert not listing.done()
+        await made.tabs.started()
+        await made.happens(listing.done)
+        assert made.names == [ADD]
+    await made.tabs.close_all()
+    await settled()
+
+
 async def test_pages_are_found_called_reloaded_and_closed() -> None:
     async with world() as hub:
         page = hub.page(SHOP, tool("add"))
         await hub.happens(lambda: hub.names == [ADD])
         assert text(await hub.calling(ADD, a=1)) == f"add at {SHOP}"
         assert page.calls == [("add", {"a": 1})]
-        assert list(await hub.tabs.list()) == [1]
+        assert await hub.tabs.list() == {1: SHOP}
         assert await hub.tabs.url(1) == SHOP
 
         page.document()

@@ -202,7 +202,7 @@ async def test_when_the_leading_tab_ends_the_next_one_leads_and_clients_go_on(ho
             await happens(lambda: two.cancelled)  # nobody waits for it any more
             # The numbers of tabs are what they were.
             assert await has(client, 4) == sorted(name.format(tab) for tab in (2, 3) for name in (ADD, WAIT))
-            assert "notifications/tools/list_changed" in changes
+            await happens(lambda: "notifications/tools/list_changed" in changes)
             result = await client.call_tool(ADD.format(2), {"a": 5, "b": 1})
             assert result.structured_content == {"result": 6}
             assert len(world.leading()) == (2 if how == "hang" else 1)  # one of them cannot know yet
@@ -294,9 +294,13 @@ async def test_without_a_tab_that_leads_a_call_says_so() -> None:
         with pytest.raises(StateError):
             await hub.ready(0)
         async with hub.running(), Client(hub.client(), cache=None) as client:
+            listing = asyncio.create_task(client.list_tools())
             calling = asyncio.create_task(client.call_tool(ADD.format(1), {}))
             await settled()
-            await world.browser.clock.pass_(10)
+            assert not listing.done()
+            await world.browser.clock.pass_(5)
+            assert (await listing).tools == (await client.list_tools()).tools == []
+            await world.browser.clock.pass_(5)
             await asyncio.wait({calling})
             assert failing(calling) == {"reason": "HubNotFound", "mayHaveRun": False}
             await world.page()
