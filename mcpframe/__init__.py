@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.page_server import page_server as page_server
     from mcpframe.frame.places import POPUP as POPUP
     from mcpframe.frame.places import SANDBOX as SANDBOX
+    from mcpframe.frame.places import NoHandshake as NoHandshake
     from mcpframe.frame.places import VisibilityChanged as VisibilityChanged
     from mcpframe.frame.server import FrameServer as FrameServer
     from mcpframe.frame.server import serve as serve
@@ -80,6 +81,7 @@ __all__ = [
     "Host",
     "HostContext",
     "Insets",
+    "NoHandshake",
     "Opened",
     "Options",
     "OuterFrame",
@@ -138,6 +140,7 @@ _HOME = {
     "Host": "mcpframe.frame.host:Host",
     "HostContext": "mcpframe.frame.host_context:HostContext",
     "Insets": "mcpframe.frame.host_context:Insets",
+    "NoHandshake": "mcpframe.frame.places:NoHandshake",
     "Opened": "mcpframe.frame.core.events:Opened",
     "Options": "mcpframe.frame.core.roles:Options",
     "OuterFrame": "mcpframe.frame.outer:OuterFrame",

@@ -16,6 +16,7 @@ Permissions are granted by name, beforehand or when the setup asks; nothing else
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import sys
 import uuid
@@ -28,12 +29,15 @@ from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import OriginError, PermissionsDenied, StateError
 from mcpframe.frame.core.events import Closed, Event
 from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.core.roles import State
 from mcpframe.frame.dialects.available import dialect
 from mcpframe.frame.find_place import find_place
 from mcpframe.frame.places import (
+    HINT_AFTER,
     POPUP,
     FramedWindow,
     Framing,
+    NoHandshake,
     Place,
     Popup,
     VisibilityChanged,
@@ -50,7 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = ["POPUP", "OuterFrame", "RunningSetup"]
 
-OuterHook = Callable[[Event | VisibilityChanged], None]
+OuterHook = Callable[[Event | NoHandshake | VisibilityChanged], None]
 Decide = Callable[["tuple[Permission, ...]"], Iterable[str] | Awaitable[Iterable[str]]]
 
 _MOST_DECISIONS = 3
@@ -130,7 +134,8 @@ class OuterFrame:
             opaque: the sandbox makes the page's origin opaque. Messages to it can only be posted to `*`, so any page in
                 that iframe can read them; it never gets a known session id.
             options: deadlines and limits.
-            on_event: called with every event of a connection but `Received`, and with `VisibilityChanged`.
+            on_event: called with every event of a connection but `Received`, with `VisibilityChanged`, and with
+                `NoHandshake`.
             on_wire: called with every message, in either phase, that is sent, received or rejected (`events.Wire`).
                 This has a cost; it is for inspection. For messages of other windows only the origin is reported.
 
@@ -265,6 +270,12 @@ class OuterFrame:
         if self._busy:
             raise StateError("This page is already framed: leave its setup or session first.")
         spoken = dialect()
+        hinting: asyncio.Handle | None = None
+
+        def loaded() -> None:
+            nonlocal hinting
+            hinting = asyncio.get_running_loop().call_later(HINT_AFTER, self._hint, connection)
+
         framing = Framing(
             url=spoken.address_for(self.url, phase),
             name=f"mcpframe-{uuid.uuid4().hex}",
@@ -272,6 +283,7 @@ class OuterFrame:
             sandbox=self._sandbox,
             allow=allow_attribute(name for name in self.permissions if phase in (self._phases.get(name) or (phase,))),
             visible=visible,
+            on_load=loaded,
         )
         offer = spoken.host_offer(
             session_id=self.session_id,
@@ -288,6 +300,8 @@ class OuterFrame:
                     self.session = session
                     yield session
         finally:
+            if hinting is not None:
+                hinting.cancel()
             self._busy = self._visible = False
             self._window = self.session = None
 
@@ -304,6 +318,15 @@ class OuterFrame:
             return  # no end: `setup` asks the host
         if self._on_event:
             self._on_event(event)
+
+    def _hint(self, connection: Connection) -> None:
+        if self._on_event and connection.state is State.AWAITING:
+            self._on_event(
+                NoHandshake(
+                    f"{self.url} has loaded, but does not call: is the address right, does the page serve MCP, and may "
+                    "this page's origin embed it?"
+                )
+            )
 
     def _set_visible(self, visible: bool) -> None:
         if self._window is None:

@@ -105,6 +105,21 @@ class VisibilityChanged:
     visible: bool
 
 
+@dataclass(frozen=True, slots=True)
+class NoHandshake:
+    """The framed page has loaded and has not called since: another page, or one that may not be framed here.
+
+    Attributes:
+        hint: what to check, as a sentence.
+    """
+
+    hint: str
+
+
+HINT_AFTER = 3.0
+"""Seconds from a page's load until a host is notified that it has not called: a bundle calls before it has loaded."""
+
+
 def parse_address(url: str) -> tuple[str, str]:
     """Check the address of a page to frame.
 

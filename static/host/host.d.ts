@@ -88,6 +88,11 @@ interface FrameOptions {
    */
   unresponsiveAfter?: number | undefined;
   /**
+   * The `color-scheme` of the iframe, which the page follows. By default that of the host's page, which is light if it
+   * declares none; "light dark" leaves it to the system.
+   */
+  colorScheme?: "light" | "dark" | "light dark" | undefined;
+  /**
    * Called with every message, in either phase, as it is sent, received or refused. It costs; for inspecting. Of what
    * other windows post to this one, only the origin is told.
    */
@@ -185,6 +190,9 @@ export declare class FrameTransport {
 
   /** The page does not answer while requests wait (true), or does again (false): offer `reload()`. */
   onunresponsive?: ((unresponsive: boolean) => void) | undefined;
+
+  /** The page has loaded and has not called for 3 s: what to check. It is waited for until the deadline. */
+  onhint?: ((hint: string) => void) | undefined;
 
   /** The iframe is shown or hidden. */
   onvisibility?: ((visible: boolean) => void) | undefined;

@@ -57,6 +57,9 @@ const DEFAULT_SILENCE = 10_000;
 /** How long to wait before a silent page is loaded again, in milliseconds: earlier, the browser would load it into the
  * blocked process. */
 const BLOCKED_PROCESS_END = 5_000;
+/** How long a page that has loaded may be without a handshake until there is a hint, in milliseconds: a bundle calls before
+ * it has loaded. */
+const HINT_AFTER = 3_000;
 const DEFAULT_LIMITS = { maxMessageBytes: 64 * 1024 * 1024, maxNesting: 100, maxPending: 1000 };
 
 /** The `sandbox` attribute by preset; the same in Python. `strict` takes away the page's origin: see `opaque`. */
@@ -96,6 +99,11 @@ export class FrameTransport {
    */
   onunresponsive;
   /**
+   * @type {((hint: string) => void) | undefined} the page has loaded and has not called for 3 s: what to check. It is
+   * waited for until the deadline.
+   */
+  onhint;
+  /**
    * @type {((requested: object[]) => string[] | Promise<string[]>) | undefined} called if a setup asks for
    * permissions that are not decided yet; returns the names of those to grant. Without it no more are granted.
    */
@@ -122,6 +130,7 @@ export class FrameTransport {
   #url;
   #loads = 0;
   #timer;
+  #hinting;
   #poll;
   #phase;
   #visibility;
@@ -213,6 +222,8 @@ export class FrameTransport {
    *   that of every such frame, so messages can only go to "*": whatever is in that iframe reads them.
    * @param {number} [options.unresponsiveAfter] milliseconds until `onunresponsive` tells of a page that is silent while
    *   requests wait; 20 s. After half of it the page is asked. Infinity never asks.
+   * @param {"light" | "dark" | "light dark"} [options.colorScheme] the `color-scheme` of the iframe, which the page follows;
+   *   by default that of this page, which is light if it declares none. "light dark" leaves it to the system.
    * @param {(wire: {direction: "sent" | "received", text: string | null, origin: string, refused: string | null}) => void}
    *   [options.onWire] called with every message, in either phase, as it is sent, received or refused; for inspecting, as
    *   it costs. `text` is its JSON; null where it was not read, as nothing of a stranger is, or is not JSON within the limits.
@@ -231,6 +242,7 @@ export class FrameTransport {
     opaque = false,
     unresponsiveAfter = 2 * DEFAULT_SILENCE,
     onWire,
+    colorScheme,
   }) {
     if (!iframe === !popup) throw new FrameError("StateError", "Pass either an iframe or popup: true.");
     const address = new URL(url, document.baseURI);
@@ -240,6 +252,7 @@ export class FrameTransport {
     if (iframe && (sandbox !== undefined || !iframe.hasAttribute("sandbox"))) {
       iframe.setAttribute("sandbox", SANDBOX[sandbox ?? "standard"] ?? sandbox);
     }
+    if (iframe) iframe.style.colorScheme = colorScheme ?? schemeFor(iframe);
     const isOpaque = Boolean(iframe) && !iframe.sandbox.contains("allow-same-origin");
     if (isOpaque !== opaque) {
       throw new FrameError(
@@ -262,7 +275,7 @@ export class FrameTransport {
     this.#onWire = onWire;
     this.permissions = [...new Set(permissions.map(checkPermission))];
     this.frameSessionId = sessionId ?? randomId();
-    this.#options = { iframe, popup, url: address, timeout, limits, opaque, unresponsiveAfter, onWire };
+    this.#options = { iframe, popup, url: address, timeout, limits, opaque, unresponsiveAfter, onWire, colorScheme };
     this.#alive = new Alive({
       after: unresponsiveAfter / 2,
       id: `mcpframe-ping-${randomId()}`,
@@ -366,7 +379,7 @@ export class FrameTransport {
     next.#phases = this.#phases;
     next.#declined = this.#declined;
     if (this.#alive.silent) next.#rest = BLOCKED_PROCESS_END;
-    for (const hook of ["onsetuprequired", "onvisibility", "onunresponsive", "onpermissions"]) next[hook] = this[hook];
+    for (const hook of ["onsetuprequired", "onvisibility", "onunresponsive", "onhint", "onpermissions"]) next[hook] = this[hook];
     return next;
   }
 
@@ -615,9 +628,17 @@ export class FrameTransport {
   #loaded() {
     if (this.#state === "clearing") return this.#rested();
     this.#loads += 1;
+    clearTimeout(this.#hinting);
+    if (this.#state === "awaiting") this.#hinting = setTimeout(() => this.#hint(), HINT_AFTER);
     if (this.#loads > 1 && this.#state === "open") {
       this.#end(new FrameError("PeerGone", "The framed page was reloaded or navigated away."));
     }
+  }
+
+  #hint() {
+    if (this.#state !== "awaiting") return;
+    const hint = `${this.#address.href} has loaded, but does not call: is the address right, does the page serve MCP, and may ${origin} embed it?`;
+    this.#attempt(() => this.onhint?.(hint));
   }
 
   #wait(milliseconds = DEFAULT_TIMEOUT, what) {
@@ -646,6 +667,7 @@ export class FrameTransport {
   #leave() {
     this.#alive.stop();
     clearTimeout(this.#resting);
+    clearTimeout(this.#hinting);
     clearTimeout(this.#timer);
     clearInterval(this.#poll);
     window.removeEventListener("message", this.#onMessageEvent);
@@ -747,6 +769,13 @@ function openPopup() {
   const popup = open("", `mcpframe-${randomId()}`, `popup,width=${width},height=${height},left=${left},top=${top}`);
   if (popup) return popup;
   throw new FrameError("PopupBlocked", "The browser blocked the popup: open it by a click, and allow popups here.");
+}
+
+/** Return the `color-scheme` for an iframe: empty where a style sheet has one, else that of this page. */
+function schemeFor(iframe) {
+  const own = iframe.style.colorScheme || getComputedStyle(iframe).colorScheme;
+  if (own !== "normal") return iframe.style.colorScheme;
+  return document.querySelector("meta[name=color-scheme]")?.content ?? "light";
 }
 
 /** Return an id that cannot be guessed. Pages on plain http have no randomUUID. */

@@ -15,8 +15,8 @@ from mcp.client.context import ClientRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from asking import elicit, sample
-from mcpframe import POPUP, OuterFrame, Page
-from mcpframe.frame.core.events import Refused, Wire
+from mcpframe import POPUP, NoHandshake, OuterFrame, Page
+from mcpframe.frame.core.events import Refused, SessionBegun, Wire
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.elements import Element
 from mcpframe.frame.setup_phase import SetupRequired, Visibility
@@ -68,6 +68,7 @@ class Connection:
         server: the server.
         state: `"idle"`, `"setting up"`, `"connecting"`, `"connected"` or `"failed"`.
         problem: the reason as a sentence, for `"failed"` and after an end that the user did not ask for.
+        hint: what to check while the page does not call, as a sentence; empty for nothing.
         client: the client, while connected.
         outer: the outer frame, from the first attempt on.
         log_level: the log level that is requested of the server.
@@ -87,6 +88,7 @@ class Connection:
         self.server = server
         self.state = "idle"
         self.problem = ""
+        self.hint = ""
         self.client: Client | None = None
         self.outer: OuterFrame | None = None
         self.log_level: types.LoggingLevel | None = None
@@ -149,7 +151,7 @@ class Connection:
             self._become("idle")
 
     async def _run(self, setup: bool) -> None:
-        self.problem, after = "", "failed"
+        self.problem, self.hint, after = "", "", "failed"
         try:
             outer = self.outer = self._frame()
             if setup:
@@ -164,6 +166,7 @@ class Connection:
             self.problem = not_reached(error, self._origin)
         finally:
             self.client = self._task = None
+            self.hint = ""
             self._become(after)
 
     def _frame(self) -> OuterFrame:
@@ -246,6 +249,10 @@ class Connection:
         self._watcher.changed()
 
     def _on_event(self, event: object) -> None:
+        if isinstance(event, NoHandshake):
+            self.hint = f"{event.hint} This is {self._origin}."
+        elif isinstance(event, SessionBegun):
+            self.hint = ""
         if not isinstance(event, Refused):  # there may be any number of those, and they have no effect
             self._watcher.changed()
 

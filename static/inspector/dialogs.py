@@ -73,9 +73,12 @@ class Dialog:
         return bool(self._element.js.open)
 
     def show(self) -> None:
-        """Show the dialog."""
+        """Show the dialog; the focus is on the first control or page in its body, and not on its close button."""
         if not self.open:
             self._element.js.showModal()
+            inside = self.body.js.querySelector("iframe, input, select, textarea, button")
+            if inside:
+                inside.focus()
 
     def hide(self) -> None:
         """Hide the dialog; a page in it goes on running."""

@@ -268,7 +268,7 @@ class ServerView:
             told = f"The server asks for its setup: {required.message}"
             self._retry.text = "Run its setup"
         else:
-            told = connection.problem
+            told = connection.problem or connection.hint
             self._retry.text = "Try again" if self.server.set_up else "Set up"
         if told != self._notice_text.text:
             self._notice_text.text = told

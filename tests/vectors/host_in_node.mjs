@@ -12,6 +12,7 @@ globalThis.window = {
   removeEventListener: (_, listener) => listeners.delete(listener),
 };
 globalThis.document = { baseURI: "https://chat.example/" };
+globalThis.getComputedStyle = () => ({ colorScheme: "light" });
 const observers = new Set();
 globalThis.MutationObserver = class {
   constructor(look) {

@@ -103,6 +103,9 @@ class IframeWindow:
         self._parent.append(iframe)
         if not iframe.isConnected:
             raise StateError("The element to put the frame into is not in the page.")
+        if js.getComputedStyle(iframe).colorScheme == "normal":  # then frames follow the system, and not this page
+            declared = js.document.querySelector("meta[name=color-scheme]")
+            iframe.style.colorScheme = declared.content if isinstance(declared, JsProxy) else "light"
         self._inner = iframe.contentWindow
         self._peer = PeerWindow(self._inner)
         return self

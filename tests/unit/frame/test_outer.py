@@ -13,6 +13,7 @@ from mcp import Client
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
 
+from mcpframe.frame import outer as outer_module
 from mcpframe.frame import setup_phase
 from mcpframe.frame.core.connection import Options, parse_allowed_origins
 from mcpframe.frame.core.errors import HandshakeTimeout, OriginError, PeerGone, PermissionsDenied, StateError
@@ -31,7 +32,7 @@ from mcpframe.frame.dialects.sep.events import (
 from mcpframe.frame.dialects.sep.messages import phase_of
 from mcpframe.frame.dialects.sep.offers import PageOffer
 from mcpframe.frame.outer import POPUP, OuterFrame
-from mcpframe.frame.places import SANDBOX, Framing, VisibilityChanged
+from mcpframe.frame.places import SANDBOX, Framing, NoHandshake, VisibilityChanged
 from mcpframe.frame.server import serve
 from mcpframe.frame.session import open_session, transport
 from tests.support.fake_place import FakePlace
@@ -382,3 +383,26 @@ async def test_the_wire_is_told_in_both_phases() -> None:
     assert kinds[:3] == ["MCP_TRANSPORT_HANDSHAKE", "MCP_TRANSPORT_HANDSHAKE_REPLY", "MCP_TRANSPORT_ACCEPTED"]
     assert set(kinds[3:]) == {"MCP_MESSAGE"}
     assert {(wire.direction, wire.origin) for wire in wires} == {("sent", FRAME), ("received", FRAME)}
+
+
+async def test_a_page_that_has_loaded_and_does_not_call_is_hinted_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outer_module, "HINT_AFTER", 0)
+    hinted = anyio.Event()
+    events: list[Any] = []
+
+    def note(event: Any) -> None:
+        events.append(event)
+        hinted.set()
+
+    async def silent(window: FakeWindow, framing: Framing) -> None:
+        assert framing.on_load is not None
+        framing.on_load()
+        await hinted.wait()
+
+    outer = OuterFrame(URL, on_event=note, options=Options(handshake_timeout=60))
+    connecting = asyncio.create_task(outer.connect(FakePlace(HOST, silent)).__aenter__())
+    await hinted.wait()
+    assert [type(event) for event in events] == [NoHandshake]
+    assert URL in events[0].hint
+    connecting.cancel()
+    await asyncio.wait([connecting])
