@@ -21,16 +21,19 @@ _LOADS = r'<(?:script|img|iframe|link rel="?(?:stylesheet|preload|preconnect|ico
 _FETCHED = re.compile(_LOADS + r'[^>]*?(?:src|href)="?(?:https?:)?//[^">]*')
 
 
-def render(root: Path) -> None:
+def render(root: Path, site: Path | None = None) -> None:
     """Run MkDocs, strictly.
 
     Args:
         root: The folder with `mkdocs.yml`.
+        site: The folder to write; by default `site` in there.
 
     Raises:
         BuildError: MkDocs warns or fails, for example because a link or an anchor leads nowhere.
     """
     command = [sys.executable, "-m", "mkdocs", "build", "--strict"]  # --quiet would hide the warnings from --strict
+    if site:
+        command += ["--site-dir", str(site)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode:

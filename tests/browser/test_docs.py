@@ -4,6 +4,7 @@ Nothing is at those addresses: the browser's requests are answered from a folder
 """
 
 import asyncio
+import base64
 import importlib.util
 import shutil
 from collections.abc import Awaitable, Callable
@@ -14,7 +15,8 @@ from types import ModuleType
 import anyio
 import pytest
 from mcp import Client
-from playwright.async_api import BrowserContext, Error, Frame, Route, expect
+from mcp_types import ImageContent
+from playwright.async_api import BrowserContext, Error, Frame, Page, Route, expect
 
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.outer import OuterFrame
@@ -249,3 +251,57 @@ async def test_a_host_shows_the_page_that_a_tool_returns(
         assert await iframe.evaluate("element => element.style.width") == "100%"
         await iframe.evaluate("element => element.remove()")
         await showing
+
+
+async def test_a_tool_that_takes_a_while(
+    context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
+) -> None:
+    page, outer = await framed_example("primes", context, publish, host_folder, tmp_path)
+    begun = asyncio.Event()
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        begun.set()
+
+    async with Client(outer.connect(PlaywrightPlace(page))) as client:
+        counted = await client.call_tool("count_primes", {"below": 5_000}, progress_callback=on_progress)
+        assert (counted.structured_content, begun.is_set()) == ({"result": 669}, True)
+        begun.clear()
+        long = asyncio.create_task(client.call_tool("count_primes", {"below": 10**9}, progress_callback=on_progress))
+        await begun.wait()
+        long.cancel()
+        await asyncio.wait([long])
+        unfinished = await client.call_tool("list_unfinished", {})
+        assert unfinished.structured_content == {"result": [10**9]}
+
+
+async def test_pictures_of_a_tool_and_of_the_user(
+    context: BrowserContext, troubles: Troubles, publish: Publish, host_folder: Path, tmp_path: Path
+) -> None:
+    page, outer = await framed_example("pictures", context, publish, host_folder, tmp_path)
+    place = PlaywrightPlace(page)
+    async with Client(outer.connect(place, visible=True)) as client:
+        assert (await client.call_tool("show_picture", {})).is_error
+        drawn = (await client.call_tool("draw_chart", {"values": [1, 2]})).content[0]
+        assert isinstance(drawn, ImageContent)
+        assert place.window
+        frame = await place.window.frame()
+        file = {"name": "chart.png", "mimeType": "image/png", "buffer": base64.b64decode(drawn.data)}
+        await frame.set_input_files("#file", file)
+        await expect(frame.locator("#status")).to_have_text("chart.png can be shown now.")
+        shown = (await client.call_tool("show_picture", {})).content
+        assert shown == [drawn]
+        await frame.set_input_files("#file", {"name": "a.txt", "mimeType": "text/plain", "buffer": b"a"})
+        await expect(frame.locator("#status")).to_contain_text("a.txt is no PNG")
+
+
+async def framed_example(
+    name: str, context: BrowserContext, publish: Publish, host_folder: Path, folder: Path
+) -> tuple[Page, OuterFrame]:
+    """Build an example and publish it; return a host's page, and the frame to connect to there."""
+    built = build(EXAMPLES / name, folder / "dist")
+    await publish(TOOLS, folder / "dist")
+    (host_folder / "index.html").write_text("<!doctype html><title>A host</title><link rel='icon' href='data:,'>")
+    await publish(HOST, host_folder)
+    page = await context.new_page()
+    await page.goto(f"{HOST}/")
+    return page, OuterFrame(f"{TOOLS}/{built.url_path}", options=Options(handshake_timeout=BOOT_PATIENCE))

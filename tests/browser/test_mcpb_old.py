@@ -28,6 +28,23 @@ def tabbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
         yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
 
 
+async def test_a_client_of_the_typescript_sdk_1_needs_a_validator_that_evaluates_no_text(
+    context: BrowserContext, troubles: Troubles, tabbed: Bundle, tmp_path: Path
+) -> None:
+    page = await context.new_page()
+    page.set_default_timeout(BOOT_PATIENCE * 1000)
+    await page.goto(tabbed.url)
+    await page.wait_for_selector("html[data-state=loaded]")
+    await bring(page, bundle_peers(tmp_path, PAGES / "mcpb_validating_page.js", "mcp-b-4.0"))
+    await page.evaluate("given => held.serve(JSON.stringify(given))", {"channel": "new", "browser": {}})
+    troubles.expect("unsafe-eval")
+    troubles.expect("Error compiling schema")
+    assert "unsafe-eval" in await page.evaluate("validating.byDefault('new')")
+    interpreted = await page.evaluate("validating.interpreting('new')")
+    assert interpreted == {"tools": ["add"], "structuredContent": {"result": 6}}
+    assert await page.evaluate("validating.withoutValidation('new')") == ["add"]
+
+
 @pytest.mark.parametrize("version", ["0.1", "4.0"])
 async def test_earlier_transports(
     context: BrowserContext, troubles: Troubles, tabbed: Bundle, tmp_path: Path, version: str

@@ -95,7 +95,7 @@ def test_every_example_is_a_project_with_its_lock(path: Path) -> None:
     assert read_lock(find_project(path).lock_path)
 
 
-@pytest.mark.parametrize("name", ["adder", "glossary", "notes"])
+@pytest.mark.parametrize("name", ["adder", "glossary", "notes", "pictures", "primes"])
 def test_the_examples_own_tests_pass(name: str) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "."]
     environment = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
