@@ -4,7 +4,7 @@
  * Everything that a page or a client has written is set as text, whatever is in it.
  */
 (() => {
-  const DELAY = 600; // so that a key or a click that was meant for something else allows nothing
+  const DELAY = 600; // so that a key or a click that was meant for something else allows nothing: see `hold`
   const PAUSE = 500;
   const asks = location.search === "?ask";
   const at = (id) => document.getElementById(id);
@@ -13,7 +13,7 @@
   let port = null;
   let asked = false;
   let chosen = null; // whether to ask, as the user has just chosen it: what the hub said before is not shown any more
-  let delay;
+  const held = new Map(); // what gives a permission, and the timer that enables it
 
   const say = (message) => port?.postMessage(message);
 
@@ -34,6 +34,25 @@
     return element;
   }
 
+  /**
+   * Disables what gives a permission for a while: where it has just been drawn, and where the window has just got the
+   * focus, as another one may have covered it until the second of two clicks.
+   */
+  function hold(element) {
+    clearTimeout(held.get(element));
+    element.disabled = true;
+    const enable = () => {
+      element.disabled = false;
+      if (!element.isConnected) held.delete(element);
+    };
+    held.set(element, setTimeout(enable, DELAY));
+    return element;
+  }
+
+  function holdAll() {
+    for (const element of held.keys()) hold(element);
+  }
+
   /** Draws a part unless it is there already, so that selections stay, and so does focus on what is drawn again. */
   function part(name, value, draw) {
     const text = JSON.stringify(value);
@@ -42,7 +61,8 @@
     const focused = document.activeElement;
     draw(value);
     if (focused === document.body || focused.isConnected) return;
-    const again = [...document.querySelectorAll("[data-key]")].find(({ dataset }) => dataset.key === focused.dataset.key);
+    const same = [...document.querySelectorAll("[data-key]")].filter(({ dataset }) => dataset.key === focused.dataset.key);
+    const again = same.find(({ disabled }) => !disabled);
     (again ?? at("status")).focus();
   }
 
@@ -65,7 +85,6 @@
   }
 
   function showQuestion(question) {
-    clearTimeout(delay);
     at("question").hidden = !question;
     if (!question) return;
     asked = true;
@@ -74,10 +93,9 @@
     at("question-arguments").textContent = question.text;
     const buttons = at("question").querySelectorAll("button");
     for (const each of buttons) {
-      each.disabled = each.value !== "deny";
+      if (each.value !== "deny") hold(each);
       each.onclick = () => say({ do: "answer", id: question.id, answer: each.value });
     }
-    delay = setTimeout(() => buttons.forEach((each) => (each.disabled = false)), DELAY);
     buttons[0].focus();
   }
 
@@ -88,7 +106,7 @@
         const decide = (on) => () => say({ do: "client", origin, on });
         const what = asking ? "wants to connect" : connected ? "is connected" : allowed ? "may connect" : "may not connect";
         const row = made("li", "row", made("span", "", made("span", "name", origin), ` ${what}`));
-        if (!allowed) row.append(button("Allow", origin, decide(true)));
+        if (!allowed) row.append(hold(button("Allow", origin, decide(true))));
         if (allowed !== false) row.append(button("Deny", origin, decide(false)));
         return row;
       }),
@@ -187,6 +205,9 @@
     }
   }
 
+  hold(at("ask"));
+  addEventListener("focus", holdAll);
+  document.addEventListener("visibilitychange", holdAll);
   if (asks) document.title = "mcpframe hub: allow this call?";
   document.body.classList.toggle("asks", asks);
   connect();

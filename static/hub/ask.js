@@ -5,7 +5,16 @@
       document.getElementById(id).textContent = value;
     }
     const buttons = document.querySelectorAll("button");
-    // So that a key or a click that was meant for another page allows nothing.
-    setTimeout(() => buttons.forEach((button) => (button.disabled = false)), delay);
+    let timer;
+    /** So that a key or a click that was meant for another window, which may have covered this one, allows nothing. */
+    function hold() {
+      clearTimeout(timer);
+      const allowing = [...buttons].filter(({ value }) => value !== "deny");
+      allowing.forEach((button) => (button.disabled = true));
+      timer = setTimeout(() => allowing.forEach((button) => (button.disabled = false)), delay);
+    }
+    hold();
+    addEventListener("focus", hold);
+    document.addEventListener("visibilitychange", hold);
     buttons.forEach((button) => button.addEventListener("click", () => resolve(button.value)));
   });

@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, MCPError
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
 from mcpframe.kit.bundle import build
 from mcpframe.kit.hub.extension import build_extension, match_patterns
@@ -31,6 +31,10 @@ def shop(tab: int) -> list[str]:
     return [f"website_tool_shop_localhost_tab{tab}_{name}" for name in ("add", "fail", "wait", "grow", "cart")]
 
 
+def in_board(tab: int) -> list[str]:
+    return [name.replace("_shop_", "_board_") for name in shop(tab)]
+
+
 TOOLS = ("add", "fail", "wait", "meet", "grow", "shrink", "ask", "hang", "ended")
 BOARD = [f"website_tool_board_localhost_tab1_{name}" for name in ("note", "hang", "more", "fail")]
 GREET = "website_tool_proxied_localhost_tab1_greet"
@@ -38,6 +42,16 @@ FRAMED = [f"website_tool_board_localhost_tab2_{name}" for name in ("add", "fail"
 CACHED = "website_tool_shop_localhost_cart"
 BUNDLE = "website_tool_bundle_localhost_tab1_"
 
+STORM = """() => {
+    const [server] = mcpb.servers;
+    let tool = null;
+    globalThis.storm = 0;
+    setInterval(() => {
+        tool?.remove();
+        tool = server.registerTool(`storm${(storm += 1)}`, { description: "x" }, () => ({ content: [] }));
+    }, 1);
+}"""
+"""A page that changes its list of tools as often as it can."""
 INJECT = """async () => {
     for (const { matches, js, world } of chrome.runtime.getManifest().content_scripts) {
         for (const { id } of await chrome.tabs.query({ url: matches })) {
@@ -224,6 +238,50 @@ async def test_a_page_has_one_relay_whatever_injects_it(extended: Extended, page
             for tab in range(1, 5):
                 assert await call(client, shop(tab)[0], a=tab, b=3) == str(tab + 3)
         assert changes == before
+
+
+async def test_a_page_that_changes_its_list_without_end_is_bounded(extended: Extended, pages: Site) -> None:
+    popup = await opened(extended, f"{extended.origin}/popup.html")
+    await opened(extended, pages.shop())
+    hostile = await opened(extended, pages.shop("board"))
+    changes = 0
+
+    async def note(message: Any) -> None:
+        nonlocal changes
+        changes += getattr(message, "method", "") == "notifications/tools/list_changed"
+
+    now = asyncio.get_running_loop().time
+    async with Client(extended.transport(), mode="legacy", cache=None, message_handler=note) as client:
+        await has(client, *shop(1), *in_board(1))
+        await hostile.evaluate(STORM)
+        begun, changes = now(), 0
+        while now() < begun + 4:  # the storm lasts for as long
+            assert await call(client, shop(1)[0], a=1, b=3) == "4"
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            assert names >= {*shop(1), *in_board(1)}
+            assert len(names) <= len(shop(1)) + len(in_board(1)) + 1
+        assert 0 < changes <= 2 * (now() - begun) + 2  # the relay reads a list twice a second
+        assert await hostile.evaluate("storm") > 2 * changes
+        assert await popup.locator("#log li").count() <= 200
+        await expect(popup.locator("#log")).to_contain_text("Tool 'add' is executed")
+
+
+async def test_a_cached_tool_whose_page_leads_elsewhere_calls_nobody(extended: Extended, pages: Site) -> None:
+    page = await opened(extended, pages.shop())
+    async with extended.client() as client:
+        await has(client, *shop(1))
+        await page.close()
+        await has(client, CACHED)
+        elsewhere = pages.shop("board")  # which has the same tools
+        body = f"<script>location.replace({json.dumps(elsewhere)})</script>"
+        await extended.context.route(pages.shop(), lambda route: route.fulfill(content_type="text/html", body=body))
+        async with extended.context.expect_page() as opening:
+            calling = asyncio.ensure_future(client.call_tool(CACHED, {}))
+        page = await opening.value
+        await has(client, CACHED, *in_board(1))
+        assert await fails(calling) == "TabNotFound"
+        assert page.url == elsewhere
+        assert not await page.evaluate("mcpb.posted.filter(({ payload }) => payload?.method === 'tools/call').length")
 
 
 async def test_whatever_ends_comes_back(extended: Extended, pages: Site) -> None:

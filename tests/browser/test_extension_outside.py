@@ -63,6 +63,18 @@ CHOOSE = """() => {
   return ask.checked;
 }"""
 
+FOCUS = """selector => {
+    dispatchEvent(new Event("focus"));
+    return [...document.querySelectorAll(selector)].filter(({ disabled }) => !disabled).map(({ textContent }) => textContent);
+}"""
+"""The window gets the focus, as when another one that has covered it is closed; the result is what can be clicked then."""
+FRAMED = """url => new Promise(done => {
+    const frame = document.body.appendChild(document.createElement("iframe"));
+    frame.onload = () => done(Boolean(frame.contentDocument));
+    frame.src = url;
+    window.open(url);
+})"""
+
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
@@ -130,7 +142,11 @@ async def test_other_extensions_and_web_pages_are_clients(extended: Extended, pa
     clients = popup.locator("#clients")
     await expect(clients).to_contain_text("wants to connect")
     assert not connecting.done()
-    await clients.get_by_role("button", name=re.compile("^Allow")).press("Enter")
+    allow = clients.get_by_role("button", name=re.compile("^Allow"))
+    await expect(allow).to_be_enabled()
+    assert await popup.evaluate(FOCUS, "#clients button") == ["Deny"]
+    await expect(allow).to_be_enabled()
+    await allow.press("Enter")
     peer = await connecting
     await expect(clients.get_by_role("button", name=re.compile("^Deny chrome-extension"))).to_be_focused()
     await happens(lambda: has(peer, ADD))
@@ -150,6 +166,13 @@ async def test_other_extensions_and_web_pages_are_clients(extended: Extended, pa
     await chat.close()
     await asyncio.gather(waiting, return_exceptions=True)
     await expect(popup.locator("#status")).to_contain_text("1 client")
+
+    # No page can have the popup in a frame, or in a window.
+    for each in ("popup.html?ask", "hub/index.html"):
+        await evil.evaluate(FRAMED, f"{extended.origin}/{each}")
+        assert not [frame for frame in evil.frames if frame.url.startswith(extended.origin)]
+        opened_there = [page.url for page in extended.context.pages if page != popup]
+        assert f"{extended.origin}/{each}" not in opened_there
 
     # Hostile text is text.
     await shop.evaluate(REGISTER, HOSTILE)
@@ -171,6 +194,8 @@ async def test_other_extensions_and_web_pages_are_clients(extended: Extended, pa
         window = await asking.value
         await expect(window.locator("#question-arguments")).to_contain_text("<script>")
         await expect(window.locator("#question-tool")).to_have_text("add")
+        await expect(window.get_by_role("button", name=answer, exact=True)).to_be_enabled()
+        assert await window.evaluate(FOCUS, "#question button") == ["Deny"]
         closing = asyncio.ensure_future(window.wait_for_event("close"))
         with suppress(Error):  # the window closes itself, which may be before the click has returned
             await window.get_by_role("button", name=answer, exact=True).click()

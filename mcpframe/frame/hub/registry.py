@@ -99,8 +99,9 @@ class ToolRegistry:
         return self._numbers.known(domain, tab) if self._numbers else tab
 
     def with_tool(self, domain: str, tool: str) -> Sequence[TabEntry]:
-        """Return the tabs of a domain that have a tool."""
-        return [entry for entry in self._by_domain.get(domain, {}).values() if tool in entry.tools]
+        """Return the tabs of a domain that have a tool; of a cached one, those of its origin."""
+        entries = self._by_domain.get(domain, {}).values()
+        return [each for each in entries if tool in each.tools and self._storage.may_have(domain, tool, each.url)]
 
     def definitions(self) -> list[dict[str, Any]]:
         """Return all tools as clients see them; each time the same objects, where nothing has changed."""

@@ -1,5 +1,8 @@
 """What outlives a tab: the tools of each domain whose annotation `cache` is true, and where their page was.
 
+A domain has no scheme and no port, but a record is of one origin: pages of others, such as those of a server at another
+port of the host, can neither add to it nor move it, and one of https is not replaced by one of http.
+
 One record for each domain, JSON text under `mcpframe:hub:1:<domain>`; `1` is the version of this format. Records are
 read once, at the start. Those that were not touched for an hour are dropped then, and so is what cannot be read.
 """
@@ -13,7 +16,7 @@ from typing import Any
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.hub.interfaces import Clock, KeyValues
-from mcpframe.frame.hub.names import UNKNOWN, domain_of
+from mcpframe.frame.hub.names import UNKNOWN, domain_of, origin_of
 from mcpframe.frame.hub.tools import PageTool, checked_tools, is_cached
 
 log = logging.getLogger(__name__)
@@ -42,6 +45,10 @@ class CachedDomain:
     url: str | None = None
     tools: dict[str, PageTool] = field(default_factory=dict)
     touched: float = 0.0
+
+    def is_of(self, url: str) -> bool:
+        """Return whether a page is of the origin of these tools, where that is known."""
+        return self.url is None or origin_of(self.url) == origin_of(url)
 
 
 class DomainToolStorage:
@@ -72,6 +79,11 @@ class DomainToolStorage:
         cached = self._domains.get(domain)
         return cached.tools if cached else {}
 
+    def may_have(self, domain: str, tool: str, url: str) -> bool:
+        """Return whether a page may execute a tool of a domain: one that is cached is that of one origin."""
+        cached = self._domains.get(domain)
+        return cached is None or tool not in cached.tools or cached.is_of(url)
+
     def url(self, domain: str) -> str | None:
         """Return where the page of a domain was; None where that is not known."""
         cached = self._domains.get(domain)
@@ -92,6 +104,10 @@ class DomainToolStorage:
             return []
         new = {name: tool for name, tool in tools.items() if is_cached(tool)}
         cached = self._domains.get(domain)
+        if cached is not None and not cached.is_of(url):
+            if not new or (url.startswith("http:") and str(cached.url).startswith("https:")):
+                return []
+            cached = None
         if cached is None and not new:
             return []
         cached = cached or CachedDomain()

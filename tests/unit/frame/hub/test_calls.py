@@ -132,6 +132,24 @@ async def test_a_cached_tool_opens_its_page_and_is_bound_to_it() -> None:
         assert world.tabs.opened == [SHOP]
 
 
+@pytest.mark.parametrize("other", ["http://shop.example/cart", "https://shop.example:8443/cart"])
+async def test_another_origin_of_the_domain_does_not_get_the_calls_of_a_cached_tool(other: str) -> None:
+    async with hub_world() as world:
+        world.close(world.page(1, SHOP, CART))
+        port = world.page(2, other, tool("cart"))
+        world.tabs.failing = 4
+        calling = world.calling(DOMAIN + "cart"), world.calling(DOMAIN + "tab1_cart")
+        await world.clock.pass_(10)
+        for each in calling:
+            await failure(each, TabLoadError)
+        assert set(world.tabs.opened) == {SHOP}
+        assert not port.calls
+        own = world.calling(DOMAIN + "tab2_cart")
+        await settled()
+        port.answers(text_result("its own"))
+        assert await own == text_result("its own")
+
+
 async def test_a_new_tab_has_two_seconds_to_register() -> None:
     async with hub_world() as world:
         world.close(world.page(1, SHOP, CART))

@@ -37,6 +37,27 @@ async def test_cached_tools_survive_a_restart_and_others_do_not() -> None:
     assert again.tools("else.example") == {}
 
 
+async def test_a_record_is_of_one_origin() -> None:
+    found = await kept(FakeStore(), FakeClock())
+
+    def put(url: str, *names: str) -> None:
+        found.put("shop.example", url, {name: tool(name, cache=True) for name in names})
+
+    def has() -> tuple[str | None, list[str]]:
+        return found.url("shop.example"), list(found.tools("shop.example"))
+
+    put("http://shop.example/", "plain")
+    put(URL, "cart")
+    assert has() == (URL, ["cart"])
+    put("http://shop.example/", "cart", "more")
+    put("https://shop.example:8443/")
+    assert has() == (URL, ["cart"])
+    put(f"{URL}/2", "list")
+    assert has() == (f"{URL}/2", ["cart", "list"])
+    put("https://shop.example:8443/", "own")
+    assert has() == ("https://shop.example:8443/", ["own"])
+
+
 async def test_an_entry_of_more_than_an_hour_is_dropped_at_the_start() -> None:
     store, clock = FakeStore(), FakeClock()
     first = await kept(store, clock)
