@@ -61,10 +61,15 @@ async def has_waits(page: Page | Frame, count: int) -> None:
 
 
 class Site:
-    """The pages, at one port and as many origins as a test wants."""
+    """The pages, at one port and as many origins as a test wants.
 
-    def __init__(self, port: int) -> None:
+    Attributes:
+        folder: Their files.
+    """
+
+    def __init__(self, port: int, folder: Path) -> None:
         self.port = port
+        self.folder = folder
 
     def origin(self, name: str) -> str:
         return f"http://{name}.localhost:{self.port}"
@@ -85,4 +90,4 @@ def hub_site(folder: Path) -> Iterator[Site]:
     (folder / "board.html").write_text(_HEAD + _BOARD, "utf-8")
     (folder / "frames.html").write_text(_HEAD + _FRAMES, "utf-8")
     with serve_folder(folder) as served:
-        yield Site(served.port)
+        yield Site(served.port, folder)

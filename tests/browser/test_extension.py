@@ -267,19 +267,20 @@ async def test_a_page_that_changes_its_list_without_end_is_bounded(extended: Ext
 
 
 async def test_a_cached_tool_whose_page_leads_elsewhere_calls_nobody(extended: Extended, pages: Site) -> None:
-    page = await opened(extended, pages.shop())
+    leading = pages.folder / "leading.html"
+    leading.write_text((pages.folder / "shop.html").read_text("utf-8"), "utf-8")
+    page = await opened(extended, f"{pages.origin('shop')}/leading.html")
     async with extended.client() as client:
         await has(client, *shop(1))
         await page.close()
         await has(client, CACHED)
         elsewhere = pages.shop("board")  # which has the same tools
-        body = f"<script>location.replace({json.dumps(elsewhere)})</script>"
-        await extended.context.route(pages.shop(), lambda route: route.fulfill(content_type="text/html", body=body))
+        leading.write_text(f"<script>location.replace({json.dumps(elsewhere)})</script>", "utf-8")
         async with extended.context.expect_page() as opening:
             calling = asyncio.ensure_future(client.call_tool(CACHED, {}))
         page = await opening.value
         await has(client, CACHED, *in_board(1))
-        assert await fails(calling) == "TabNotFound"
+        assert await fails(calling) in ("TabNotFound", "TabLoadFailed")
         assert page.url == elsewhere
         assert not await page.evaluate("mcpb.posted.filter(({ payload }) => payload?.method === 'tools/call').length")
 
