@@ -6,13 +6,19 @@ import io
 import os
 import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 
 from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.project.config import USUAL_UNPACKED
 
 Files = Mapping[str, bytes]
 """Files by their path in an archive, with `/` between folders."""
+
+_MB = 1_000_000
+_limit: ContextVar[int] = ContextVar("limit", default=USUAL_UNPACKED)
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first date a zip can hold
 
@@ -48,16 +54,59 @@ def pack(files: Files) -> bytes:
     return buffer.getvalue()
 
 
+@contextmanager
+def unpacking(limit: int) -> Iterator[None]:
+    """Limit what archives unpack to, in the block: `limit` MB in all, and a quarter of it for each file."""
+    token = _limit.set(limit)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def check_sizes(archives: Iterable[Path]) -> None:
+    """Raise `BuildError` if these archives unpack to more than is allowed, in all or in one file; unpacks nothing."""
+    sizes: dict[str, int] = {}
+    for archive in archives:
+        with suppress(zipfile.BadZipFile), zipfile.ZipFile(archive) as opened:  # `unpack` reports a damaged one
+            sizes[archive.name] = _checked_size(archive.name, opened)
+    if sum(sizes.values()) > _limit.get() * _MB:
+        largest = max(sizes, key=lambda name: sizes[name])
+        raise _too_large("The wheels together unpack", sum(sizes.values()), f"{largest} is the largest; ", _limit.get())
+
+
+def _checked_size(name: str, opened: zipfile.ZipFile) -> int:
+    """Return what an archive declares to unpack to; reading a file of it never returns more than that."""
+    files = opened.infolist()
+    largest = max(files, key=lambda info: info.file_size, default=None)
+    if largest is not None and largest.file_size > _limit.get() * _MB / 4:
+        raise _too_large(
+            f"{name} has a file that unpacks", largest.file_size, f"{largest.filename}; ", _limit.get() / 4
+        )
+    size = sum(info.file_size for info in files)
+    if size > _limit.get() * _MB:
+        raise _too_large(f"{name} unpacks", size, "", _limit.get())
+    return size
+
+
+def _too_large(what: str, size: int, more: str, limit: float) -> BuildError:
+    return BuildError(
+        f"{what} to {size / _MB:,.0f} MB ({more}{limit:g} are allowed): leave it out, or allow more with "
+        "tool.mcpframe.max_unpacked (build --max-unpacked)."
+    )
+
+
 def unpack(archive: Path | bytes) -> dict[str, bytes]:
     """Return the files of a zip.
 
     Raises:
-        BuildError: It is damaged, or has a path that leads out of it.
+        BuildError: It is damaged, unpacks to more than `unpacking` allows, or has a path that leads out of it.
     """
     source = io.BytesIO(archive) if isinstance(archive, bytes) else archive
     name = "An archive" if isinstance(archive, bytes) else archive.name
     try:
         with zipfile.ZipFile(source) as opened:
+            _checked_size(name, opened)
             files = {info.filename: opened.read(info) for info in opened.infolist() if not info.is_dir()}
     except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
         raise BuildError(f"{name} is damaged ({error}); delete it and build again.") from error

@@ -161,9 +161,11 @@ def assemble(
         },
     }
     native = [item for _, item in libraries]
-    starting = [image, decoder] if image else [*archives.values(), *([deferred] if at_start else [])]
+    plain = [*archives.values(), *([deferred] if at_start else [])]
+    needed = {"none": [], "own": [archives[layer.name] for layer in layers.author], "all": plain}
+    starting = [image, decoder, *needed[header["files"]]] if image else plain
     # With a snapshot, the page decides how it starts: its prefetch script and its loader request the rest.
-    preloads = [decoder] if image else [scripts.wasm, *native, *starting]
+    preloads = [decoder] if image else [scripts.wasm, *native, *plain]
     page: dict[str, Any] = {
         "title": title,
         "generator": f"mcpframe {version('mcpframe')}",
@@ -181,7 +183,6 @@ def assemble(
     app = None
     if config.url and config.kind == "server" and lists.of("mcp_apps") is not None:
         views, app = view_files(config.url, name, config.csp, config.app, policy, page)
-    plain = [*archives.values(), *([deferred] if at_start else [])]
     first_visit = [*scripts.all, *native, *styles, *starting, index]
     others = (*plain, deferred, *author_assets.values(), *([sandbox] if sandbox else []))
     later = [item for item in others if item not in first_visit]
@@ -212,6 +213,7 @@ def assemble(
         "sizes": {
             "total": sum(len(item.data) for item in assets),
             "first_visit": sum(item.wire_bytes for item in first_visit),
+            "after_start": sum(item.wire_bytes for item in plain if item not in first_visit),
             "plain_start": sum(item.wire_bytes for item in (*scripts.all, *native, *styles, *plain, index)),
         },
         "snapshot": snapshot and {"layer": snapshot.layer, "made_with": snapshot.made_with},

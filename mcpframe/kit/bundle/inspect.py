@@ -137,7 +137,7 @@ def compile_and_inspect(
         kind: `"server"` or `"page"`.
         settings: The environment of the author's code; see `Project.settings`.
         code: The server's code, by path in the folder that it is imported from, for errors.
-        timeout: The time limit of the import, in seconds; a console script has half of it again until it serves.
+        timeout: The time limit, in seconds, of the import, and of a console script until it serves.
         evaluates: Whether the page may run JavaScript from text.
 
     Raises:
@@ -159,7 +159,7 @@ def compile_and_inspect(
             archives.append(Mounted(file, layer.to, layer.libraries))
         start = partial(
             run_in_pyodide,
-            timeouts={"inspect": timeout * 1.5 if settings.get("program") else timeout},
+            timeouts={"inspect": timeout},
             evaluates=evaluates,
             runtime=runtime,
             archives=archives,
@@ -188,7 +188,7 @@ def compile_and_inspect(
             if error.program != "inspect":
                 raise
             raise BuildError(
-                f"The {kind} {entry!r} does not start in the page: importing it took more than {timeout:g} seconds. "
+                f"The {kind} {entry!r} does not start in the page: starting it took more than {timeout:g} seconds. "
                 "A module must not run for ever when it is imported; if it only takes long, raise "
                 "tool.mcpframe.import_timeout."
             ) from error

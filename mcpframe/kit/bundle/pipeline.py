@@ -17,7 +17,7 @@ from mcpframe.frame.dialects.available import entries_of, offers
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
-from mcpframe.kit.bundle.archive import source_date
+from mcpframe.kit.bundle.archive import source_date, unpacking
 from mcpframe.kit.bundle.collect import (
     author_files,
     may_be_page,
@@ -62,6 +62,7 @@ def build(
     allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     dialects: Sequence[str] = (),
     url: str | None = None,
+    max_unpacked: int | None = None,
     draft: bool = False,
     progress: Progress = silent,
     runtime: Path | None = None,
@@ -77,6 +78,7 @@ def build(
         allowed_origins: The allowed origins, in place of the project's; for a preview.
         dialects: Dialects that the bundle offers besides those of the project; for a preview.
         url: The public address of the bundle's folder, in place of the project's.
+        max_unpacked: What the wheels may unpack to, in MB, in place of the project's.
         draft: Build quickly, for a preview while the author works. The snapshot is one of the SDK only. If `out` has an
             earlier build, the author's files are neither compiled nor imported, and the server's description is the
             earlier one.
@@ -102,13 +104,14 @@ def build(
     pyodide_runtime = ensure_runtime(runtime, progress=progress)
     pyodide = PyodidePackages(pyodide_runtime, packages)
     author = author_files(project, out)
-    lock = _locked(project, pyodide, author, upgrade=upgrade, progress=progress)
-    task = _Task(project, out, author, pyodide_runtime, pyodide, upgrade, snapshot, draft, progress)
-    try:
+    with unpacking(project.config.max_unpacked if max_unpacked is None else max_unpacked):
+        lock = _locked(project, pyodide, author, upgrade=upgrade, progress=progress)
+        task = _Task(project, out, author, pyodide_runtime, pyodide, upgrade, snapshot, draft, progress)
+        try:
+            return _build_with(lock, task)
+        except ServerFails as error:
+            lock = _with_earlier_sdk(lock, task, error)
         return _build_with(lock, task)
-    except ServerFails as error:
-        lock = _with_earlier_sdk(lock, task, error)
-    return _build_with(lock, task)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from mcpframe.kit.base.cache import cache_dir, move_file, sha256_of, write_file,
 from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch, ToolFailed
 from mcpframe.kit.base.programs import python, run_tool
 from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.bundle.archive import check_sizes
 from mcpframe.kit.bundle.lock import Locked
 from mcpframe.kit.bundle.optional_native import is_foreign
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
@@ -72,7 +73,7 @@ def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[s
         pyodide: Pyodide's own packages.
 
     Raises:
-        BuildError: The package index does not have a wheel any more.
+        BuildError: The package index does not have a wheel any more, or the wheels unpack to too much.
         DownloadError: A wheel could not be fetched.
         HashMismatch: A wheel is not the locked one.
     """
@@ -106,6 +107,7 @@ def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[s
                     f"The package index sent another wheel of {package.name} {package.version} than the locked one; "
                     "run the build with --upgrade."
                 )
+    check_sizes(found.values())
     return found
 
 

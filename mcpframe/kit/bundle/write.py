@@ -67,7 +67,7 @@ class BuildResult:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Sizes in bytes: `total`, and `first_visit` with gzip."""
+        """Sizes in bytes: `total`; with gzip `first_visit`, until the page serves, and `after_start`, once it does."""
         sizes: dict[str, int] = self.manifest["sizes"]
         return sizes
 

@@ -37,6 +37,7 @@ app = typer.Typer(
     help="Write an MCP server in Python, publish it as a static page that runs it in the browser.",
 )
 
+_MENTIONED = 0.1  # MB
 _WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]  # UsageError, which typer does not export
 
 # One line per command; the name is that of the function unless it is given.
@@ -128,6 +129,15 @@ def build(
         list[str] | None,
         typer.Option(metavar="HOST", help="With --package: a host that it may send requests to; may be repeated."),
     ] = None,
+    max_unpacked: Annotated[
+        int | None,
+        typer.Option(
+            min=64,
+            max=4000,
+            metavar="MB",
+            help="What the wheels may unpack to, and each file to a quarter of it; by default the project's, 512.",
+        ),
+    ] = None,
     explain: Annotated[
         bool,
         typer.Option(
@@ -171,6 +181,7 @@ def build(
             snapshot=snapshot,
             allowed_origins=allow_origin,
             url=url,
+            max_unpacked=max_unpacked,
             progress=_silently if as_json else _step,
         )
     for warning in result.warnings:
@@ -191,7 +202,11 @@ def build(
     _out.print(f"  embedded by  {escape(_embedders(result))}")
     if offered := result.manifest.get("dialects"):
         _out.print(f"  offers       {', '.join(offered)}")
-    _out.print(f"  first visit  {result.sizes['first_visit'] / 1e6:.1f} MB (gzip)")
+    later = result.sizes.get("after_start", 0) / 1e6
+    _out.print(
+        f"  first visit  {result.sizes['first_visit'] / 1e6:.1f} MB (gzip)"
+        + (f", and {later:.1f} MB in the background once it serves" if later >= _MENTIONED else "")
+    )
     _out.print(f"  the page     {escape(result.manifest['start'])}")
     if app_entry := result.manifest.get("app"):
         names = " and ".join(app_entry[form]["file"] for form in ("framing", "inline"))

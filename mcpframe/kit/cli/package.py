@@ -80,17 +80,19 @@ def read_outlook(package: str, folder: Path) -> Outlook | None:
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
-    from mcpframe.kit.bundle.archive import unpack
+    from mcpframe.kit.bundle.archive import unpack, unpacking
     from mcpframe.kit.bundle.code_limits import look_at
     from mcpframe.kit.bundle.http_libraries import PACKAGES, uses_http
     from mcpframe.kit.bundle.lock import read_lock
     from mcpframe.kit.bundle.wheels import wheel_path
+    from mcpframe.kit.project.config import MOST_UNPACKED
     from mcpframe.kit.project.project import find_project
 
     name = canonicalize_name(Requirement(package).name)
     lock = read_lock(find_project(folder).lock_path)
     near = [item for item in lock.packages if name in (item.name, *item.required_by)] if lock else []
-    files = {item.name: unpack(wheel_path(item)) for item in near}
+    with unpacking(MOST_UNPACKED):  # the build has checked them
+        files = {item.name: unpack(wheel_path(item)) for item in near}
     if name not in files:
         return None
     outlook = look_at(files.pop(name))

@@ -155,6 +155,8 @@ RelativePath = Annotated[str, AfterValidator(_relative)]
 MOST_SECONDS = 2_000_000
 """The longest time limit, 23 days: a JavaScript timer of more than 2³¹ milliseconds fires at once."""
 
+USUAL_UNPACKED, MOST_UNPACKED = 512, 4000
+"""What the wheels of a bundle may unpack to, in MB: usually, and where more is allowed."""
 Seconds = Annotated[float, Field(gt=0, le=MOST_SECONDS)]
 
 
@@ -270,6 +272,7 @@ class McpframeConfig(_Section):
         boot_timeout: Seconds until the page reports that it has not started.
         inspect: Import the server during the build, to check it and to list its tools.
         import_timeout: Seconds that importing the server may take during the build.
+        max_unpacked: What the wheels of the bundle may unpack to, in MB; each file to a quarter of it.
         script: Which of a package's console scripts the entry stands for, if it has several.
         args: The server's `sys.argv`, after the program's name.
         persist: Files and folders that are kept in the browser for each session, absolute or below `~`.
@@ -298,6 +301,7 @@ class McpframeConfig(_Section):
     boot_timeout: Seconds = 60.0
     inspect: bool = True
     import_timeout: Seconds = 120.0
+    max_unpacked: Annotated[int, Field(ge=64, le=MOST_UNPACKED)] = USUAL_UNPACKED
     script: str | None = None
     args: list[Value] = []
     persist: list[Annotated[str, AfterValidator(_kept)]] = []

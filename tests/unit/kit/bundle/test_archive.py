@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.bundle.archive import pack, unpack
+from mcpframe.kit.bundle.archive import check_sizes, pack, unpack, unpacking
 
 FILES = {"b/two.txt": b"2", "a.txt": b"1" * 1000}
 
@@ -46,3 +47,36 @@ def test_a_path_that_leads_out_is_refused(path: str) -> None:
 def test_a_damaged_archive_is_an_error() -> None:
     with pytest.raises(BuildError, match="is damaged"):
         unpack(pack(FILES)[:-30])
+
+
+def bomb(path: Path, *sizes: int) -> Path:
+    """Write a small zip whose files unpack to these sizes, in MB."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for number, size in enumerate(sizes):
+            with archive.open(f"{number}.bin", "w") as file:
+                for _ in range(size):
+                    file.write(bytes(1_000_000))
+    return path
+
+
+def test_what_unpacks_to_too_much_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    one, several = bomb(tmp_path / "one.whl", 5), bomb(tmp_path / "several.whl", 3, 3, 3, 3, 3)
+    with unpacking(16):
+        for check in (unpack, lambda path: check_sizes([path])):
+            with pytest.raises(BuildError, match=r"one\.whl has a file.*5 MB.*0\.bin.*4 are allowed.*max_unpacked"):
+                check(one)
+        assert len(unpack(several)) == 5
+        with pytest.raises(BuildError, match=r"together.*27 MB.*several\.whl is the largest; 16 are"):
+            check_sizes([several, bomb(tmp_path / "other.whl", 4, 4, 4)])
+    with unpacking(14), pytest.raises(BuildError, match=r"several\.whl unpacks to 15 MB"):
+        unpack(several)
+    with unpacking(20):
+        assert len(unpack(one)["0.bin"]) == 5_000_000
+
+
+def test_a_size_that_is_a_lie_is_no_way_around(tmp_path: Path) -> None:
+    data = bytearray(bomb(tmp_path / "one.whl", 8).read_bytes())
+    directory = data.index(b"PK\x01\x02")
+    data[directory + 24 : directory + 28] = (1000).to_bytes(4, "little")  # the uncompressed size
+    with unpacking(16), pytest.raises(BuildError, match="is damaged"):
+        unpack(bytes(data))
