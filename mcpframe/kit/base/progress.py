@@ -24,6 +24,11 @@ def step(what: str) -> Iterator[None]:
     print(f"{time.monotonic() - start:.1f} s", flush=True, file=sys.stderr)
 
 
+def labelled(label: str, progress: Progress) -> Progress:
+    """Return a `Progress` that says what its steps are for."""
+    return lambda what: progress(f"{label}: {what[:1].lower()}{what[1:]}")
+
+
 def silent(what: str) -> AbstractContextManager[None]:
     """A `Progress` that prints nothing."""
     return nullcontext()

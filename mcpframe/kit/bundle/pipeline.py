@@ -165,10 +165,10 @@ def _build_with(lock: Lock, task: _Task) -> BuildResult:
         warnings = _warnings(project, manifest)
         return BuildResult(project.name, out / project.name, manifest, warnings, unchanged=True, notes=lock.notes)
 
-    with camera() as taking:
+    with camera(progress) as taking:
         if snapshot and not draft and not is_compiled(author, pyodide_runtime):
             taking.prepare()  # then the cache has no snapshot of them either
-        with progress("Fetching wheels"):
+        with progress(f"Fetching {len(lock.packages)} wheels"):
             wheels = fetch_wheels(lock.packages, pyodide)
         project = with_entry(project, wheels, author)
         with progress("Compiling to bytecode"):
@@ -192,7 +192,8 @@ def _build_with(lock: Lock, task: _Task) -> BuildResult:
                 )
         origins = _origins(project, inspected)
         parts = (project, lock, wheels, layers, inspected, origins, pyodide_runtime, for_page)
-        assets, manifest = assemble(*parts)
+        with progress("Packing the files"):
+            assets, manifest = assemble(*parts)
         taken = Taken(None, "starts without a snapshot, as none was requested")
         if snapshot:
             with progress("Taking a snapshot in a browser"):
@@ -200,7 +201,8 @@ def _build_with(lock: Lock, task: _Task) -> BuildResult:
                 server = Server(project.name, project.entry, project.config.kind, tools, project.settings)
                 taken = taking.take(server, assets, snapshot_layers)
             if taken.snapshot is not None:
-                assets, manifest = assemble(*parts, snapshot=taken.snapshot)
+                with progress("Packing the snapshot"):
+                    assets, manifest = assemble(*parts, snapshot=taken.snapshot)
         # Without a final outcome the bundle does not count as current, so that the next build tries again.
         if inspected.notes:
             manifest["notes"] = list(inspected.notes)

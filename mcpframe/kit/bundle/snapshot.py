@@ -12,11 +12,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FuturesTimeout
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from mcpframe.kit.base.cache import write_file
+from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.bundle.assets import Asset
 from mcpframe.kit.bundle.compile import cache_key, cached
@@ -33,6 +35,7 @@ SDK = "sdk"
 _FactsAndData = tuple[dict[str, Any], bytes]
 
 _FORMAT = "8"
+_UNMENTIONED = 0.3  # seconds
 _MOST_SHOWN = 500  # characters
 _ENV = {"PYTHONHASHSEED": "0"}
 
@@ -123,8 +126,8 @@ class Camera:
 
 
 @contextmanager
-def camera() -> Iterator[Camera]:
-    """Return a `Camera`. Its browser has ended when the block ends, also on an error."""
+def camera(progress: Progress = silent) -> Iterator[Camera]:
+    """Return a `Camera`. Its browser has ended when the block ends, also on an error; `progress` reports the wait."""
     chromium = Chromium()
     # Playwright needs a thread without an event loop; the caller's may have one.
     with ThreadPoolExecutor(1, "snapshot") as thread:
@@ -132,7 +135,12 @@ def camera() -> Iterator[Camera]:
             yield Camera(thread, chromium)
         finally:
             chromium.is_stopped.set()
-            thread.submit(chromium.close).result()
+            closing = thread.submit(chromium.close)
+            try:
+                closing.result(_UNMENTIONED)
+            except FuturesTimeout:
+                with progress("Closing the browser"):
+                    closing.result()
 
 
 def _take(browser: OpenedBundle, server: Server, layers: Sequence[str]) -> Taken:

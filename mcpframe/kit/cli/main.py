@@ -186,7 +186,11 @@ def build(
         )
     for warning in result.warnings:
         _err.print(f"[yellow]warning:[/] {escape(warning)}")
-    outlook = packages.read_outlook(package, path) if package else None
+    progress = _silently if as_json else _step
+    outlook = None
+    if package:
+        with progress("Looking at the package's code"):
+            outlook = packages.read_outlook(package, path)
     limits = packages.explained(path) if explain else ()
     if as_json:
         more = ({"code": asdict(outlook)} if outlook else {}) | (

@@ -23,14 +23,21 @@ def escape(text: str) -> str:
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Show a step on a terminal while it lasts, and leave a line with its duration."""
+    """Show a step while it lasts, and then its duration: on a terminal in place, elsewhere on the same line."""
     start = time.monotonic()
     if err.is_terminal:
         with err.status(escape(what)):
             yield
-    else:
+        err.print(f"[dim]{escape(what)}: {time.monotonic() - start:.1f} s[/]")
+        return
+    err.print(f"[dim]{escape(what)} ... [/]", end="")
+    err.file.flush()
+    try:
         yield
-    err.print(f"[dim]{escape(what)}: {time.monotonic() - start:.1f} s[/]")
+    except BaseException:
+        err.print("[dim]failed[/]")
+        raise
+    err.print(f"[dim]{time.monotonic() - start:.1f} s[/]")
 
 
 @contextmanager

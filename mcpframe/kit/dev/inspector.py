@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mcpframe.frame.dialects.available import dialect
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import static_dir
-from mcpframe.kit.base.progress import Progress, silent
+from mcpframe.kit.base.progress import Progress, labelled, silent
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle import build
 from mcpframe.kit.dev.reload_channel import DevChannel, WithChannel
@@ -90,7 +90,7 @@ def serve_inspector(
         find_server(project)
     described = {folder: server_manifest(folder) for folder in bundles}
     own = _kept("inspector", str(static_dir()))  # the page of another installation may be different
-    page = build(static_dir() / "inspector", own, progress=progress)
+    page = build(static_dir() / "inspector", own, progress=labelled("The inspector", progress))
     examples: list[dict[str, str]] = []
     with ExitStack() as stack:
         named: list[str] = []

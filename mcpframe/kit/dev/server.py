@@ -25,7 +25,7 @@ from starlette.types import ASGIApp
 from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.frame.dialects.available import dialect
 from mcpframe.kit.base.data import static_dir
-from mcpframe.kit.base.progress import Progress, silent
+from mcpframe.kit.base.progress import Progress, labelled, silent
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.collect import author_files
@@ -210,7 +210,7 @@ def serve_dev(
         stack.callback(channel.close)
         dev = DevServer(path, temporary, page, server, channel, also)
         stack.callback(dev.stop)
-        dev.first_error = dev.rebuild(progress)
+        dev.first_error = dev.rebuild(labelled("The server", progress))
         yield dev
 
 

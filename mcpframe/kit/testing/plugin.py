@@ -16,6 +16,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from mcp import Client
     from playwright.async_api import Frame
 
+    from mcpframe.kit.base.progress import Progress
     from mcpframe.kit.testing.app_bridge import AppBridgeHost
     from mcpframe.kit.testing.app_view import AppView
     from mcpframe.kit.testing.framed import FramedOptions, FramedServer
@@ -156,9 +158,37 @@ def _served(request: pytest.FixtureRequest, browser: SharedBrowser) -> tuple[Fra
     if request.config.getoption("--mcpframe-memory"):
         pytest.skip("needs the frame, and --mcpframe-memory is given")
     options = _options(request)
-    browser.start()
+    progress = _progress(request.config)
+    browser.start(progress)
     project = Path(options.project or request.config.rootpath)
-    return options, browser.serve(project, snapshot=options.snapshot)
+    return options, browser.serve(project, snapshot=options.snapshot, progress=progress)
+
+
+def _progress(config: pytest.Config) -> Progress:
+    """Return a `Progress` that writes to pytest's own output, which shows nothing else while a fixture is made."""
+    from mcpframe.kit.base.progress import silent
+
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    capture = config.pluginmanager.get_plugin("capturemanager")
+    if reporter is None or capture is None:  # a worker of pytest-xdist
+        return silent
+
+    def write(text: str, *, fresh: bool = False) -> None:
+        with capture.global_and_fixture_disabled():
+            if fresh:
+                reporter.ensure_newline()
+            reporter.write(text, flush=True)
+
+    @contextmanager
+    def step(what: str) -> Iterator[None]:
+        start = time.monotonic()
+        write(f"mcpframe: {what} ... ", fresh=True)
+        try:
+            yield
+        finally:
+            write(f"{time.monotonic() - start:.1f} s\n")
+
+    return step
 
 
 async def _page(

@@ -102,8 +102,8 @@ class SharedBrowser:
         assert self._endpoint, "start() comes first"
         return self._endpoint
 
-    def start(self) -> None:
-        """Start the browser, once.
+    def start(self, progress: Progress = silent) -> None:
+        """Start the browser, once, which `progress` reports.
 
         Raises:
             ChromiumMissing: Chromium is not installed.
@@ -111,6 +111,10 @@ class SharedBrowser:
         """
         if self._context:
             return
+        with progress("Starting the browser"):
+            self._start()
+
+    def _start(self) -> None:
         chromium = ensure_chromium()
         # Chromium may still write into its profile after it was told to exit.
         profile = self._stack.enter_context(scratch("test"))

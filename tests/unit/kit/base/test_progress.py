@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from mcpframe.kit.base.progress import silent, step
+from mcpframe.kit.base.progress import labelled, silent, step
 
 
 def test_a_step_says_what_and_how_long(capsys: pytest.CaptureFixture[str]) -> None:
@@ -25,3 +25,9 @@ def test_silence(capsys: pytest.CaptureFixture[str]) -> None:
     with silent("Doing it"):
         pass
     assert capsys.readouterr().err == ""
+
+
+def test_a_label_says_what_the_steps_are_for(capsys: pytest.CaptureFixture[str]) -> None:
+    with labelled("The inspector", step)("Fetching wheels"):
+        pass
+    assert capsys.readouterr().err.startswith("The inspector: fetching wheels ... ")
