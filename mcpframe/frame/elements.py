@@ -147,10 +147,16 @@ class Element:
         return value if isinstance(value, str) else None  # the browser's null is not None
 
     def set(self, name: str, value: str | bool | None) -> None:
-        """Set an attribute: to a text, True for one without a value, or False and None for none."""
+        """Set an attribute: to a text, True for one without a value, or False and None for none.
+
+        Raises:
+            PageError: for a style or an event handler, as the page's policy would drop it.
+        """
         text = _MARKS[value] if isinstance(value, bool) else value
         if text is None:
             self.js.removeAttribute(name)
+        elif instead := _instead_of(name.lower()):
+            raise PageError(f"The page's policy drops the attribute {name!r}: {instead}.")
         else:
             self.js.setAttribute(name, text)
 
@@ -354,6 +360,13 @@ class PageEvent:
         """The `detail` of a `CustomEvent`; objects and arrays as dicts and lists."""
         detail = self.js.detail
         return detail.to_py() if hasattr(detail, "to_py") else detail
+
+
+def _instead_of(name: str) -> str | None:
+    """Return what to use in place of an attribute that the page's policy drops; None for any other."""
+    if name == "style":
+        return "use classes and a style sheet, or element.js.style.setProperty(name, value)"
+    return "use element.on(...)" if name.startswith("on") else None
 
 
 def _takes_argument(handler: Callable[..., Any]) -> bool:

@@ -118,8 +118,16 @@ function inThisTab(offered) {
 }
 
 const blocked = [];
+let styleDropped = false;
 
 document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI, timeStamp }) => {
+  if (effectiveDirective.startsWith("style-src") && blockedURI === "inline" && !styleDropped) {
+    styleDropped = true;
+    console.warn(
+      "This page's policy drops inline styles, each with a line of the browser's own: use classes and a style sheet " +
+        "listed in styles of [tool.mcpframe], or set element.js.style in Python. This is said once.",
+    );
+  }
   if (effectiveDirective === "connect-src") blocked.push({ url: blockedURI, at: timeStamp });
   if (blocked.length > 20) blocked.shift();
 });

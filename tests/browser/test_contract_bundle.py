@@ -340,3 +340,13 @@ async def test_a_call_that_is_cancelled_behind_a_busy_one_never_begins(host: Hos
     answers = {message["payload"]["id"]: message["payload"]["result"] for message in messages}
     assert list(answers) == ["first", 1, 4, 5]
     assert answers[5]["structuredContent"] == {"result": []}
+
+
+async def test_inline_styles_that_the_policy_drops_are_explained_in_one_line(host: Host, troubles: Troubles) -> None:
+    troubles.expect("inline style")
+    frame = newest_frame(host.page)
+    for _ in range(2):
+        await frame.evaluate("""document.body.insertAdjacentHTML("beforeend", '<b style="color: red"></b>'.repeat(3))""")
+    await troubles.said("[tool.mcpframe]")
+    await frame.evaluate("new Promise(requestAnimationFrame)")
+    assert sum("[tool.mcpframe]" in text for text in troubles.heard) == 1

@@ -34,6 +34,7 @@ from mcpframe.kit.bundle.compile import cache_key
 from mcpframe.kit.bundle.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.contents import assemble
 from mcpframe.kit.bundle.http_libraries import has_http_library
+from mcpframe.kit.bundle.inline_code import inline_code_warnings
 from mcpframe.kit.bundle.inspect import Inspected, ServerFails, compile_and_inspect
 from mcpframe.kit.bundle.layers import build_layers, compiled, is_compiled
 from mcpframe.kit.bundle.left_out import modules_of
@@ -162,7 +163,7 @@ def _build_with(lock: Lock, task: _Task) -> BuildResult:
     draft = earlier is not None
     key = _inputs(project, lock, author, for_page, draft=draft, snapshot=snapshot_layers if snapshot else ())
     if not upgrade and (manifest := find_current(out, project.name, key)):
-        warnings = _warnings(project, manifest)
+        warnings = _warnings(project, manifest, for_page)
         return BuildResult(project.name, out / project.name, manifest, warnings, unchanged=True, notes=lock.notes)
 
     with camera(progress) as taking:
@@ -209,7 +210,9 @@ def _build_with(lock: Lock, task: _Task) -> BuildResult:
         manifest |= {"start": taken.description, "inputs": key if taken.final else ""}
         with progress(f"Writing {out / project.name}"):
             write_bundle(out, project.name, assets, manifest)
-    return BuildResult(project.name, out / project.name, manifest, _warnings(project, manifest), notes=lock.notes)
+    return BuildResult(
+        project.name, out / project.name, manifest, _warnings(project, manifest, for_page), notes=lock.notes
+    )
 
 
 def _locked(
@@ -347,7 +350,7 @@ def _dialect_warnings(project: Project, origins: OriginEntries) -> list[str]:
     return found
 
 
-def _warnings(project: Project, manifest: Mapping[str, Any]) -> tuple[str, ...]:
+def _warnings(project: Project, manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> tuple[str, ...]:
     found = [*manifest["patches"]["notes"], *manifest.get("notes", ())]
     origins = origins_of(manifest)
     found += _dialect_warnings(project, origins)
@@ -369,6 +372,7 @@ def _warnings(project: Project, manifest: Mapping[str, Any]) -> tuple[str, ...]:
         )
     if project.config.csp.unsafe_eval:
         found.append("csp.unsafe_eval is set: the page may run JavaScript from text.")
+    found += inline_code_warnings(files, styles_allowed="'unsafe-inline'" in project.config.csp.style_src)
     found += [
         f"The tool {tool['name']!r} returns bytes, which arrive only if they are UTF-8 text: return an Image or "
         "Audio of mcp.server.mcpserver, an EmbeddedResource of mcp.types, or base64 text."

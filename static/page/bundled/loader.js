@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "b63c7367c439c54ac0d30ac668214276952cfc7622779db5616cd604f50c9759"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "b4f7b9232b9d440bae3871c239e6480982349d3b3f914c355368351cd73ff858"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -802,7 +802,14 @@ function inThisTab(offered) {
   return [can, cannot].filter(Boolean).join(" ");
 }
 var blocked = [];
+var styleDropped = false;
 document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI, timeStamp }) => {
+  if (effectiveDirective.startsWith("style-src") && blockedURI === "inline" && !styleDropped) {
+    styleDropped = true;
+    console.warn(
+      "This page's policy drops inline styles, each with a line of the browser's own: use classes and a style sheet listed in styles of [tool.mcpframe], or set element.js.style in Python. This is said once."
+    );
+  }
   if (effectiveDirective === "connect-src") blocked.push({ url: blockedURI, at: timeStamp });
   if (blocked.length > 20) blocked.shift();
 });

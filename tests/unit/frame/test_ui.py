@@ -308,6 +308,20 @@ async def test_dropped_files_are_taken_while_the_event_lasts(rig: Rig) -> None:
     assert dropped == ["a", "b"]
 
 
+@pytest.mark.parametrize(
+    ("name", "instead"), [("style", "style sheet"), ("STYLE", "style sheet"), ("onclick", r"element\.on")]
+)
+async def test_an_attribute_that_the_policy_drops_is_an_error(rig: Rig, name: str, instead: str) -> None:
+    button = rig.page.element("#go")
+    with pytest.raises(PageError, match=instead):
+        button.set(name, "color: red")
+    with pytest.raises(PageError, match=instead):
+        rig.page.element("#mcpframe-app").add("b", **{name: "color: red"})
+    button.set(name, None)
+    assert button.get(name) is None
+    assert rig.page.elements("b") == []
+
+
 # Being seen
 
 
