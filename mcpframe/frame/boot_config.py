@@ -15,6 +15,9 @@ from mcpframe.frame.peer_session import Framed
 if TYPE_CHECKING:
     from mcpframe.frame.setup_phase import SetupResult
 
+SERVER_PATIENCE = 30 * 60.0
+"""Seconds in which the host of a server has to answer, unless `handshake_timeout` is set."""
+
 
 @dataclass(frozen=True)
 class BootConfig:
@@ -77,9 +80,11 @@ class BootConfig:
 
     @property
     def connection_options(self) -> Options:
-        """The deadlines and limits of the connection."""
+        """The deadlines and limits of the connection. A server waits long for its host, which may ask its user first."""
         known = {field.name for field in fields(Options)}
-        return Options(**{name: value for name, value in self.options.items() if name in known})
+        given = {name: value for name, value in self.options.items() if name in known}
+        patience = {"handshake_timeout": SERVER_PATIENCE} if self.kind == "server" else {}
+        return Options(**{**patience, **given})
 
     def origins(self, server: object) -> OriginLists:
         """Return the allow-lists of the dialects that are offered: the config's, or else those of the `FrameServer`.

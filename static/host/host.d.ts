@@ -41,7 +41,7 @@ export interface FrameTimeouts {
    * may send its handshake before it has started, so that this covers starting it, too.
    */
   accept?: number;
-  /** Milliseconds from our reply until the page must have completed its setup. Default Infinity. */
+  /** Milliseconds from our reply until the page must have completed its setup. Default 1 800 000. */
   setup?: number;
 }
 

@@ -52,6 +52,7 @@ import { jsonOf, outlineOf } from "./host-json.js";
 export { FrameError, PROTOCOL_VERSION };
 
 const DEFAULT_TIMEOUT = 30_000;
+const SETUP_TIMEOUT = 30 * 60_000;
 /** How long a page may be silent until it is asked whether it still runs, and how long it has to answer; milliseconds. */
 const DEFAULT_SILENCE = 10_000;
 /** How long to wait before a silent page is loaded again, in milliseconds: earlier, the browser would load it into the
@@ -215,7 +216,7 @@ export class FrameTransport {
    * @param {"required" | "optional" | "hidden"} [options.visibility] what an earlier setup said
    * @param {number | {handshake?: number, accept?: number, setup?: number}} [options.timeout] milliseconds until the
    *   page must have sent its handshake, 30 s; from our reply until it must have accepted, by default as long: a page may
-   *   send its handshake before it has started; and until it must have completed its setup: for ever. Infinity for no limit.
+   *   send its handshake before it has started; and until it must have completed its setup, 30 min. Infinity for no limit.
    * @param {{maxMessageBytes?: number, maxNesting?: number, maxPending?: number}} [options.limits] of a message as JSON
    *   in UTF-8 (64 MiB), of arrays and objects inside each other (100), of unanswered requests per direction (1000)
    * @param {boolean} [options.opaque] the page is in a sandbox without `allow-same-origin`. Its origin is "null" like
@@ -452,7 +453,7 @@ export class FrameTransport {
       }
       for (const { name, phase } of offer.permissions) this.#phases.set(name, phase);
       this.#state = "setting up";
-      this.#wait(this.#timeout.setup ?? Infinity, "The setup was not completed");
+      this.#wait(this.#timeout.setup ?? SETUP_TIMEOUT, "The setup was not completed");
       if (offer.requiresVisible) this.#show(true);
     }
     const sessionId = this.frameSessionId;

@@ -20,6 +20,12 @@ from mcpframe.frame.core.outline import Outline
 from mcpframe.frame.core.roles import Local, Message, Options, Role, Rule, State
 
 
+_BRISK = 30.0
+"""Seconds for which an inner frame calls at its own interval: a host that answers later asks its user, or never will."""
+_SLOW_BEAT = 10.0
+"""Seconds between two calls from then on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A role that a connection may adopt.
@@ -71,6 +77,7 @@ class Machine:
         self.exchange = Exchange(self.role.codec, options, self._post, asks=self.role.side == "outer")
         self._dropped = dropped
         self._timers: dict[Local, float] = {}
+        self._entered = 0.0
 
     # For actions: see `roles.Actor`
 
@@ -85,6 +92,10 @@ class Machine:
 
     def repeat_at(self, time: float) -> None:
         self._timers[Local.REPEAT] = time
+
+    def repeat_call(self, now: float, times: float = 1) -> None:
+        interval = self.options.repeat_interval * times
+        self.repeat_at(now + (interval if now - self._entered < _BRISK else max(interval, _SLOW_BEAT)))
 
     def ignore(self, reason: str) -> list[Output]:
         self._dropped[reason] += 1
@@ -187,7 +198,7 @@ class Machine:
 
     def _follow(self, rule: Rule, message: Message) -> list[Output]:
         if rule.to is not self.state:
-            self.state = rule.to
+            self.state, self._entered = rule.to, message.now
             self._timers.clear()
             self.exchange.stop()
             patience = getattr(self.options, self.role.waits[rule.to]) if rule.to in self.role.waits else None

@@ -64,11 +64,10 @@ class Options:
             so it covers loading the inner page.
         accept_timeout: outer: from the reply to the peer's acceptance; by default as long as `handshake_timeout`. It
             covers starting the inner page, which may send its handshake before.
-        setup_timeout: how long a setup may take once agreed; by default without limit, as the user may be filling in a
-            form.
+        setup_timeout: how long a setup may take once agreed. The user may be filling in a form.
         unresponsive_after: outer: how long the peer may be silent while requests are pending, until an `Unresponsive`
             event. A `ping` is sent after half of that; None disables this.
-        repeat_interval: how often an inner frame repeats its handshake until the reply.
+        repeat_interval: how often an inner frame repeats its handshake until the reply; after 30 seconds every 10.
         max_message_bytes: the largest message, in bytes of JSON in UTF-8, in either direction.
         max_nesting: the deepest nesting of arrays and objects in one message, in either direction; at most 1,000.
         max_pending: pending requests, per direction.
@@ -79,7 +78,7 @@ class Options:
 
     handshake_timeout: float | None = 30.0
     accept_timeout: float | None = _AS_HANDSHAKE
-    setup_timeout: float | None = None
+    setup_timeout: float | None = 30 * 60.0
     unresponsive_after: float | None = 20.0
     repeat_interval: float = 1.0
     max_message_bytes: int = 64 * 1024 * 1024
@@ -141,6 +140,9 @@ class Actor(Protocol):
 
     def repeat_at(self, time: float) -> None:
         """Schedule a `Local.REPEAT` at a time, in seconds; leaving the state cancels it."""
+
+    def repeat_call(self, now: float, times: float = 1) -> None:
+        """Schedule the `Local.REPEAT` of a handshake: after some intervals, more rarely the longer nobody answers."""
 
     def ignore(self, reason: str) -> list[Output]:
         """Count a valid message that changes nothing."""

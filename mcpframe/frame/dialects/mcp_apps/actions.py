@@ -36,7 +36,7 @@ def is_refusal(_: Actor, message: Message) -> bool:
 
 
 def call(actor: Actor, message: Message) -> Iterable[Output]:
-    actor.repeat_at(message.now + actor.options.repeat_interval * _REPEATED_AFTER)
+    actor.repeat_call(message.now, _REPEATED_AFTER)
     offer: ViewOffer = actor.offer
     params = {"appInfo": offer.info, "appCapabilities": offer.capabilities, "protocolVersion": VERSIONS[0]}
     yield actor.call_out({"jsonrpc": "2.0", "id": INITIALIZE_ID, "method": INITIALIZE, "params": params})

@@ -46,7 +46,7 @@ def call(actor: Actor, message: Message) -> Iterable[Output]:
 
 
 def call_again(actor: Actor, message: Message) -> Iterable[Output]:
-    actor.repeat_at(message.now + actor.options.repeat_interval)
+    actor.repeat_call(message.now)
     yield actor.call_out(wire(REQUEST_RENDER_DATA, OPENING_ID, None))
 
 

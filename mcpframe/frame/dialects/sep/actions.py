@@ -59,7 +59,7 @@ def last_words(event: SessionBegun) -> dict[str, Any]:
 def never_started(phase: str) -> dict[str, Any] | None:
     """Return the message that the script of an inner page posts to `*` if Python does not start.
 
-    A host that answered a setup's handshake waits for the end of the setup, usually without a deadline. In the
+    A host that answered a setup's handshake waits long for the end of the setup. In the
     transport phase it waits for the acceptance, which has a deadline; no message of the peer can end that wait sooner.
     """
     if phase == TRANSPORT:
@@ -86,7 +86,7 @@ def asks_undecided(actor: Actor, message: Message) -> bool:
 
 
 def call(actor: Actor, message: Message) -> Iterable[Output]:
-    actor.repeat_at(message.now + actor.options.repeat_interval)
+    actor.repeat_call(message.now)
     if actor.role.phase == "transport":
         yield actor.call_out({"type": TRANSPORT_HANDSHAKE, "protocolVersion": VERSION})
         return

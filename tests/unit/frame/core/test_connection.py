@@ -305,6 +305,20 @@ def test_an_opening_that_was_posted_before_is_repeated_unless_it_was_answered(ca
         assert answered.tick(4.0) == []
 
 
+@pytest.mark.parametrize("role", [sep.INNER_SETUP, sep.INNER_TRANSPORT], ids=lambda role: role.name)
+def test_a_frame_whose_host_is_late_goes_on_calling_on_a_slow_beat(role: Role) -> None:
+    made = connection(role, Options(handshake_timeout=1800.0, repeat_interval=1.0))
+    made.start(0.0)
+    calls: list[float] = []
+    while (due := made.deadline) is not None and due < 600:
+        assert all(isinstance(output, Send) for output in made.tick(due))
+        calls.append(due)
+    assert calls[:30] == [float(second) for second in range(1, 31)]
+    assert {later - earlier for earlier, later in zip(calls[29:], calls[30:], strict=False)} == {10.0}
+    [reply] = (kind for kind in role.readers if kind.endswith("_HANDSHAKE_REPLY"))
+    assert any(isinstance(output, Opened | SetupStarted) for output in hear(made, MESSAGES[reply], now=600.0))
+
+
 @pytest.mark.parametrize("levels", [0, -1, 1001])
 def test_nesting_has_a_bound_of_its_own(levels: int) -> None:
     with pytest.raises(ValueError, match="from 1 to 1,000"):
@@ -312,7 +326,7 @@ def test_nesting_has_a_bound_of_its_own(levels: int) -> None:
 
 
 def test_time_defaults() -> None:
-    assert (Options().handshake_timeout, Options().accept_timeout, Options().setup_timeout) == (30.0, 30.0, None)
+    assert (Options().handshake_timeout, Options().accept_timeout, Options().setup_timeout) == (30.0, 30.0, 1800.0)
 
 
 @pytest.mark.parametrize(
