@@ -211,3 +211,15 @@ async def test_an_error_that_cannot_be_formatted_is_told_all_the_same(
 async def test_options_are_those_of_the_connection() -> None:
     config = BootConfig("a:b", "n", "t", options={"max_pending": 7, "allow_opaque": True, "handshake_timeout": None})
     assert config.connection_options == Options(max_pending=7, handshake_timeout=None)
+
+
+@pytest.mark.parametrize(("kind", "longer"), [("server", True), ("page", False)])
+async def test_a_server_waits_longer_for_its_host_than_a_page_that_may_have_none(kind: str, longer: bool) -> None:
+    usual = Options().handshake_timeout
+    assert usual
+    found = BootConfig("a:b", "n", "t", kind=kind).connection_options.handshake_timeout
+    assert found
+    assert (found > 10 * usual) == longer
+    assert BootConfig("a:b", "n", "t", kind=kind, options={"handshake_timeout": 5}).connection_options == Options(
+        handshake_timeout=5
+    )

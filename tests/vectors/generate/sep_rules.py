@@ -314,11 +314,13 @@ def local_effect(role: str, state: str, local: str) -> Effect:
         effects[state, "close"] = ([{"closed": None}], "closed")
     if state not in DEAF:
         effects[state, "peer's window removed"] = ([{"closed": "PeerGone"}], "closed")
+    if state == "setting up":
+        effects[state, "deadline has passed"] = late_setup(role)
     refused: Effect = ([{"raises": "StateError"}] if local in DEMANDS else [], state)
     return effects.get((state, local), refused)
 
 
 def late_setup(role: str) -> Effect:
-    """Return what comes of a setup that has a deadline (`setup_timeout`), which passes."""
+    """Return what comes of a setup whose deadline (`setup_timeout`) passes."""
     ended = {"closed": "HandshakeTimeout"}
     return ([_setup_failed("TIMEOUT"), ended] if role == "inner setup" else [ended]), "closed"

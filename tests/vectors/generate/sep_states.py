@@ -82,4 +82,4 @@ def _given(role: str, state: str) -> Iterator[tuple[str, dict[str, Any], Any]]:
         yield "the deadline has passed before a repetition is due", given, ([{"closed": "HandshakeTimeout"}], "closed")
     if state == "setting up":
         given = {"do": "deadline has passed", "options": {"setup_timeout": 60.0}}
-        yield "a deadline of the setup has passed", given, late_setup(role)
+        yield "a shorter deadline of the setup has passed", given, late_setup(role)
