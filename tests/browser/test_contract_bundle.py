@@ -346,7 +346,9 @@ async def test_inline_styles_that_the_policy_drops_are_explained_in_one_line(hos
     troubles.expect("inline style")
     frame = newest_frame(host.page)
     for _ in range(2):
-        await frame.evaluate("""document.body.insertAdjacentHTML("beforeend", '<b style="color: red"></b>'.repeat(3))""")
+        await frame.evaluate(
+            """document.body.insertAdjacentHTML("beforeend", '<b style="color: red"></b>'.repeat(3))"""
+        )
     await troubles.said("[tool.mcpframe]")
     await frame.evaluate("new Promise(requestAnimationFrame)")
     assert sum("[tool.mcpframe]" in text for text in troubles.heard) == 1
