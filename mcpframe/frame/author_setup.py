@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from mcpframe.frame.author import FrameSession
@@ -43,6 +43,8 @@ class Setup:
             if not isinstance(getattr(self, name), str | None):
                 raise TypeError(f"Setup({name}=...) has to be a text, not {getattr(self, name)!r}.")
 
+
+_UNKEPT = "The browser keeps nothing for this page (its frame has no storage), so what was set up is lost."
 
 SetupFunction = Callable[[FrameSession], Awaitable[Setup | None]]
 
@@ -90,7 +92,7 @@ async def run_setup(
         any other exception CONFIG_ERROR, with their messages.
     """
     try:
-        return _result(await function(session), default), None
+        return _with_notice(_result(await function(session), default), session), None
     except SetupFailed as error:
         code, message, detail = error.code, error.message, ""
     except TimeoutError as error:
@@ -127,6 +129,13 @@ def _result(setup: Setup | None, default: SetupResult) -> SetupResult:
         message and shortened(message),
         notice and shortened(notice),
     )
+
+
+def _with_notice(result: SetupResult, session: FrameSession) -> SetupResult:
+    """Let the host's user know that what the setup has stored is lost: the tools run in another page."""
+    if session.phase != "setup" or not session.storage.unkept:
+        return result
+    return replace(result, ephemeral_message=shortened(" ".join(filter(None, (_UNKEPT, result.ephemeral_message)))))
 
 
 def parse_permissions(permissions: Sequence[Permission | str]) -> tuple[Permission, ...]:

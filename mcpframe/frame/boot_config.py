@@ -80,7 +80,7 @@ class BootConfig:
 
     @property
     def connection_options(self) -> Options:
-        """The deadlines and limits of the connection. A server waits long for its host, which may ask its user first."""
+        """The deadlines and limits of the connection. A server waits long: its host may ask a user first."""
         known = {field.name for field in fields(Options)}
         given = {name: value for name, value in self.options.items() if name in known}
         patience = {"handshake_timeout": SERVER_PATIENCE} if self.kind == "server" else {}

@@ -86,6 +86,7 @@ class Storage:
 
     Attributes:
         persistent: whether values outlive the page.
+        unkept: whether a value was stored that does not outlive the page.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class Storage:
         change_timeout: float = CHANGE_TIMEOUT,
     ) -> None:
         self.persistent = records is not None
+        self.unkept = False
         self._id = session_id
         self._prefix = f"mcpframe:{FORMAT}:{session_id.replace('%', '%25').replace(':', '%3A')}:"
         self._lock_name = f"mcpframe:{FORMAT}:{session_id}"
@@ -187,6 +189,7 @@ class Storage:
 
     async def _write(self, key: str, record: Record) -> None:
         await self._records.set(self._id, key, record)
+        self.unkept = not self.persistent
         self._delete_texts(key)
 
     @asynccontextmanager

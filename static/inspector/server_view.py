@@ -12,7 +12,7 @@ from mcp import Client
 from connection import Connection
 from mcpframe import Page
 from mcpframe.frame.core.events import Wire
-from panels.about import About
+from panels.about import NO_STORAGE, About, lacks_storage
 from panels.live_view import Hosting
 from panels.logs import Logs
 from panels.preview import Preview
@@ -192,6 +192,8 @@ class ServerView:
     async def connected(self, client: Client) -> None:
         """Fetch all lists."""
         self._about.refresh()
+        if lacks_storage(client):
+            self._toast(NO_STORAGE)
         await self._logs.connected()
         for which in self._lists:
             await self._refresh(which)

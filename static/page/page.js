@@ -136,6 +136,14 @@ document.addEventListener("securitypolicyviolation", ({ effectiveDirective, bloc
 globalThis.mcpframeBlocked = (milliseconds) =>
   blocked.filter(({ at }) => at > performance.now() - milliseconds).map(({ url }) => url);
 
+function hasStorage() {
+  try {
+    return Boolean(localStorage);
+  } catch {
+    return false; // sandboxed, or blocked by the browser
+  }
+}
+
 export const page = {
   /** Shows that the page starts, and starts the deadline; called once. */
   start(bootConfig) {
@@ -194,14 +202,14 @@ export const page = {
     restored = true;
   },
 
-  /** Returns how this page has started, for its host: JSON, with milliseconds since the page began to load. */
+  /** Returns how this page has started, for its host, and whether it has storage: JSON, in ms since it began to load. */
   timing() {
     const marks = {};
     for (const [name, mark] of Object.entries(MARKS)) {
       const at = performance.getEntriesByName(`mcpframe:${mark}`, "mark")[0]?.startTime;
       if (at !== undefined) marks[name] = Math.round(at * 10) / 10;
     }
-    return JSON.stringify({ start: restored ? "snapshot" : "plain", marks });
+    return JSON.stringify({ start: restored ? "snapshot" : "plain", marks, stores: hasStorage() });
   },
 
   fail(title, detail) {

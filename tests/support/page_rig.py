@@ -24,7 +24,7 @@ from tests.support.fake_window import FakeWindow
 from tests.support.sep import FRAME, HOST, alone
 from tests.support.server_kinds import FRAME_SERVER, of_kind
 
-TIMING = {"start": "plain", "marks": {"wasm": 12.5, "ready": 700}}
+TIMING = {"start": "plain", "marks": {"wasm": 12.5, "ready": 700}, "stores": True}
 
 
 class FakeLoader:

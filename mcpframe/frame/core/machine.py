@@ -19,9 +19,8 @@ from mcpframe.frame.core.origins import ANY, OPAQUE, AllowedOrigins
 from mcpframe.frame.core.outline import Outline
 from mcpframe.frame.core.roles import Local, Message, Options, Role, Rule, State
 
-
 _BRISK = 30.0
-"""Seconds for which an inner frame calls at its own interval: a host that answers later asks its user, or never will."""
+"""Seconds for which an inner frame calls at its own interval: a host that is later asks its user, or never answers."""
 _SLOW_BEAT = 10.0
 """Seconds between two calls from then on."""
 

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
+from mcp import Client
+
 from connection import Connection
 from mcpframe import Page
 from mcpframe.frame.elements import Element
 from results import json_tree
 from telling import wire
+from timeline import CAPABILITY
+
+NO_STORAGE: Final = "The server's frame has no storage: what it keeps is lost with its page."
+
+
+def lacks_storage(client: Client) -> bool:
+    """Return whether the page of a server reports that it has no storage."""
+    boot = (client.server_capabilities.experimental or {}).get(CAPABILITY)
+    return isinstance(boot, Mapping) and boot.get("stores") is False
 
 
 class About:
@@ -40,6 +54,7 @@ class About:
             "Origin": connection.outer.origin if connection.outer else "",
             "Session": server.session_id,
             "Visibility": f"{server.visibility} ({seen})" if (seen := server.visibility_message) else server.visibility,
+            "Storage": NO_STORAGE if client and lacks_storage(client) else "",
             "Permissions": ", ".join(server.permissions) or "none",
         }
         self._facts.clear()

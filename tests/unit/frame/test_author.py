@@ -13,6 +13,7 @@ from mcpframe.frame.author import local_session
 from mcpframe.frame.author_setup import run_setup
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.dialects.sep.events import Permission, SetupErrorCode, SetupResult, Visibility
+from mcpframe.frame.storage import MemoryRecords, Storage
 
 DEFAULT = SetupResult("Configured", Visibility.OPTIONAL, "See it")
 
@@ -44,6 +45,25 @@ async def ended(result: Any = None, error: BaseException | None = None) -> Any:
 )
 async def test_what_is_left_out_is_as_configured(setup: Setup | None, result: SetupResult) -> None:
     assert await ended(setup) == (result, None)
+
+
+@pytest.mark.parametrize("stores", [True, False])
+@pytest.mark.parametrize("has_storage", [True, False])
+async def test_a_setup_that_stores_where_nothing_is_kept_says_so(has_storage: bool, stores: bool) -> None:
+    async def setup(session: FrameSession) -> Setup:
+        if stores:
+            await session.storage.set("file", "content")
+        return Setup(ephemeral_message="Loaded")
+
+    local = local_session()
+    storage = Storage("s", records=MemoryRecords() if has_storage else None)
+    session = FrameSession(None, "setup", storage, local.page, local.host)
+    result, failure = await run_setup(setup, session, DEFAULT)
+    lost = stores and not has_storage
+    assert failure is None
+    assert result.ephemeral_message
+    assert result.ephemeral_message.endswith("Loaded")
+    assert ("no storage" in result.ephemeral_message) == lost == storage.unkept
 
 
 @pytest.mark.parametrize(
