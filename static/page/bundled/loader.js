@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "b4f7b9232b9d440bae3871c239e6480982349d3b3f914c355368351cd73ff858"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "62d369f833a7ffd359628a52fedd9adc50f83628e0194f881dab1cb9020a6e0d"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -814,6 +814,13 @@ document.addEventListener("securitypolicyviolation", ({ effectiveDirective, bloc
   if (blocked.length > 20) blocked.shift();
 });
 globalThis.mcpframeBlocked = (milliseconds) => blocked.filter(({ at }) => at > performance.now() - milliseconds).map(({ url }) => url);
+function hasStorage() {
+  try {
+    return Boolean(localStorage);
+  } catch {
+    return false;
+  }
+}
 var page = {
   /** Shows that the page starts, and starts the deadline; called once. */
   start(bootConfig) {
@@ -864,14 +871,14 @@ var page = {
   isRestored() {
     restored = true;
   },
-  /** Returns how this page has started, for its host: JSON, with milliseconds since the page began to load. */
+  /** Returns how this page has started, for its host, and whether it has storage: JSON, in ms since it began to load. */
   timing() {
     const marks = {};
     for (const [name2, mark] of Object.entries(MARKS)) {
       const at = performance.getEntriesByName(`mcpframe:${mark}`, "mark")[0]?.startTime;
       if (at !== void 0) marks[name2] = Math.round(at * 10) / 10;
     }
-    return JSON.stringify({ start: restored ? "snapshot" : "plain", marks });
+    return JSON.stringify({ start: restored ? "snapshot" : "plain", marks, stores: hasStorage() });
   },
   fail(title, detail) {
     settle2();
