@@ -195,7 +195,8 @@ def _host_js(option: str) -> str:
         return f"`limits.{name}`: {shown}"
     if option.endswith("_timeout"):
         name = option.removesuffix("_timeout")
-        special = {"setup": "none", "accept": "as `handshake`"}
+        setup = math.prod(map(int, re.findall(r"const SETUP_TIMEOUT = ([\d_]+) \* ([\d_]+);", source)[0]))
+        special = {"setup": f"{setup:,} ms", "accept": "as `handshake`"}
         return f"`timeout.{name}`: {special.get(name, f'{timeout:,} ms')}"
     if option == "unresponsive_after":
         half = int(re.findall(r"const DEFAULT_SILENCE = ([\d_]+);", source)[0].replace("_", ""))

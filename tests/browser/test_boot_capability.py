@@ -31,7 +31,8 @@ async def test_the_host_is_told_of_the_start(
         async with Client(outer.connect(PlaywrightPlace(page)), mode=era) as client:
             assert client.protocol_version == version
             told = (client.server_capabilities.experimental or {})[BOOT_CAPABILITY]
-    assert set(told) == {"start", "marks"}
+    assert set(told) == {"start", "marks", "stores"}
+    assert told["stores"] is False, "a private profile, and a frame of another site"
     assert told["start"] == ("snapshot" if os.environ.get("MCPFRAME_SNAPSHOT") != "0" else "plain")
     marks = told["marks"]
     assert list(marks) == STEPS[told["start"]]
