@@ -13,6 +13,7 @@ const tools = {};
 const context = {
   chrome: { runtime: { id: "hub", sendMessage: async () => ({ value: null }), connect: () => port } },
   document: {},
+  performance,
   Event: class {
     constructor(type) {
       this.type = type;
