@@ -6,6 +6,7 @@
 (() => {
   const DELAY = 600; // so that a key or a click that was meant for something else allows nothing: see `hold`
   const PAUSE = 500;
+  const EXTENSION = /^chrome-extension:\/\/([a-p]{32})$/;
   const asks = location.search === "?ask";
   const at = (id) => document.getElementById(id);
   const open = new Set();
@@ -88,6 +89,8 @@
     at("question").hidden = !question;
     if (!question) return;
     asked = true;
+    at("question-client").textContent = question.client;
+    at("question-named").textContent = question.name && ` that calls itself “${question.name}”`;
     at("question-origin").textContent = question.origin;
     at("question-tool").textContent = question.tool;
     at("question-arguments").textContent = question.text;
@@ -102,12 +105,16 @@
   function showClients(clients) {
     at("clients").hidden = clients.length === 0;
     at("clients-list").replaceChildren(
-      ...clients.map(({ origin, allowed, asking, connected }) => {
+      ...clients.map(({ origin, name, allowed, asking, connected }) => {
         const decide = (on) => () => say({ do: "client", origin, on });
         const what = asking ? "wants to connect" : connected ? "is connected" : allowed ? "may connect" : "may not connect";
-        const row = made("li", "row", made("span", "", made("span", "name", origin), ` ${what}`));
+        const who = [made("span", "name", name || origin), ` ${what}`];
+        if (name) who.push(made("p", "quiet", `This is the name that ${origin} gives itself.`));
+        const row = made("li", "row", made("span", "", ...who));
         if (!allowed) row.append(hold(button("Allow", origin, decide(true))));
         if (allowed !== false) row.append(button("Deny", origin, decide(false)));
+        const id = origin.match(EXTENSION)?.[1];
+        if (id) row.append(button("Details", origin, () => chrome.tabs.create({ url: `chrome://extensions/?id=${id}` })));
         return row;
       }),
     );

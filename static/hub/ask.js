@@ -1,9 +1,10 @@
 /** Asks in `ask.html` whether a call is allowed. Everything in it is text, whoever has written it. */
-({ origin, tool, text, delay }) =>
+({ client, name, origin, tool, text, delay }) =>
   new Promise((resolve) => {
-    for (const [id, value] of Object.entries({ origin, tool, arguments: text })) {
+    for (const [id, value] of Object.entries({ client, name, origin, tool, arguments: text })) {
       document.getElementById(id).textContent = value;
     }
+    document.getElementById("named").hidden = !name;
     const buttons = document.querySelectorAll("button");
     let timer;
     /** So that a key or a click that was meant for another window, which may have covered this one, allows nothing. */

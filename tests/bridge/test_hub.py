@@ -222,6 +222,8 @@ async def test_the_user_is_asked(site: Site, tmp_path: Path) -> None:
                 asking = await opening.value
                 await asking.wait_for_selector("#origin:has-text('localhost')")
                 assert await asking.inner_text("#origin") == site.origin("shop")
+                assert "program" in await asking.inner_text("#client")
+                assert await asking.inner_text("#name")
                 assert json.loads(await asking.inner_text("#arguments")) == {"a": 2, "b": 3}
                 await expect(asking.get_by_role("button", name=choice, exact=True)).to_be_enabled()
                 assert await asking.evaluate(ENABLED_AT_FOCUS) == ["Deny"]  # another window may have covered it

@@ -195,6 +195,8 @@ async def test_other_extensions_and_web_pages_are_clients(extended: Extended, pa
         window = await asking.value
         await expect(window.locator("#question-arguments")).to_contain_text("<script>")
         await expect(window.locator("#question-tool")).to_have_text("add")
+        await expect(window.locator("#question-client")).to_contain_text("chrome-extension://")
+        assert await window.locator("#question-named").inner_text()
         await expect(window.get_by_role("button", name=answer, exact=True)).to_be_enabled()
         assert await window.evaluate(FOCUS, "#question button") == ["Deny"]
         closing = asyncio.ensure_future(window.wait_for_event("close"))

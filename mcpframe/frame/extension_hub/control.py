@@ -202,4 +202,4 @@ class Control:
             return
         port.on_message = lambda text: self._clients.received(port, text)
         port.on_close = lambda: self._clients.closed(port)
-        self._clients.connected(port)
+        self._clients.connected(port, "this extension")

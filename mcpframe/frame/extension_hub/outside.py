@@ -11,18 +11,23 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakSet
 
 from mcpframe.frame.core import payload
+from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.extension_hub.runtime import ExtensionPort, Sender
 from mcpframe.frame.hub.clients import HubClients
+from mcpframe.frame.hub.consent import shown_name
 from mcpframe.frame.hub.interfaces import Clock, KeyValues
-from mcpframe.frame.hub.messages import MAX_MESSAGE_BYTES
+from mcpframe.frame.hub.messages import MAX_MESSAGE_BYTES, MAX_NESTING
 from mcpframe.frame.hub.native import NativeClients
 
 log = logging.getLogger(__name__)
 
 CLIENTS_KEY = "mcpframe:clients"
 """Where the user's decisions are stored, as JSON text."""
+NAMES_KEY = "mcpframe:client-names"
+"""Where the names are stored that clients give themselves who were decided about, as JSON text."""
 DECISION_SECONDS = 60.0
 KEEP_ALIVE_SECONDS = 20.0
 """Browsers stop a service worker whose ports are silent for 30 s, and the ports of clients go through it."""
@@ -33,6 +38,8 @@ _MOST_WAITING = 16
 _MOST_OF_ONE = 4
 """How many ports of one origin wait for the decision: it is one, and others are to be decided about as well."""
 _SHORTEST, _LONGEST = 5.0, 300.0
+_LONGEST_FIRST = 64 * 1024
+_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 
 
 class OutsideClients:
@@ -61,21 +68,26 @@ class OutsideClients:
         self._clock = clock
         self._built = dict.fromkeys(allowed, True)
         self._decided: dict[str, bool] = {}
+        self._names: dict[str, str] = {}
         self._changed = changed
         self._asks = asks
         self._waiting: dict[ExtensionPort, _Waiting] = {}
         self._served: set[ExtensionPort] = set()
+        self._named: WeakSet[ExtensionPort] = WeakSet()
         self._stop_tick: Callable[[], None] | None = None
 
     async def load(self) -> None:
         """Read the decisions."""
-        text = await self._store.get(CLIENTS_KEY)
+        self._decided = {origin: allow is True for origin, allow in (await self._stored(CLIENTS_KEY)).items()}
+        self._names = {origin: str(name) for origin, name in (await self._stored(NAMES_KEY)).items()}
+
+    async def _stored(self, key: str) -> dict[str, Any]:
+        text = await self._store.get(key)
         try:
-            decided = json.loads(text) if text else {}
+            stored = json.loads(text) if text else {}
         except ValueError:
-            decided = {}
-        if isinstance(decided, dict):
-            self._decided = {origin: allow is True for origin, allow in decided.items()}
+            stored = {}
+        return stored if isinstance(stored, dict) else {}
 
     def shown(self) -> list[dict[str, Any]]:
         """Return what the popup shows."""
@@ -84,6 +96,7 @@ class OutsideClients:
         return [
             {
                 "origin": origin,
+                "name": self._names.get(origin, ""),
                 "allowed": known.get(origin),
                 "asking": origin in asking,
                 "connected": sum(origin_of_client(port.sender) == origin for port in self._served),
@@ -117,6 +130,8 @@ class OutsideClients:
                 port.close()
         self._waiting_changed()
         await self._store.set(CLIENTS_KEY, payload.encode(self._decided))
+        names = {origin: name for origin, name in self._names.items() if origin in self._decided}
+        await self._store.set(NAMES_KEY, payload.encode(names))
 
     def end(self) -> None:
         """Wait for nothing any more."""
@@ -141,6 +156,7 @@ class OutsideClients:
         waiting = self._waiting[port] = _Waiting(self._clock.call_later(DECISION_SECONDS, late))
 
         def keep(text: str) -> None:
+            self._name(port, text)
             if not waiting.keep(text):
                 late()
 
@@ -148,9 +164,13 @@ class OutsideClients:
         self._waiting_changed()
 
     def _serve(self, port: ExtensionPort, kept: Iterable[str]) -> None:
-        port.on_message = lambda text: self._clients.received(port, text)
+        def received(text: str) -> None:
+            self._name(port, text)
+            self._clients.received(port, text)
+
+        port.on_message = received
         port.on_close = lambda: self._end(port)
-        if not self._clients.connected(port):
+        if not self._clients.connected(port, str(origin_of_client(port.sender))):
             return
         self._served.add(port)
         for text in kept:
@@ -158,6 +178,15 @@ class OutsideClients:
         if self._stop_tick is None:
             self._stop_tick = self._clock.call_later(KEEP_ALIVE_SECONDS, self._tick)
         self._changed()
+
+    def _name(self, port: ExtensionPort, text: str) -> None:
+        """Take note of the name that a client gives itself with its first message: an origin may be no word at all."""
+        if port in self._named:
+            return
+        self._named.add(port)
+        if name := name_of_client(text):
+            self._names[str(origin_of_client(port.sender))] = name
+            self._changed()
 
     def _waiting_changed(self) -> None:
         self._asks(bool(self._waiting))
@@ -270,3 +299,19 @@ def origin_of_client(sender: Sender) -> str | None:
     if sender.extension is not None:
         return f"chrome-extension://{sender.extension}"
     return sender.origin if sender.origin and sender.origin != "null" else None
+
+
+def name_of_client(text: str) -> str:
+    """Return the name that a client gives itself in a message, visible and short; empty for none.
+
+    Args:
+        text: JSON text: the request that begins a session, or any of the protocol era without sessions.
+    """
+    try:
+        message = payload.decode(text, max_bytes=_LONGEST_FIRST, max_nesting=MAX_NESTING)
+        params = message["params"]
+        info = params["clientInfo"] if "clientInfo" in params else params["_meta"][_CLIENT_INFO]
+        name = info.get("title") or info["name"]
+    except (MessageError, KeyError, TypeError, AttributeError):
+        return ""
+    return shown_name(name) if isinstance(name, str) else ""

@@ -20,8 +20,9 @@ from mcp_types import jsonrpc_message_adapter
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError, TooManyPending
 from mcpframe.frame.core.outline import outline
+from mcpframe.frame.hub.interfaces import PROGRAM
 from mcpframe.frame.hub.messages import MAX_MESSAGE_BYTES, MAX_NESTING
-from mcpframe.frame.hub.server import HubServer
+from mcpframe.frame.hub.server import HubServer, client_origin
 
 log = logging.getLogger(__name__)
 
@@ -84,13 +85,18 @@ class HubClients:
             if self._tasks:
                 await asyncio.wait(set(self._tasks))
 
-    def connected(self, port: ClientPort) -> bool:
-        """Take a new port, and return whether there was room for it; else it is closed."""
+    def connected(self, port: ClientPort, origin: str = PROGRAM) -> bool:
+        """Take a new port, and return whether there was room for it; else it is closed.
+
+        Args:
+            port: The port.
+            origin: Who is at it: see `Caller.origin`.
+        """
         if not self._runs or len(self._clients) >= self._most:
             log.warning(_BUSY.format(len(self._clients)))
             _guarded_close(port)
             return False
-        client = self._clients[port] = _Client(port)
+        client = self._clients[port] = _Client(port, origin)
         client.task = asyncio.get_running_loop().create_task(self._serve(client))
         self._tasks.add(client.task)
         client.task.add_done_callback(lambda task: self._ended(client, task))
@@ -114,6 +120,7 @@ class HubClients:
             self._changed()
 
     async def _serve(self, client: _Client) -> None:
+        client_origin.set(client.origin)  # in this task
         try:
             await self._server.server.run(client.read, client, self._server.options)
         except Exception:  # one client must not end the others
@@ -130,8 +137,9 @@ class HubClients:
 class _Client:
     """One client: `read` is the server's stream of its messages, and itself that of those to it."""
 
-    def __init__(self, port: ClientPort) -> None:
+    def __init__(self, port: ClientPort, origin: str) -> None:
         self.port = port
+        self.origin = origin
         self.task: asyncio.Task[None] | None = None
         self._incoming, self.read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
         self._pending = jsonrpc.Pending(_MOST_PENDING)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from mcpframe.frame.hub.interfaces import CallRequest
+from mcpframe.frame.hub.names import UNKNOWN, domain_of
 from mcpframe.frame.hub.visible import visible
 
 log = logging.getLogger(__name__)
@@ -22,6 +23,7 @@ ASK_SECONDS = 45.0
 _DELAY = 600
 """Milliseconds before a call can be allowed."""
 _LONGEST = 20_000
+_LONGEST_NAME = 100
 
 
 class Asks(Protocol):
@@ -33,7 +35,7 @@ class Asks(Protocol):
 
 
 class Consent:
-    """`HubOptions.consents`: asks the user, once for what is always allowed, and one question at a time.
+    """`HubOptions.consents`: asks the user, once for what a client is always allowed, and one question at a time.
 
     Args:
         asks: Asks the user.
@@ -43,7 +45,8 @@ class Consent:
     def __init__(self, asks: Asks, seconds: float = ASK_SECONDS) -> None:
         self._asks = asks
         self._seconds = seconds
-        self._always: set[tuple[str, str | None]] = set()
+        self._always: set[tuple[str, str, str | None]] = set()
+        """The origins of client and page, and the tool; None for all tools."""
         self._turn = asyncio.Lock()
 
     async def __call__(self, request: CallRequest) -> bool:
@@ -64,13 +67,13 @@ class Consent:
             log.warning("Nobody has answered whether a call of %s is allowed: it is denied.", request.origin)
             return False
         if answer == "tool":
-            self._always.add((request.origin, request.tool))
+            self._always.add((request.client.origin, request.origin, request.tool))
         elif answer == "origin":
-            self._always.add((request.origin, None))
+            self._always.add((request.client.origin, request.origin, None))
         return answer in ("once", "tool", "origin")
 
     def _is_known(self, request: CallRequest) -> bool:
-        return bool(self._always & {(request.origin, request.tool), (request.origin, None)})
+        return any((request.client.origin, request.origin, tool) in self._always for tool in (request.tool, None))
 
 
 def question(request: CallRequest) -> dict[str, Any]:
@@ -78,4 +81,18 @@ def question(request: CallRequest) -> dict[str, Any]:
     text = visible(json.dumps(request.arguments, indent=2, ensure_ascii=False))
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}\n… and {len(text) - _LONGEST:,} more characters"
-    return {"origin": request.origin, "tool": visible(request.tool), "text": text, "delay": _DELAY}
+    domain = domain_of(request.origin)
+    named = "" if domain == UNKNOWN or request.origin.endswith(f"/{domain}") else f" ({domain} in names)"
+    return {
+        "client": visible(request.client.origin),
+        "name": shown_name(request.client.name),
+        "origin": f"{request.origin}{named}",
+        "tool": visible(request.tool),
+        "text": text,
+        "delay": _DELAY,
+    }
+
+
+def shown_name(name: str) -> str:
+    """Return the name that a client gives itself, as one short line that misleads nobody."""
+    return " ".join(visible(name[:_LONGEST_NAME]).split())

@@ -34,7 +34,7 @@ from mcpframe.frame.hub.errors import (
 )
 from mcpframe.frame.hub.first_tabs import FirstTabs
 from mcpframe.frame.hub.frames import QUIET_SECONDS, page_tab
-from mcpframe.frame.hub.interfaces import CallRequest, Clock, KeyValues, OnProgress, Tabs, TabTransport
+from mcpframe.frame.hub.interfaces import UNNAMED, Caller, CallRequest, Clock, KeyValues, OnProgress, Tabs, TabTransport
 from mcpframe.frame.hub.messages import ToolCall, ToolList
 from mcpframe.frame.hub.names import UNKNOWN, ToolKey, ToolNames, domain_of, origin_of
 from mcpframe.frame.hub.options import HubOptions
@@ -145,13 +145,16 @@ class Hub:
         """Note which tab the user looks at, where that has changed; None for none."""
         self._changed(self._registry.activate(tab))
 
-    async def call(self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None) -> Any:
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None, client: Caller = UNNAMED
+    ) -> Any:
         """Have a tool executed. To cancel this is to cancel the call in its page.
 
         Args:
             name: The tool's name, as clients see it.
             arguments: Its arguments.
             on_progress: Called with the call's progress; None where nobody wants it.
+            client: Who wants it, for whoever has to consent.
 
         Returns:
             The page's `CallToolResult`, unchanged; for a failure of the page one that says so.
@@ -165,7 +168,7 @@ class Hub:
         if key is None:
             raise UnknownTool(f"No tool is named {name[:200]!r}: see tools/list.")
         try:
-            return await self._execute(key, arguments, on_progress)
+            return await self._execute(key, arguments, on_progress, client)
         except TabFailed as error:
             self._audit("failed in", error.tab, key, type(error).__name__)
             raise error.of(key.domain, key.tool) from error.__cause__
@@ -173,13 +176,15 @@ class Hub:
             self._audit("is denied in", key.tab, key)
             raise
 
-    async def _execute(self, key: ToolKey, arguments: Mapping[str, Any], on_progress: OnProgress | None) -> Any:
+    async def _execute(
+        self, key: ToolKey, arguments: Mapping[str, Any], on_progress: OnProgress | None, client: Caller
+    ) -> Any:
         consented: set[tuple[int, str]] = set()
         lost: TabClosed | None = None
         repeatable = False
         for _ in range(max(1, self._options.most_sends)):
             try:
-                entry = await self._allowed_tab(key, arguments, consented)
+                entry = await self._allowed_tab(key, arguments, client, consented)
                 repeatable = is_repeatable(entry.tools[key.tool])
                 call = ToolCall("", key.tool, arguments, on_progress is not None)
                 self._audit("is executed by", entry.tab, key)
@@ -201,13 +206,14 @@ class Hub:
         raise lost
 
     async def _allowed_tab(
-        self, key: ToolKey, arguments: Mapping[str, Any], consented: set[tuple[int, str]]
+        self, key: ToolKey, arguments: Mapping[str, Any], client: Caller, consented: set[tuple[int, str]]
     ) -> TabEntry:
         """Return a tab that has a tool, and whose page may get the call.
 
         Args:
             key: The tool.
             arguments: The call's arguments.
+            client: Who wants it.
             consented: The pages that may get it already; another one is added.
 
         Raises:
@@ -219,7 +225,7 @@ class Hub:
             page = (entry.tab, origin_of(entry.url))
             if self._options.consents is None or page in consented:
                 return entry
-            await self._consent(CallRequest(*page, key.tool, arguments))
+            await self._consent(CallRequest(*page, key.tool, arguments, client))
             consented.add(page)  # while somebody was asked, the tab may have ended or gone elsewhere
 
     async def _consent(self, request: CallRequest) -> None:

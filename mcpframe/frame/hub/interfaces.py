@@ -11,6 +11,25 @@ from mcpframe.frame.hub.messages import ToolAnswer, ToolCall, ToolProgress
 OnProgress = Callable[[ToolProgress], None]
 
 
+PROGRAM = "a program on this machine"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The client that wants a call.
+
+    Attributes:
+        origin: Its origin, as the browser has it; in words for a client that has none.
+        name: The name that it gives itself, which may be any; empty for none.
+    """
+
+    origin: str = PROGRAM
+    name: str = ""
+
+
+UNNAMED = Caller()
+
+
 @dataclass(frozen=True, slots=True)
 class CallRequest:
     """A call that is about to be sent, for whoever has to consent to it.
@@ -20,12 +39,14 @@ class CallRequest:
         origin: The origin of its page, as the browser has it.
         tool: The tool's name in its page.
         arguments: Its arguments.
+        client: Who wants it.
     """
 
     tab: int
     origin: str
     tool: str
     arguments: Mapping[str, Any]
+    client: Caller = UNNAMED
 
 
 Consents = Callable[[CallRequest], Awaitable[bool]]

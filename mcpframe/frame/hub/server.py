@@ -25,7 +25,7 @@ from mcp.shared.memory import create_client_server_memory_streams
 from pydantic import ValidationError
 
 from mcpframe.frame.hub.errors import HubClosed, HubError
-from mcpframe.frame.hub.interfaces import OnProgress
+from mcpframe.frame.hub.interfaces import PROGRAM, UNNAMED, Caller, OnProgress
 from mcpframe.frame.hub.messages import ToolProgress
 
 log = logging.getLogger(__name__)
@@ -34,6 +34,9 @@ _MOST_PROGRESS = 64
 """How many reports of progress wait for a slow client; further ones are left out."""
 
 _KEY = "mcpframe.hub"
+
+client_origin: ContextVar[str] = ContextVar("mcpframe_client_origin", default=PROGRAM)
+"""Who is the client of the session that runs in this context: see `Caller.origin`."""
 
 _INSTRUCTIONS = (
     "The tools of the web pages that the user has open. Each name and description says which site a tool belongs to. "
@@ -62,8 +65,10 @@ class ServedHub(Protocol):
         """Return once the first tools are there, after a few seconds at most."""
         ...
 
-    async def call(self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None) -> Any:
-        """Call a tool."""
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None, client: Caller = UNNAMED
+    ) -> Any:
+        """Call a tool for a client."""
         ...
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
@@ -178,7 +183,7 @@ class HubServer:
         raise HubClosed("The hub has ended while the call waited for its answer.", may_have_run=True)
 
     async def _without(self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams) -> Any:
-        return await self._hub.call(params.name, params.arguments or {})
+        return await self._hub.call(params.name, params.arguments or {}, client=_caller(ctx))
 
     async def _with_progress(self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams) -> Any:
         reports: asyncio.Queue[ToolProgress | None] = asyncio.Queue()
@@ -194,7 +199,7 @@ class HubServer:
         # Not a task group, which would wrap what the call raises.
         passing = asyncio.ensure_future(pass_on())
         try:
-            result = await self._hub.call(params.name, params.arguments or {}, report)
+            result = await self._hub.call(params.name, params.arguments or {}, report, _caller(ctx))
             reports.put_nowait(None)
             await asyncio.wait({passing})
             return result
@@ -289,3 +294,12 @@ async def _no_lifespan(server: Server[Any]) -> AsyncIterator[None]:
 
 def _failure(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
+
+
+def _caller(ctx: ServerRequestContext[Any, Any]) -> Caller:
+    """Return who has sent a request: over HTTP, a web page has its origin in a header that only its browser writes."""
+    headers = getattr(ctx.request, "headers", {})
+    params = ctx.session.client_params
+    info = None if params is None else params.client_info
+    name = "" if info is None else f"{info.title or info.name} {info.version}"
+    return Caller(headers.get("origin") or client_origin.get(), name)

@@ -22,7 +22,7 @@ from mcpframe.frame.core.outline import outline
 from mcpframe.frame.core.roles import MAX_NESTING
 from mcpframe.frame.hub.clients import HubClients
 from mcpframe.frame.hub.errors import TabNotFound
-from mcpframe.frame.hub.interfaces import OnProgress
+from mcpframe.frame.hub.interfaces import UNNAMED, Caller, OnProgress
 from mcpframe.frame.hub.native import MOST_JOINED
 from mcpframe.frame.hub.server import HubServer
 from mcpframe.kit.bridge.lines import Broken, Lines
@@ -232,7 +232,9 @@ class _NoBrowser:
     async def settled(self) -> None:
         """As `ServedHub.settled`."""
 
-    async def call(self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None) -> Any:
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None, client: Caller = UNNAMED
+    ) -> Any:
         """As `ServedHub.call`."""
         raise TabNotFound(_NO_BROWSER)
 

@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 RELOAD_SECONDS = 2.0
 """How long a tab whose port has ended may be one that is loaded again."""
 
+_TAB = "a tab of this app"
 MOST_CLIENTS = 1000
 """Each tab is one."""
 
@@ -77,7 +78,7 @@ class LeadingTab:
         if port.kind == "client":
             port.on_message = lambda text: self._clients.received(port, text)
             port.on_close = lambda: self._clients.closed(port)
-            self._clients.connected(port)
+            self._clients.connected(port, _TAB)
         elif port.kind in ("tools", "window"):
             self._tabs.opened(port)
             port.on_control = lambda said: self._said(port, said)

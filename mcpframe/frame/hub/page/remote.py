@@ -15,7 +15,7 @@ from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.hub import messages
 from mcpframe.frame.hub.errors import HubChanged, HubError, HubNotFound
-from mcpframe.frame.hub.interfaces import Clock, OnProgress
+from mcpframe.frame.hub.interfaces import UNNAMED, Caller, Clock, OnProgress
 from mcpframe.frame.hub.messages import ToolProgress
 from mcpframe.frame.hub.page.dialing import Dialled
 from mcpframe.frame.hub.page.place import TabPlace
@@ -93,13 +93,16 @@ class RemoteHub:
         """Wait for a hub and its list of tools. Returns whether there is one."""
         return await self._until(lambda: self._listed, seconds)
 
-    async def call(self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None) -> Any:
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None, client: Caller = UNNAMED
+    ) -> Any:
         """Have a tool executed. To cancel this is to cancel the call in its page.
 
         Args:
             name: The tool's name, as clients see it.
             arguments: Its arguments.
             on_progress: Called with the call's progress; None where nobody wants it.
+            client: Who wants it. The hub asks for this tab, whose page decides who its clients are.
 
         Returns:
             The `CallToolResult`, unchanged.

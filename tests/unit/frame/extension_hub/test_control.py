@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcpframe.frame.extension_hub import popup as module
-from mcpframe.frame.extension_hub.outside import DECISION_SECONDS, KEEP_ALIVE_SECONDS
+from mcpframe.frame.extension_hub.outside import DECISION_SECONDS, KEEP_ALIVE_SECONDS, name_of_client
 from mcpframe.frame.extension_hub.runtime import WORKER_SECONDS
 from mcpframe.frame.hub.errors import CallDenied
 from mcpframe.frame.hub.native import begin_of, frames_of
@@ -73,10 +73,10 @@ async def test_a_client_waits_for_the_decision_which_is_kept() -> None:
         assert not await is_served(client)
         origin = f"chrome-extension://{OTHER}"
         shown = (await popup.state())["clients"]
-        assert shown == [{"origin": origin, "allowed": None, "asking": True, "connected": 0}]
+        assert shown == [{"origin": origin, "name": "t", "allowed": None, "asking": True, "connected": 0}]
         assert extension.badge == "!"
         shown = (await popup.does("client", origin=origin, on=True))["clients"]
-        assert shown == [{"origin": origin, "allowed": True, "asking": False, "connected": 2}]
+        assert shown == [{"origin": origin, "name": "t", "allowed": True, "asking": False, "connected": 2}]
         assert extension.badge == ""
         assert client.heard[0]["id"] == 0  # what it had sent before
         assert await is_served(again)
@@ -85,8 +85,9 @@ async def test_a_client_waits_for_the_decision_which_is_kept() -> None:
         client.close()
         assert (await popup.state())["clients"][0]["connected"] == 1
     async with world(extension) as here:
-        assert await is_served(extension_client(here))
         popup = Shown(here)
+        assert [each["name"] for each in (await popup.state())["clients"]] == ["t"]
+        assert await is_served(extension_client(here))
         served = extension_client(here)
         await popup.does("client", origin=origin, on=False)
         assert served.is_closed
@@ -136,6 +137,7 @@ async def test_consent_is_asked_for_in_a_window_that_shows_what_is_meant() -> No
             window = Shown(here, f"{POPUP}?ask")
             question = (await window.state())["question"]
             assert (question["origin"], question["tool"]) == ("https://shop.example", "add")
+            assert question["client"]
             assert "<b>\\u202e" in question["text"]
             await popup.does("answer", id="of another question", answer="once")
             assert not calling.done()
@@ -157,6 +159,33 @@ async def test_consent_is_asked_for_in_a_window_that_shows_what_is_meant() -> No
         await answered(page, "6")
         assert (await calling)["content"][0]["text"] == "6"
         assert json.loads(here.extension.store["mcpframe:choices"]) == {"ask": False, "denied": []}
+
+
+async def test_the_question_names_the_client_by_its_origin_and_what_it_calls_itself() -> None:
+    async with world(ask=True, clients=[CHAT]) as here:
+        here.proxied(1, tool("add"))
+        client = page_client(here, CHAT)
+        assert await is_served(client)
+        client.post({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": ADD, "arguments": {}}})
+        await settled()
+        window = Shown(here, f"{POPUP}?ask")
+        question = (await window.state())["question"]
+        assert (question["client"], question["name"]) == (CHAT, "t 1")
+        window.end.close()
+        await settled()
+
+
+@pytest.mark.parametrize(
+    ("first", "name"),
+    [
+        ({"method": "initialize", "params": {"clientInfo": {"name": "a", "title": "A\u202e\nB"}}}, "A\\u202e B"),
+        ({"params": {"_meta": {"io.modelcontextprotocol/clientInfo": {"name": "a"}}}}, "a"),
+        *((each, "") for each in ({}, [], 5, {"params": []}, {"params": {"clientInfo": {"name": 5}}}, "{")),
+    ],
+)
+def test_the_name_that_a_client_gives_itself(first: Any, name: str) -> None:
+    assert name_of_client(json.dumps(first)) == name
+    assert len(name_of_client(json.dumps({"params": {"clientInfo": {"name": "x" * 9999}}}))) < 200
 
 
 async def test_pages_are_excluded_and_what_they_say_is_shown_without_controls() -> None:

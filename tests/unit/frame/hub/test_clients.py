@@ -10,25 +10,27 @@ from typing import Any
 import pytest
 
 from mcpframe.frame.hub.clients import HubClients
+from mcpframe.frame.hub.interfaces import PROGRAM, Caller, CallRequest
 from mcpframe.frame.hub.native import NativeClients, begin_of, end_of, frames_of
+from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.server import HubServer
-from tests.support.fake_hub import FakePort, HubWorld, hub_world, settled, text_result, tool
+from tests.support.fake_hub import ENVELOPE, FakePort, HubWorld, hub_world, settled, text_result, tool
 
 pytestmark = pytest.mark.anyio
 ADD = "website_tool_shop_example_tab1_add"
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-CALL = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": ADD, "arguments": {}}}
+CALL: dict[str, Any] = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": ADD, "arguments": {}}}
 
 
 class Port:
     """A client's port, and the client behind it."""
 
-    def __init__(self, clients: HubClients) -> None:
+    def __init__(self, clients: HubClients, *origin: str) -> None:
         self.posted: list[Any] = []
         self.is_open = True
         self.breaks = False
         self._clients = clients
-        self.is_taken = clients.connected(self)
+        self.is_taken = clients.connected(self, *origin)
 
     def post(self, text: str) -> None:
         if self.breaks:
@@ -55,8 +57,10 @@ class Port:
 
 
 @asynccontextmanager
-async def served(most: int = 3) -> AsyncIterator[tuple[HubWorld, HubClients, FakePort]]:
-    async with hub_world() as world:
+async def served(
+    most: int = 3, options: HubOptions | None = None
+) -> AsyncIterator[tuple[HubWorld, HubClients, FakePort]]:
+    async with hub_world(options) as world:
         page = world.page(1, "https://shop.example/", tool("add"))
         server = HubServer(world.hub)
         clients = HubClients(server, most)
@@ -82,6 +86,28 @@ async def test_each_port_is_a_session_and_its_end_cancels_its_calls() -> None:
         assert len(clients) == 1
         last = await Port(clients).begins()
     assert (other.is_open, last.is_open) == (False, False)
+
+
+@pytest.mark.parametrize("era", ["handshake", "modern"])
+async def test_who_has_to_consent_is_told_which_client_asks(era: str) -> None:
+    asked: list[Caller] = []
+
+    async def consents(request: CallRequest) -> bool:
+        asked.append(request.client)
+        return False
+
+    async with served(options=HubOptions(consents=consents)) as (_, clients, _):
+        for origin in ((), ("https://chat.example",), ("chrome-extension://abc",)):
+            port = Port(clients, *origin)
+            if era == "handshake":
+                await port.begins()
+            answer = await port.says(CALL if era == "handshake" else {**CALL, "params": {**CALL["params"], **ENVELOPE}})
+            assert answer["error"]["data"]["reason"] == "CallDenied"
+    assert asked == [
+        Caller(PROGRAM, "t 1"),
+        Caller("https://chat.example", "t 1"),
+        Caller("chrome-extension://abc", "t 1"),
+    ]
 
 
 async def test_what_is_no_message_is_ignored_and_a_request_that_cannot_be_read_is_answered() -> None:

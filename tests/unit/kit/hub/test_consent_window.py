@@ -11,15 +11,17 @@ from typing import Any
 import pytest
 
 from mcpframe.frame.hub.consent import Consent, question
-from mcpframe.frame.hub.interfaces import CallRequest
+from mcpframe.frame.hub.interfaces import UNNAMED, Caller, CallRequest
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.hub.consent import BrowserAsks
 
 pytestmark = pytest.mark.anyio
 
 
-def request(tool: str = "add", origin: str = "https://shop.example", **arguments: Any) -> CallRequest:
-    return CallRequest(1, origin, tool, arguments)
+def request(
+    tool: str = "add", origin: str = "https://shop.example", client: Caller = UNNAMED, **arguments: Any
+) -> CallRequest:
+    return CallRequest(1, origin, tool, arguments, client)
 
 
 class Answers:
@@ -45,7 +47,7 @@ class Answers:
 async def test_what_an_answer_means(
     answer: str, allowed: bool, asked_for_the_same: int, asked_for_another_tool: int
 ) -> None:
-    asks = Answers(answer, *["deny"] * 3)
+    asks = Answers(answer, *["deny"] * 4)
     consent = Consent(asks)
     assert await consent(request(a=1)) is allowed
     assert await consent(request(a=2)) is not asked_for_the_same
@@ -55,6 +57,9 @@ async def test_what_an_answer_means(
     assert len(asks.questions) == asked_for_another_tool
     asks.questions.clear()
     assert not await consent(request(origin="http://shop.example"))
+    assert len(asks.questions) == 1
+    asks.questions.clear()
+    assert not await consent(request(client=Caller("https://chat.example")))  # what one client may is for none else
     assert len(asks.questions) == 1
 
 
@@ -89,7 +94,24 @@ def test_what_is_shown_misleads_nobody() -> None:
     assert question(request("ad\u200bd", text="a\ufeff\U000e0041"))["tool"] == "ad\\u200bd"
     assert "a\\ufeff\\U000e0041" in question(request(text="a\ufeff\U000e0041"))["text"]
     assert len(question(request(text="x" * 100_000))["text"]) < 30_000
+    named = question(request(client=Caller("https://chat.example", "Your\u202e\nbank\u200b" + "x" * 900)))
+    assert named["client"] == "https://chat.example"
+    assert named["name"].startswith("Your\\u202e bank\\u200bxx")
+    assert len(named["name"]) < 200
     assert json.loads(question(request(a=[1, {"b": None}]))["text"]) == {"a": [1, {"b": None}]}
+
+
+@pytest.mark.parametrize(
+    ("origin", "shown"),
+    [
+        ("https://shop.example", "https://shop.example"),
+        ("https://shop.example:8443", "https://shop.example:8443 (shop.example in names)"),
+        ("http://127.0.0.1:8790", "http://127.0.0.1:8790 (localhost:8790 in names)"),
+        ("http://localhost:8790", "http://localhost:8790"),
+    ],
+)
+def test_a_page_is_shown_with_its_origin_and_as_names_have_it(origin: str, shown: str) -> None:
+    assert question(request(origin=origin))["origin"] == shown
 
 
 class Tabs:

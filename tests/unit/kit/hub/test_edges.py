@@ -10,11 +10,15 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
 
 from mcpframe.frame.core.errors import OriginError
+from mcpframe.frame.hub.interfaces import PROGRAM, Caller, CallRequest
 from mcpframe.frame.hub.messages import CallCancelled
+from mcpframe.frame.hub.options import HubOptions
 from mcpframe.frame.hub.server import HubServer
 from mcpframe.kit.base.errors import PortTaken
 from mcpframe.kit.bridge.standard_streams import Output
@@ -117,7 +121,13 @@ async def test_the_end_waits_for_answers_but_not_for_ever(monkeypatch: pytest.Mo
 async def test_clients_over_http(
     mode: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async with hub_world() as world:
+    asked: list[Caller] = []
+
+    async def consents(request: CallRequest) -> bool:
+        asked.append(request.client)
+        return False
+
+    async with hub_world(HubOptions(consents=consents)) as world:
         world.page(1, SHOP, tool("add"))
         server = HubServer(world.hub)
         async with server.running():
@@ -130,6 +140,14 @@ async def test_clients_over_http(
             async with Client(url, mode=mode, cache=None) as one, Client(url, mode=mode, cache=None) as other:
                 for client in (one, other):
                     assert [each.name for each in (await client.list_tools()).tools] == [NAME]
+                async with httpx2.AsyncClient(headers={"Origin": "https://chat.example"}) as page:
+                    of_page = streamable_http_client(url, http_client=page)
+                    async with Client(of_page, mode=mode, cache=None) as third:
+                        for client in (one, third):
+                            with pytest.raises(MCPError):
+                                await client.call_tool(NAME, {})
+                assert [each.origin for each in asked] == [PROGRAM, "https://chat.example"]
+                assert all(each.name for each in asked)
                 port = int(url.rpartition(":")[2].partition("/")[0])
                 for header, allowed in (
                     ("Origin: https://chat.example", True),
