@@ -188,8 +188,7 @@ class Hub:
                 repeatable = is_repeatable(entry.tools[key.tool])
                 call = ToolCall("", key.tool, arguments, on_progress is not None)
                 self._audit("is executed by", entry.tab, key)
-                seconds = self._options.request_seconds
-                answer = await self._transport.send_request(entry.tab, call, seconds, on_progress)
+                answer = await self._transport.send_request(entry.tab, call, self._options.request_seconds, on_progress)
             except TabClosed as error:
                 lost = error
                 if not repeatable:
@@ -213,8 +212,7 @@ class Hub:
         Args:
             key: The tool.
             arguments: The call's arguments.
-            client: Who wants it.
-            consented: The pages that may get it already; another one is added.
+            client, consented: Who wants it, and the pages that may get it already; another one is added.
 
         Raises:
             TabNotFound: There is none.
