@@ -65,7 +65,8 @@ async def test_a_cancelled_call_that_never_returns(server: str, tmp_path: Path) 
     async with start(server, "--timeout", str(PATIENCE), "--busy-timeout", "3600", profile=tmp_path) as bridge:
         await bridge.request(0, "initialize", **INITIALIZE)
         assert (await bridge.next())["id"] == 0
-        await call(bridge, 1, "spin")
+        await bridge.request(1, "tools/call", name="spin", arguments={}, _meta={"progressToken": "began"})
+        assert (await bridge.next())["method"] == "notifications/progress"  # a call that waits would not run at all
         await bridge.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
         # For the user: the page was ended; the cancelled call is not mentioned.
         assert bridge.process.stderr

@@ -6,7 +6,9 @@ import os
 import posix  # what `os` has of it raises SystemExit in a page
 import sys
 
+import anyio
 import js
+from mcp.server.mcpserver import Context
 from pyodide.ffi import create_proxy
 
 from mcpframe import FrameServer
@@ -76,8 +78,11 @@ async def _leave() -> None:
 
 
 @server.tool()
-def spin() -> str:
-    """Compute for ever."""
+async def spin(context: Context) -> str:
+    """Report that it has begun, and compute for ever."""
+    await context.report_progress(0)
+    with anyio.CancelScope(shield=True):
+        await asyncio.sleep(0.1)  # what is reported leaves the page only while it does not compute
     js.console.info("spinning")
     while True:
         pass
