@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from links import agrees, read_link
-from mcpframe import Page
+from mcpframe import Element, Page
 from mcpframe.frame.core.errors import OriginError, StorageError
 from mcpframe.frame.places import parse_address
 from rebuilds import Rebuilt, news
@@ -31,6 +31,7 @@ class Shell:
         self._origin = str(page.js.location.origin)
         self._stored: Any = None
         self._offered = Offered()
+        self._example_items: dict[str, Element] = {}
         self._rebuilt: Rebuilt | None = None
         self._built: set[str] = set()
         self._url = page.element("#insp-url")
@@ -155,9 +156,21 @@ class Shell:
     def _show_examples(self) -> None:
         place = self._page.element("#insp-example-list")
         for example in self._offered.examples:
-            button = place.add("li").add("button", example.title, type="button", title=example.url)
+            item = place.add("li")
+            button = item.add("button", example.title, type="button", title=example.url)
             button.on("click", lambda example=example: self._add_example(example))
-        self._page.element("#insp-examples").hidden = not self._offered.examples
+            self._example_items[self._address_of(example)] = item
+        self._hide_added_examples()
+
+    def _hide_added_examples(self) -> None:
+        """List an example only as long as it is not among the servers; the focus goes on to the new entry there."""
+        for url, item in self._example_items.items():
+            server = self._servers.with_url(url)
+            if server and item.js.contains(self._page.js.activeElement):
+                self._page.element(f'#insp-server-list [data-id="{server.session_id}"] button').focus()
+            item.hidden = server is not None
+        listed = any(not item.hidden for item in self._example_items.values())
+        self._page.element("#insp-examples").hidden = not listed
 
     async def _find_rebuilds(self) -> str:
         with suppress(OSError):
@@ -246,6 +259,7 @@ class Shell:
             item.element("button").set("aria-current", "true" if server.session_id == self._servers.selected else None)
         for item in shown.values():
             item.remove()
+        self._hide_added_examples()
         self._page.element("#insp-no-servers").hidden = bool(self._servers)
         self._page.element("#insp-welcome").hidden = bool(self._servers.selected)
         self._clear.hidden = not self._servers

@@ -79,9 +79,10 @@ class WireView:
         direction = self._select(bar, "Direction", {"": "Both", **_DIRECTIONS})
         kind = self._select(bar, "Kind", {"": "All", **KINDS})
         peer = self._select(bar, "With", {"": "All", **PEERS})
-        self._pause = bar.add("button", "Pause", type="button", aria_pressed="false")
-        clear = bar.add("button", "Clear", type="button")
-        export = bar.add("button", "Export", type="button")
+        buttons = bar.add("div", class_="insp-row")
+        self._pause = buttons.add("button", "Pause", type="button", aria_pressed="false")
+        clear = buttons.add("button", "Clear", type="button")
+        export = buttons.add("button", "Export", type="button")
         self._status = self._box.add("p", class_="quiet wire-told")
 
         def choose() -> None:

@@ -40,7 +40,7 @@ class InspectorPage:
 
     async def ready(self) -> None:
         """Wait until it has booted and shows its examples."""
-        await self.button("Pi calculator").first.wait_for(timeout=BOOT)
+        await self.page.locator("#insp-example-list li").first.wait_for(state="attached", timeout=BOOT)
 
     def button(self, name: str) -> Locator:
         """Return a button by its name."""

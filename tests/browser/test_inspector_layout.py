@@ -45,6 +45,33 @@ async def test_an_empty_inspector_fits_its_window(inspector: InspectorPage) -> N
     await fits(inspector.page)
 
 
+async def test_on_a_phone_the_servers_leave_room_for_what_is_shown(inspector: InspectorPage) -> None:
+    page = inspector.page
+    await page.set_viewport_size({"width": 390, "height": 844})
+    side, address = page.locator("#insp-side"), page.get_by_label("Server address")
+    assert await side.evaluate("side => side.offsetHeight") < 400
+    for width in (390, 1280):
+        await page.set_viewport_size({"width": width, "height": 844})
+        await address.evaluate("input => { input.value = input.placeholder; }")
+        assert await address.evaluate("input => input.scrollWidth <= input.clientWidth"), width
+    await address.fill("")
+
+
+async def test_an_example_that_is_added_is_listed_once(inspector: InspectorPage) -> None:
+    example = inspector.page.get_by_role("region", name="Examples").get_by_role("button", name="Pi calculator")
+    await example.click()
+    await expect(example).to_have_count(0)
+    entry = inspector.servers.get_by_role("button", name="Pi calculator")
+    await expect(entry).to_be_focused()
+    server = await inspector.server("Pi calculator")
+    await server.tab("Wire")
+    await inspector.page.set_viewport_size({"width": 390, "height": 844})
+    tops = [await server.button(name).evaluate("button => button.offsetTop") for name in ("Pause", "Clear", "Export")]
+    assert len(set(tops)) == 1
+    await inspector.page.get_by_role("button", name="Remove").first.click()
+    await expect(example).to_be_visible()
+
+
 async def test_every_panel_fits_and_says_what_is_there(inspector: InspectorPage) -> None:
     page = inspector.page
     await inspector.add(inspector.site.servers["everything"])
