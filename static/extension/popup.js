@@ -170,7 +170,7 @@
   function showLog(lines) {
     const log = at("log");
     const isAtEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 4;
-    log.replaceChildren(
+    log.firstElementChild.replaceChildren(
       ...lines.map(({ time, warns, text }) => {
         const when = made("time", "", new Date(time * 1000).toLocaleTimeString());
         when.dateTime = new Date(time * 1000).toISOString();
@@ -185,7 +185,7 @@
       ? `Programs of this machine are served${http ? `, also at ${http}` : ""}.`
       : "Programs of this machine are not served: mcpframe install --hub --native.";
     at("native").className = trouble ? "bad" : "";
-    at("native").textContent = [trouble || is, error && `(${error})`].filter(Boolean).join(" ");
+    at("native").textContent = [trouble || is, error].filter(Boolean).join(" ");
     at("native-start").hidden = Boolean(serves || trouble);
   }
 

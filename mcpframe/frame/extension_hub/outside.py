@@ -40,6 +40,14 @@ _MOST_OF_ONE = 4
 _SHORTEST, _LONGEST = 5.0, 300.0
 _LONGEST_FIRST = 64 * 1024
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
+_CHROME_SAYS = {
+    "Specified native messaging host not found.": "It is not installed for this browser.",
+    "Access to the specified native messaging host is forbidden.": "It is installed for another extension.",
+    "Failed to start native messaging host.": "It could not be started.",
+    "Native host has exited.": "It has ended.",
+    "Error when communicating with the native messaging host.": "It sent something other than messages.",
+}
+"""Chrome's errors about a native messaging host, as the popup shows them."""
 
 
 class OutsideClients:
@@ -284,7 +292,7 @@ class Programs:
 
     def failed(self, error: str) -> None:
         """Note why the program could not be started, or has ended."""
-        self.error = error
+        self.error = _CHROME_SAYS.get(error, error)
         self._changed()
 
     def later(self) -> None:
