@@ -22,14 +22,20 @@ function show(state) {
   giveWay();
 }
 
-/** Hides this part of the page once the author's code has drawn something, unless an error is shown. */
+/**
+ * Hides this part of the page once the author's code has drawn something, unless an error is shown. Where that has no
+ * heading, this part's stays for screen readers.
+ */
 function giveWay() {
-  element("page").hidden = element("app").hasChildNodes() && finished && !failed;
+  const over = element("app").hasChildNodes() && finished && !failed;
+  const headed = over && element("app").querySelector("h1") !== null;
+  element("page").hidden = headed;
+  element("page").toggleAttribute("data-behind", over && !headed);
 }
 
 function showError(title, detail) {
   failed = true;
-  element("page").hidden = false;
+  giveWay();
   element("error").hidden = false;
   element("error-title").textContent = title;
   element("error-detail").textContent = detail || "";

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "62d369f833a7ffd359628a52fedd9adc50f83628e0194f881dab1cb9020a6e0d"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "cd5cfe48316a3d0ae2043be225f75fab53dd876cc388377261900c63580d9647"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -726,11 +726,14 @@ function show(state) {
   giveWay();
 }
 function giveWay() {
-  element("page").hidden = element("app").hasChildNodes() && finished && !failed;
+  const over = element("app").hasChildNodes() && finished && !failed;
+  const headed = over && element("app").querySelector("h1") !== null;
+  element("page").hidden = headed;
+  element("page").toggleAttribute("data-behind", over && !headed);
 }
 function showError(title, detail) {
   failed = true;
-  element("page").hidden = false;
+  giveWay();
   element("error").hidden = false;
   element("error-title").textContent = title;
   element("error-detail").textContent = detail || "";

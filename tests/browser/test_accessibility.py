@@ -1,0 +1,120 @@
+"""What axe-core finds in everything that a person looks at: nothing, light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Frame, Page, expect
+
+from docs.generate.site import render
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.node import install_locked
+from mcpframe.kit.hub.extension import build_extension
+from mcpframe.kit.web.serve import serve_folder
+from tests.browser.clients import BOOT_PATIENCE
+from tests.browser.conftest import TemplateSite
+from tests.browser.extension import chromium_with
+from tests.browser.inspecting import InspectorPage
+from tests.browser.outers import PATIENCE
+
+SCHEMES: Any = ("light", "dark")
+OF_THE_THEME = (
+    "landmark-unique",  # each block of code has a navigation without a name
+    "scrollable-region-focusable",  # wide tables, which browsers focus by themselves
+)
+PAGES = (
+    "authoring",
+    "commands",
+    "errors",
+    "existing-servers",
+    "http",
+    "long-tools",
+    "pictures",
+    "publishing",
+    "reference",
+)
+RUN = """async (disabled) => {
+    const rules = Object.fromEntries(disabled.map((rule) => [rule, { enabled: false }]));
+    const { violations } = await axe.run(document, { rules, iframes: false });
+    const told = (id, { target, any }) => `${id}: ${target} ${any[0]?.message ?? ""}`;
+    return violations.flatMap(({ id, nodes }) => nodes.map((node) => told(id, node)));
+}"""
+
+
+async def complaints(page: Page | Frame, *disabled: str) -> list[str]:
+    """Return what axe finds in a document, without its frames."""
+    await page.evaluate((install_locked(checkout_dir()) / "axe-core" / "axe.min.js").read_text("utf-8"))
+    found: list[str] = await page.evaluate(RUN, disabled)
+    return found
+
+
+@pytest.fixture(scope="module")
+def docs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the documentation's site."""
+    folder = tmp_path_factory.mktemp("site")
+    render(checkout_dir(), folder)
+    with serve_folder(folder) as served:
+        yield served.origin
+
+
+@pytest.fixture
+async def page(host_page: Page) -> Page:
+    return host_page
+
+
+async def test_the_documentation(page: Page, docs: str) -> None:
+    for scheme in SCHEMES:
+        await page.emulate_media(color_scheme=scheme)
+        for name in PAGES:
+            await page.goto(f"{docs}/{name}.html")
+            assert await complaints(page, *OF_THE_THEME) == [], (scheme, name)
+
+
+async def test_the_documentation_follows_the_system(page: Page, docs: str) -> None:
+    await page.emulate_media(color_scheme="light")
+    await page.goto(f"{docs}/index.html")
+    for scheme, name in (("light", "default"), ("dark", "slate"), ("light", "default")):
+        await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        await expect(page.locator("body")).to_have_attribute("data-md-color-scheme", name)
+    await page.emulate_media(color_scheme="dark")
+    await page.reload()
+    await expect(page.locator("body")).to_have_attribute("data-md-color-scheme", "slate")
+
+
+@pytest.mark.parametrize("name", ["pi-calculator", "json-analyzer"])
+async def test_a_servers_page_in_a_tab(page: Page, templates: TemplateSite, name: str) -> None:
+    await page.goto(templates.url(name))
+    await page.wait_for_selector("#mcpframe-page[data-state=standalone]", timeout=BOOT_PATIENCE * 1000)
+    for scheme in SCHEMES:
+        await page.emulate_media(color_scheme=scheme)
+        assert await complaints(page) == []
+
+
+async def test_the_inspector_and_a_framed_page(inspector: InspectorPage) -> None:
+    page = inspector.page
+    assert await complaints(page) == []
+    await inspector.button("Pi calculator").click()
+    server = await inspector.server("Pi calculator")
+    await server.button("Show page").click()
+    await expect(server.frame.locator("svg, canvas").first).to_be_visible()
+    await server.tab("Wire")
+    for scheme in SCHEMES:
+        await page.emulate_media(color_scheme=scheme)
+        for frame in page.frames:
+            assert await complaints(frame) == [], (scheme, frame.url)
+
+
+async def test_the_popup_of_the_extension(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    built = build_extension(tmp_path_factory.mktemp("extension") / "built", sites=["http://shop.localhost"])
+    async with chromium_with(built, tmp_path) as extended:
+        popup = await extended.context.new_page()
+        popup.set_default_timeout(PATIENCE * 1000)
+        await popup.goto(f"{extended.origin}/popup.html")
+        await expect(popup.locator("#status")).to_contain_text("0 tools", timeout=BOOT_PATIENCE * 1000)
+        await popup.evaluate("() => document.querySelector('#log ol').append(document.createElement('li'))")
+        for scheme in SCHEMES:
+            await popup.emulate_media(color_scheme=scheme)
+            assert await complaints(popup) == []
