@@ -169,7 +169,7 @@ def _build_with(lock: Lock, task: _Task) -> BuildResult:
     with camera(progress) as taking:
         if snapshot and not draft and not is_compiled(author, pyodide_runtime):
             taking.prepare()  # then the cache has no snapshot of them either
-        with progress(f"Fetching {len(lock.packages)} wheels"):
+        with progress("Fetching wheels"):
             wheels = fetch_wheels(lock.packages, pyodide)
         project = with_entry(project, wheels, author)
         with progress("Compiling to bytecode"):
