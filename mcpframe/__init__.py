@@ -126,7 +126,7 @@ __all__ = [
     "wrap",
 ]
 
-_HOME = {
+HOMES = {
     "POPUP": "mcpframe.frame.places:POPUP",
     "SANDBOX": "mcpframe.frame.places:SANDBOX",
     "AppHost": "mcpframe.frame.app_host:AppHost",
@@ -184,12 +184,13 @@ _HOME = {
     "ui_resource": "mcpframe.frame.ui_resource:ui_resource",
     "wrap": "mcpframe.frame.wrapped:wrap",
 }
+"""Where each public name is: bundles have the modules of those that their code uses."""
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME:
+    if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module_name, _, attribute = _HOME[name].partition(":")
+    module_name, _, attribute = HOMES[name].partition(":")
     try:
         module = import_module(module_name)
     except ModuleNotFoundError as error:

@@ -27,6 +27,8 @@ from mcpframe.frame.lines import LineFiles, PlainMessages
 from mcpframe.frame.program_input import replace_input
 from mcpframe.frame.program_loops import Loops, current, replace_loops
 
+BUNDLED_WITH = ("program",)
+
 _MOST_SHOWN = 1000  # characters
 _CONTAINING = {1: "mcpframe.frame.compat.mcp1", 2: "mcpframe.frame.compat.mcp2_program"}
 """What contains the failures of handlers, by the SDK's major version."""

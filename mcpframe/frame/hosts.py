@@ -1,4 +1,4 @@
-"""Which dialects have a host API (`session.host`), and what it does for every page."""
+"""The host API (`session.host`) of the dialects that have one, and what it does for every page."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.core.events import SessionBegun
+from mcpframe.frame.dialects.available import dialect
 from mcpframe.frame.host_messages import HostMessages
 
 if TYPE_CHECKING:
     from mcpframe.frame.host_context import HostContext
 
-_APIS = {"mcp_apps": "mcpframe.frame.apps_host:AppsHost", "mcp_ui": "mcpframe.frame.embedding_host:EmbeddingHost"}
-"""By dialect: a class that is called with the event that began the session, and with the way to the host."""
 _MOST_FOLLOWED = 3
 
 
@@ -25,10 +24,9 @@ def host_api(begun: SessionBegun, messages: HostMessages) -> Any:
         begun: the event that began it.
         messages: the way to the host.
     """
-    place = _APIS.get(begun.dialect)
-    if place is None:
+    module, _, name = dialect(begun.dialect).host_api.partition(":")
+    if not module:
         return None
-    module, _, name = place.partition(":")
     return getattr(import_module(module), name)(begun, messages)
 
 

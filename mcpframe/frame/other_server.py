@@ -18,15 +18,15 @@ from mcpframe.frame.compat.stdio import stdio_of
 from mcpframe.frame.lines import LineFiles, PlainMessages
 from mcpframe.frame.peer_session import unwrapped
 
+BUNDLED_WITH = ("mcp1", "fastmcp")
+
 _OF_MCP_1 = "a FastMCP or a lowlevel Server of mcp 1.x, which this bundle has"
 _OF_MCP_2 = "a FastMCP of the package fastmcp, a FrameServer, an MCPServer or a lowlevel Server"
 
 if in_pyodide():
     absent.answer_imports()
 if major() == 1:
-    from mcpframe.frame.compat import mcp1
-
-    mcp1.contain()
+    import_module("mcpframe.frame.compat.mcp1").contain()
 
 
 def messages() -> PlainMessages:

@@ -12,6 +12,8 @@ from mcpframe.frame.persist import Report, SavingWriter, keeping
 if TYPE_CHECKING:
     from mcpframe.frame.session import Messages, Session
 
+BUNDLED_WITH = ("persist",)
+
 
 @asynccontextmanager
 async def keeping_files(

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from mcpframe.frame.setup_phase import SetupResult
     from mcpframe.frame.ui import Page
 
+BUNDLED_WITH = ("page",)
+
 
 async def run_page(main: Callable[[Page], Any], config: BootConfig, loader: Loader) -> None:
     """Run it until it ends."""

@@ -21,8 +21,8 @@ from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.base.progress import Progress
 from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.archive import pack
-from mcpframe.kit.bundle.collect import own_files
 from mcpframe.kit.bundle.lock import Locked, read_lock
+from mcpframe.kit.bundle.own_modules import own_files
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import INSTALLER
 from mcpframe.kit.bundle.runtime import Runtime, ensure_runtime
@@ -211,7 +211,7 @@ def _own_wheel(folder: Path) -> Path:
     number = version("mcpframe")
     wheel = folder / f"mcpframe-{number}-py3-none-any.whl"
     about = "Wheel-Version: 1.0\nGenerator: benchmark\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    wheel.write_bytes(pack({**own_files(number), f"mcpframe-{number}.dist-info/WHEEL": about.encode()}))
+    wheel.write_bytes(pack({**own_files({}, {"mcp2", "webmcp"}), f"mcpframe-{number}.dist-info/WHEEL": about.encode()}))
     return wheel
 
 

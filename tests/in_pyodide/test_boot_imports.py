@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from mcpframe.kit.bundle.collect import own_files
+from mcpframe.kit.bundle.own_modules import module_paths, own_modules
 
 BUDGET = Path(__file__).parent / "import_budget.txt"
-
-FRAME = Path(__file__).parents[2] / "mcpframe" / "frame"
 
 BOOT = """
 import json, sys
@@ -46,7 +44,4 @@ def test_boot_imports_exactly_what_is_listed(selenium):
 
 
 def _not_in_a_plain_bundle() -> list[str]:
-    carried = own_files("0")
-    files = [f"mcpframe/frame/{path.relative_to(FRAME).as_posix()}" for path in FRAME.rglob("*.py")]
-    missing = [path for path in files if path not in carried]
-    return [path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in missing]
+    return sorted(module_paths().keys() - own_modules({}, {"mcp2", "webmcp"}))

@@ -19,6 +19,8 @@ from mcpframe.frame.core import payload
 from mcpframe.frame.core.events import Unreadable
 from mcpframe.frame.web_mcp.tools import Rejected, failure
 
+BUNDLED_WITH = ("webmcp",)
+
 _parse = js.JSON.parse
 _map = getattr(js.Array, "from")  # a keyword of Python
 _LISTS = ("SecurityError", "NotSupportedError")

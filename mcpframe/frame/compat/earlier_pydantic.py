@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+BUNDLED_WITH = ("mcp1",)
+
 
 @contextmanager
 def as_before() -> Iterator[None]:

@@ -23,6 +23,8 @@ import anyio
 
 from mcpframe.frame.lines import reason_of
 
+BUNDLED_WITH = ("fastmcp",)
+
 MODULE = "fastmcp.server.server"
 """The module with its server."""
 USERS = frozenset({"fastmcp", "key_value", "jsonschema_path", "openapi_pydantic"})

@@ -26,6 +26,8 @@ from mcpframe.frame.compat.placeholders import PlaceholderError
 from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR
 from mcpframe.frame.lines import reason_of
 
+BUNDLED_WITH = ("mcp1",)
+
 log = logging.getLogger(__name__)
 
 _REQUEST_TIMEOUT = 408

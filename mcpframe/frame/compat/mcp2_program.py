@@ -13,6 +13,8 @@ from mcp.server.mcpserver import MCPServer
 
 from mcpframe.frame.compat.failures import contain_failures
 
+BUNDLED_WITH = ("mcp2",)
+
 _contained: WeakSet[Any] = WeakSet()
 
 

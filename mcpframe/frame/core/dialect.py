@@ -39,6 +39,8 @@ class Dialect:
             the same in Python and in JavaScript. Empty for none.
         host_offer: returns the offer of an outer frame. Takes by name: `session_id`, `granted`, `declined`, `asks`.
         initializes: whether a framed page may be a client, too: MCP's own handshake follows, from either side.
+        host_api: `module:class` of the host API, which is called with the event that began the session and with the way
+            to the host; empty for a dialect without one.
         shared: whether several clients may be behind one window, so that a server has to tell them apart.
         steps: names for people of the steps of the handshake, by kind of message.
     """
@@ -56,5 +58,6 @@ class Dialect:
     query: str = ""
     host_offer: Callable[..., Any] = lambda **_: None
     initializes: bool = True
+    host_api: str = ""
     shared: bool = False
     steps: Mapping[str, str] = field(default_factory=dict)

@@ -34,11 +34,11 @@ def dialects() -> tuple[Dialect, ...]:
     """Return the available dialects, in order of preference."""
     found: list[Dialect] = []
     for name in NAMES:
-        module = f"{__package__}.{name}"
+        module = f"mcpframe.frame.dialects.{name}.dialect"
         try:
-            found.append(import_module(f"{module}.dialect").DIALECT)
+            found.append(import_module(module).DIALECT)
         except ModuleNotFoundError as error:
-            if error.name not in (module, f"{module}.dialect"):
+            if error.name not in (module, module.rpartition(".")[0]):
                 raise
     return tuple(found)
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from mcpframe.frame.reporter import Loader
     from mcpframe.frame.server import ServerObject
 
+BUNDLED_WITH = ("webmcp",)
+
 NAME = "webmcp"
 
 

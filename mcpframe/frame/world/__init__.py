@@ -11,6 +11,8 @@ from importlib import import_module
 from mcpframe.frame.compat.sdk import in_pyodide
 from mcpframe.frame.world import executors, threads, unavailable
 
+BUNDLED_WITH = ("world",)
+
 
 def prepare() -> None:
     """Fit what is the same for every visitor: it may be in a snapshot. Does nothing on CPython or when repeated.

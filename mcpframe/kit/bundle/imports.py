@@ -22,6 +22,7 @@ class Import:
         line: The line.
         optional: Whether the file can be imported without it, as the import is inside a function, a `try` with
             `except ImportError`, or `if TYPE_CHECKING`.
+        typing: Whether only type checkers carry it out.
     """
 
     module: str
@@ -29,6 +30,7 @@ class Import:
     file: str
     line: int
     optional: bool
+    typing: bool = False
 
     @property
     def place(self) -> str:
@@ -50,7 +52,7 @@ def imports_of(files: Mapping[str, bytes]) -> Iterator[Import]:
     """Return the imports of files, given by path in site-packages; relative imports become absolute."""
     for path, data in sorted(files.items()):
         if path.endswith(".py") and b"import" in data and (tree := syntax_tree(data)):
-            yield from _imports(tree, path)
+            yield from imports_in(tree, path)
 
 
 def imports_named(module: str, files: Mapping[str, bytes]) -> list[Import]:
@@ -73,24 +75,25 @@ def _is_within(item: Import, module: str) -> bool:
     return f"{item.module}.".startswith(f"{module}.") or f"{item.module}.{item.name}.".startswith(f"{module}.")
 
 
-def _imports(tree: ast.Module, path: str) -> Iterator[Import]:
+def imports_in(tree: ast.Module, path: str) -> Iterator[Import]:
+    """Return the imports in a syntax tree; `path` is that of the file in site-packages."""
     package = path.removesuffix(".py").split("/")[:-1]
-    below: list[tuple[ast.AST, bool]] = [(tree, False)]
+    below: list[tuple[ast.AST, bool, bool]] = [(tree, False, False)]
     while below:
-        node, optional = below.pop()
+        node, optional, typing = below.pop()
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield Import(alias.name, "", path, node.lineno, optional)
+                yield Import(alias.name, "", path, node.lineno, optional, typing)
         elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*above, *([node.module] if node.module else [])])
             for alias in node.names:
-                yield Import(module, alias.name, path, node.lineno, optional)
+                yield Import(module, alias.name, path, node.lineno, optional, typing)
         else:
-            below += reversed(list(_children(node, optional)))
+            below += reversed(list(_children(node, optional, typing)))
 
 
-def _children(node: ast.AST, optional: bool) -> Iterator[tuple[ast.AST, bool]]:
+def _children(node: ast.AST, optional: bool, typing: bool) -> Iterator[tuple[ast.AST, bool, bool]]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         optional = True
     tried = isinstance(node, ast.Try) and any(_catches_imports(handler) for handler in node.handlers)
@@ -98,7 +101,8 @@ def _children(node: ast.AST, optional: bool) -> Iterator[tuple[ast.AST, bool]]:
     for name, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST):
-                yield child, optional or ((tried or skipped) and name == "body") or (tried and name == "handlers")
+                unneeded = ((tried or skipped) and name == "body") or (tried and name == "handlers")
+                yield child, optional or unneeded, typing or (skipped and name == "body")
 
 
 def _catches_imports(handler: ast.ExceptHandler) -> bool:

@@ -13,33 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from mcpframe.frame.core.origins import ANY, OPAQUE, OriginEntries
-from mcpframe.frame.dialects.available import entries_of, offers
+from mcpframe.frame.dialects.available import entries_of
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
 from mcpframe.kit.bundle.archive import source_date, unpacking
-from mcpframe.kit.bundle.collect import (
-    author_files,
-    may_be_page,
-    may_have_views,
-    may_host,
-    may_wrap,
-    names_app,
-    names_extension,
-    names_hub,
-    own_files,
-    page_files,
-)
+from mcpframe.kit.bundle.collect import author_files, page_files
 from mcpframe.kit.bundle.compile import cache_key
 from mcpframe.kit.bundle.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.contents import assemble
-from mcpframe.kit.bundle.http_libraries import has_http_library
+from mcpframe.kit.bundle.features import code_of, features_of, written_for_a_process
 from mcpframe.kit.bundle.inline_code import inline_code_warnings
 from mcpframe.kit.bundle.inspect import Inspected, ServerFails, compile_and_inspect
 from mcpframe.kit.bundle.layers import build_layers, compiled, is_compiled
 from mcpframe.kit.bundle.left_out import modules_of
 from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
 from mcpframe.kit.bundle.offered import embedders, lists_of, needs_hosts, without_hosts, without_use
+from mcpframe.kit.bundle.own_modules import own_files, own_sources
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
 from mcpframe.kit.bundle.resolve import BASE, INSTALLER, resolve
 from mcpframe.kit.bundle.runtime import VERSION, Runtime, ensure_runtime
@@ -47,7 +37,6 @@ from mcpframe.kit.bundle.scripts import source_files
 from mcpframe.kit.bundle.sdk_choice import asks_for_later, fails_as_earlier, written_for_earlier
 from mcpframe.kit.bundle.snapshot import AUTHOR, SDK, Server, Taken, camera
 from mcpframe.kit.bundle.wheels import fetch_wheels
-from mcpframe.kit.bundle.world_choice import written_for_a_process
 from mcpframe.kit.bundle.write import BuildResult, find_current, origins_of, read_manifests, write_bundle
 from mcpframe.kit.project.project import Project, find_project, with_dialects, with_origins, with_url
 
@@ -173,7 +162,9 @@ def _build_with(lock: Lock, task: _Task) -> BuildResult:
             wheels = fetch_wheels(lock.packages, pyodide)
         project = with_entry(project, wheels, author)
         with progress("Compiling to bytecode"):
-            own = _own_files(project, lock, author, http=has_http_library(lock, wheels, author))
+            code = code_of(lock, wheels, author)
+            left_out = modules_of((*project.config.leave_out, *lock.left_out))
+            own = own_files(code, features_of(project, lock, author, code), left_out)
             layers = build_layers(project, lock, wheels, author, own, pyodide_runtime)
             if not draft and not project.config.inspect:
                 layers = compiled(layers, pyodide_runtime, project.source)
@@ -252,17 +243,6 @@ def _as_before(manifest: Mapping[str, Any]) -> Inspected:
     )
 
 
-def _own_files(project: Project, lock: Lock, author: Mapping[str, bytes], *, http: bool) -> dict[str, bytes]:
-    number = version("mcpframe")
-    kinds = {"program": project.is_program, "fastmcp": lock.has_fastmcp, "wraps": may_wrap(author), "http": http}
-    kinds |= {"world": project.world, "persists": bool(project.config.persist), "views": may_have_views(author)}
-    kinds |= {"hosts": may_host(author), "hub": names_hub(author), "extension": names_extension(author)}
-    kinds |= {"app": names_app(author), "page": project.config.kind == "page" or may_be_page(author)}
-    kinds["webmcp"] = project.config.kind == "server" and offers(project.config.dialects, "webmcp")
-    left_out = modules_of((*project.config.leave_out, *lock.left_out))
-    return own_files(number, sdk=lock.sdk, left_out=left_out, **kinds)
-
-
 def _inputs(
     project: Project,
     lock: Lock,
@@ -273,11 +253,7 @@ def _inputs(
     snapshot: Sequence[str],
 ) -> str:
     """Return the hash of all inputs of a bundle."""
-    ours = [
-        *sorted((_KIT / "bundle").rglob("*.py")),
-        *(_KIT.parent / "frame" / name for name in ("app_page.py", "app_shim.py")),
-        *source_files(),
-    ]
+    ours = [*sorted((_KIT / "bundle").rglob("*.py")), *source_files()]
     parts: list[str | bytes] = [
         repr(source_date()),
         VERSION,
@@ -286,11 +262,7 @@ def _inputs(
         _described(project),
         repr((draft, snapshot)),
     ]
-    for files in (
-        _own_files(project, lock, author, http=True),  # whether it has them follows from the other inputs
-        author,
-        for_page,
-    ):
+    for files in (own_sources(), author, for_page):
         parts += [part for path, data in files.items() for part in (path, data)]
     return cache_key(*parts, *(path.read_bytes() for path in ours))
 

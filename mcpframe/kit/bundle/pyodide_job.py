@@ -50,6 +50,13 @@ def program_text(name: str) -> str:
     return (files("mcpframe.kit.bundle.in_pyodide") / f"{name}.py").read_text("utf-8")
 
 
+def program_texts() -> dict[str, str]:
+    """Return the source of every program in `in_pyodide`, by path in site-packages."""
+    folder = files("mcpframe.kit.bundle.in_pyodide")
+    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".py"))
+    return {f"mcpframe/kit/bundle/in_pyodide/{name}": program_text(name.removesuffix(".py")) for name in names}
+
+
 def program_sources(name: str) -> tuple[str, str]:
     """Return all source that runs a program, for the keys of caches: its own, and that of the script for Node."""
     return program_text(name), _script().read_text("utf-8")

@@ -82,7 +82,7 @@ def read_outlook(package: str, folder: Path) -> Outlook | None:
 
     from mcpframe.kit.bundle.archive import unpack, unpacking
     from mcpframe.kit.bundle.code_limits import look_at
-    from mcpframe.kit.bundle.http_libraries import PACKAGES, uses_http
+    from mcpframe.kit.bundle.features import HTTP_PACKAGES, uses_http
     from mcpframe.kit.bundle.lock import read_lock
     from mcpframe.kit.bundle.wheels import wheel_path
     from mcpframe.kit.project.config import MOST_UNPACKED
@@ -96,7 +96,7 @@ def read_outlook(package: str, folder: Path) -> Outlook | None:
     if name not in files:
         return None
     outlook = look_at(files.pop(name))
-    asking = [wheel for package, wheel in files.items() if package not in PACKAGES and uses_http(wheel)]
+    asking = [wheel for package, wheel in files.items() if package not in HTTP_PACKAGES and uses_http(wheel)]
     hosts = {host for wheel in asking for host in look_at(wheel).hosts}
     return replace(outlook, hosts=tuple(sorted({*outlook.hosts, *hosts})))
 

@@ -14,6 +14,7 @@ DIALECT = Dialect(
     outer={TRANSPORT: HOST},
     page_offer=lambda query="", **about: ViewOffer(**about),
     initializes=False,
+    host_api="mcpframe.frame.apps_host:AppsHost",
     steps={
         PROXY_READY: "Sandbox ready",
         INITIALIZE: "View calls",

@@ -23,8 +23,14 @@ from typing import Any
 SERVER = "/mcpframe/server/"
 OURS = f"/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages/mcpframe/"
 LOCALE = frozenset({"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LC_MESSAGES", "TZ"})
-_FOR_SOME = ("world", "world.limits", "browser.visitor", "page_files", "web_mcp.document", "browser.model_context")
-FOR_SOME = tuple(f"mcpframe.frame.{name}" for name in _FOR_SOME)
+FOR_SOME = (
+    "mcpframe.frame.world",
+    "mcpframe.frame.world.limits",
+    "mcpframe.frame.browser.visitor",
+    "mcpframe.frame.page_files",
+    "mcpframe.frame.web_mcp.document",
+    "mcpframe.frame.browser.model_context",
+)
 """Modules that not every bundle has."""
 SETTINGS = (
     "/mcp/server/fastmcp/server.py",
@@ -112,7 +118,6 @@ async def prepare(settings: str) -> None:
     sdk.load_fastmcp()
     import anyio._backends._asyncio  # noqa: F401  anyio imports it when it is first used
 
-    import mcpframe.frame.apps_host
     import mcpframe.frame.author
     import mcpframe.frame.boot
     import mcpframe.frame.browser.dom
@@ -121,13 +126,16 @@ async def prepare(settings: str) -> None:
     import mcpframe.frame.browser.window
     import mcpframe.frame.clients
     import mcpframe.frame.compat.after_restore
-    import mcpframe.frame.embedding_host
     import mcpframe.frame.load
     import mcpframe.frame.page_storage
     import mcpframe.frame.setup_page
     import mcpframe.frame.storage
     import mcpframe.frame.ui  # noqa: F401
+    from mcpframe.frame.dialects.available import dialects
 
+    for dialect in dialects():
+        if dialect.host_api:
+            import_module(dialect.host_api.partition(":")[0])
     for name in FOR_SOME:
         with suppress(ModuleNotFoundError):  # its package, where the bundle has neither
             if find_spec(name):

@@ -1,0 +1,114 @@
+"""The features of a bundle, which bring optional parts of mcpframe into it: see `own_modules`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from mcpframe.frame.dialects.available import offers
+from mcpframe.kit.bundle.archive import unpack
+from mcpframe.kit.bundle.imports import imports_named, imports_of
+from mcpframe.kit.bundle.layers import base_packages
+from mcpframe.kit.bundle.lock import Lock
+from mcpframe.kit.project.project import Project
+
+FEATURES = {
+    "fastmcp": "The package fastmcp is among its wheels.",
+    "http": "It has an HTTP library.",
+    "mcp1": "Its SDK is mcp 1.x.",
+    "mcp2": "Its SDK is mcp 2.x.",
+    "page": "It is a page with a main function, and no server.",
+    "persist": "It has files that are kept.",
+    "program": "Its entry is a console script.",
+    "webmcp": "It is a server that offers its tools to WebMCP.",
+    "world": "Its code was written for a process.",
+}
+"""What each feature of a bundle means."""
+HTTP_PACKAGES = frozenset({"aiohttp", "httpx", "httpx2", "urllib3"})
+"""The HTTP libraries that are packages."""
+_HTTP_MODULES = ("http.client", "urllib.request")
+"""Those of the standard library."""
+_OF_PROCESSES = frozenset({"concurrent", "resource"})
+"""Modules whose import by an author means a server of mcp 2.x that needs it, too: without it they fail in a page."""
+
+
+def code_of(lock: Lock, wheels: Mapping[str, Path], author: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the Python files in a bundle besides those of the SDK: the author's, and those of wheels.
+
+    Args:
+        lock: The bundle's packages.
+        wheels: Their files, by package.
+        author: The author's files.
+
+    Returns:
+        The files by path; those of a wheel in a folder of its name.
+    """
+    code = {path: data for path, data in author.items() if path.endswith(".py")}
+    for name in _further_packages(lock):
+        files = unpack(wheels[name])
+        code |= {f"{wheels[name].name}/{path}": data for path, data in files.items() if path.endswith(".py")}
+    return code
+
+
+def features_of(project: Project, lock: Lock, author: Mapping[str, bytes], code: Mapping[str, bytes]) -> frozenset[str]:
+    """Return the features of a bundle, of those in `FEATURES`.
+
+    Args:
+        project: The project.
+        lock: Its packages.
+        author: The author's files.
+        code: Its code: see `code_of`.
+    """
+    config = project.config
+    there = {
+        "fastmcp": lock.has_fastmcp,
+        "http": has_http_library(lock, code),
+        "mcp1": lock.sdk == 1,
+        "mcp2": lock.sdk > 1,
+        "page": config.kind == "page",
+        "persist": bool(config.persist),
+        "program": project.is_program,
+        "webmcp": config.kind == "server" and offers(config.dialects, "webmcp"),
+        "world": written_for_a_process(project, lock, author),
+    }
+    return frozenset(name for name, is_there in there.items() if is_there)
+
+
+def written_for_a_process(project: Project, lock: Lock, author: Mapping[str, bytes]) -> bool:
+    """Return whether a server was written for a process: a program, of another SDK, or with pools of threads.
+
+    It gets `mcpframe.frame.world`: what Python has around it there.
+
+    Args:
+        project: The project.
+        lock: Its lock.
+        author: Its own files.
+    """
+    if project.is_program or lock.sdk == 1 or lock.has_fastmcp:
+        return True
+    return any(item.module.partition(".")[0] in _OF_PROCESSES for item in imports_of(author))
+
+
+def has_http_library(lock: Lock, code: Mapping[str, bytes]) -> bool:
+    """Return whether a bundle has an HTTP library that `mcpframe.frame.compat.http` fits to the page.
+
+    Args:
+        lock: Its packages.
+        code: Its code: see `code_of`.
+    """
+    return not HTTP_PACKAGES.isdisjoint(_further_packages(lock)) or _imports_http(code)
+
+
+def uses_http(files: Mapping[str, bytes]) -> bool:
+    """Return whether Python files import an HTTP library."""
+    return _imports_http(files) or any(imports_named(module, files) for module in (*HTTP_PACKAGES, "requests"))
+
+
+def _further_packages(lock: Lock) -> list[str]:
+    """Return the names of the packages that not every bundle has."""
+    base = base_packages(lock)
+    return [package.name for package in lock.packages if package.name not in base]
+
+
+def _imports_http(files: Mapping[str, bytes]) -> bool:
+    return any(imports_named(module, files) for module in _HTTP_MODULES)

@@ -1,0 +1,245 @@
+"""Which modules of mcpframe a bundle contains: whatever its code and the page import, and no part that it has not."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import mcpframe
+from mcpframe.kit.bundle.collect import author_files
+from mcpframe.kit.bundle.features import FEATURES, features_of
+from mcpframe.kit.bundle.left_out import modules_of
+from mcpframe.kit.bundle.lock import Lock
+from mcpframe.kit.bundle.own_modules import module_paths, own_files, own_modules, part_of
+from mcpframe.kit.project.project import find_project
+
+REPOSITORY = Path(__file__).parents[4]
+SERVER = frozenset({"mcp2", "webmcp"})
+"""The features of a server object of mcp 2.x with all dialects."""
+
+
+class Bundle(NamedTuple):
+    """What decides on a bundle's modules."""
+
+    code: Mapping[str, bytes]
+    features: frozenset[str]
+
+
+def of(code: str, *features: str) -> Bundle:
+    return Bundle({"server.py": code.encode()}, frozenset(features) or SERVER)
+
+
+def of_project(file: Path) -> Bundle:
+    project, lock = find_project(file), Lock("", ())
+    author = author_files(project, file.parent / "dist")
+    return Bundle(author, features_of(project, lock, author, author))
+
+
+PROGRAM = ("program", "world")
+BUNDLES = {
+    "plain": of(""),
+    "without WebMCP": of("", "mcp2"),
+    "persist": of("", *SERVER, "persist"),
+    "http": of("", *SERVER, "http"),
+    "threads": of("", *SERVER, "world"),
+    "page": of("", "mcp2", "page"),
+    "mcp 1": of("", "mcp1", "webmcp", "world"),
+    "fastmcp": of("", "mcp2", "webmcp", "fastmcp", "world"),
+    "fastmcp of mcp 1": of("", "mcp1", "webmcp", "fastmcp", "world"),
+    "program": of("", *SERVER, *PROGRAM),
+    "program of mcp 1": of("", "mcp1", "webmcp", *PROGRAM),
+    "wrapped": of("from mcpframe import wrap"),
+    "views": of("from mcpframe.views import View, Views"),
+    "all names": of("from mcpframe import *"),
+    "a page with all names": of("from mcpframe import *", "mcp2", "page"),
+    "names of the hub": of("from mcpframe.frame.hub import names"),
+    "all features": of("", *FEATURES),
+    **{
+        str(file.parent.relative_to(REPOSITORY)): of_project(file)
+        for folder in ("templates", "docs/examples", "static/inspector", "static/extension")
+        for file in sorted((REPOSITORY / folder).rglob("pyproject.toml"))
+        if "unmodified" not in file.parts
+    },
+}
+
+
+@cache
+def modules(name: str) -> frozenset[str]:
+    return frozenset(own_modules(*BUNDLES[name]))
+
+
+def file_of(name: str) -> Path | None:
+    """Return the file of a module of mcpframe, if there is one."""
+    path = REPOSITORY / name.replace(".", "/")
+    if not all(map(str.isidentifier, name.split("."))):
+        return None
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
+
+
+def imported(node: ast.AST, *, lazy: bool = False) -> Iterator[tuple[str, bool]]:
+    """Yield the modules of mcpframe that code imports, by statements and by name, and whether a function does."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        found: list[str] = []
+        by_name = isinstance(child, ast.Constant)
+        if isinstance(child, ast.Import):
+            found = [alias.name for alias in child.names]
+        elif isinstance(child, ast.ImportFrom):
+            names = [f"{child.module}.{alias.name}" for alias in child.names]
+            found = [name if file_of(name) else str(child.module) for name in names]
+        elif isinstance(child, ast.Constant) and isinstance(child.value, str):
+            found = [child.value.partition(":")[0]]
+        yield from ((name, lazy or by_name) for name in found if name.startswith("mcpframe.") and file_of(name))
+        yield from imported(child, lazy=lazy or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+@cache
+def imports_of_module(name: str) -> frozenset[tuple[str, bool]]:
+    return frozenset(imported(ast.parse(module_paths()[name].read_bytes())))
+
+
+@pytest.mark.parametrize("name", BUNDLES)
+def test_every_import_in_a_bundle_is_of_a_module_in_it_or_of_an_optional_part(name: str) -> None:
+    features = BUNDLES[name].features
+    for module in modules(name) - {"mcpframe"}:
+        for target, lazy in imports_of_module(module):
+            if target not in modules(name):
+                part = part_of(target)
+                assert lazy, (module, target)
+                assert part, (module, target)
+                assert part.features.isdisjoint(features), (module, target)
+
+
+IMPORT_ALL = """
+import sys
+from importlib import import_module
+from unittest.mock import MagicMock
+
+for name in ("js", "pyodide", "pyodide.ffi", "pyodide.code", "pyodide_js", "pyodide.webloop"):
+    sys.modules[name] = MagicMock()
+folder, *modules = sys.argv[1:]
+sys.path.insert(0, folder)
+for name in modules:
+    assert import_module(name).__file__.startswith(folder), name
+"""
+STARTED = (
+    *("plain", "page", "http", "persist", "program", "names of the hub", "a page with all names"),
+    *("templates/forecast", "templates/conversation", "static/extension/hub"),
+)
+"""Bundles that have every kind of module which can be imported with mcp 2.x."""
+
+
+@pytest.mark.parametrize("name", STARTED)
+def test_the_modules_of_a_bundle_are_imported_without_any_other(name: str, tmp_path: Path) -> None:
+    for path, data in own_files(*BUNDLES[name]).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-c", IMPORT_ALL, str(tmp_path), *sorted(modules(name))]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_nothing_of_the_tool_chain_is_in_a_bundle() -> None:
+    files = own_files({"server.py": b"from mcpframe.kit.bundle import pipeline"}, SERVER)
+    number = version("mcpframe")
+    metadata = files.pop(f"mcpframe-{number}.dist-info/METADATA")
+    assert f"Name: mcpframe\nVersion: {number}\n".encode() in metadata
+    assert list(files) == sorted(files)
+    assert not [path for path in files if not path.startswith(("mcpframe/frame/", "mcpframe/__init__.py"))]
+
+
+def test_the_page_can_start() -> None:
+    assert {"mcpframe.frame.boot", "mcpframe.frame.compat.after_restore"} <= modules("plain")
+
+
+HOSTING, HUB = "mcpframe.frame.app_host", "mcpframe.frame.hub.app"
+
+
+@pytest.mark.parametrize(
+    ("code", "module"),
+    [
+        ("from mcpframe import AppHost", HOSTING),
+        ("import mcpframe\nmcpframe.AppHost", HOSTING),
+        ("import mcpframe as framed\ndef host(): return framed.AppHost(1)", HOSTING),
+        ("import mcpframe.frame.ui\nmcpframe.AppHost", HOSTING),
+        ("from mcpframe import *", HOSTING),
+        ("import mcpframe\ngetattr(mcpframe, 'App' + 'Host')", HOSTING),
+        ("from importlib import import_module\nimport_module('mcpframe').AppHost", HOSTING),
+        ("from mcpframe.frame.hub.app import AppHub", HUB),
+        ("from mcpframe.frame.hub import app", HUB),
+        ("import mcpframe.frame.hub.app", HUB),
+        ("def later():\n    import mcpframe.frame.hub.app as app", HUB),
+        ("try:\n    from mcpframe.frame.hub import app\nexcept ImportError:\n    app = None", HUB),
+        ("import_module('mcpframe.frame.hub.app')", HUB),
+        ("APP = 'mcpframe.frame.hub.app:AppHub'", HUB),
+        ("import_module(f'mcpframe.frame.hub.{name}')", HUB),
+        ("from mcpframe.frame.page_main import run_page", "mcpframe.frame.page_main"),
+        ("def later(): from mcpframe.frame import world", "mcpframe.frame.world.limits"),
+    ],
+)
+def test_each_way_to_import_a_module_brings_it(code: str, module: str) -> None:
+    assert module in own_modules(*of(code))
+    assert module not in modules("plain")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from mcpframe import FrameServer, Page",
+        "import mcpframe\nserver = mcpframe.FrameServer('x')",
+        "if TYPE_CHECKING:\n    from mcpframe import AppHost",
+        "'This is no mcpframe.AppHost and no mcpframe.frame.hub.app.'",
+        "import textwrap; from elsewhere import AppHost",
+        "from mcpframe import nothing_like_it",
+        "import log; log.getLogger('mcpframe')",
+        "def (:",
+    ],
+)
+def test_other_code_brings_nothing(code: str) -> None:
+    assert own_modules(*of(code)) == modules("plain")
+
+
+@pytest.mark.parametrize("name", mcpframe.__all__)
+def test_a_public_name_brings_its_module(name: str) -> None:
+    module = mcpframe.HOMES[name].partition(":")[0]
+    assert module in own_modules(*of(f"from mcpframe import {name}"))
+
+
+PARTS = {part.root: part for part in map(part_of, module_paths()) if part}
+
+
+@pytest.mark.parametrize("root", PARTS)
+def test_an_optional_part_is_there_with_each_of_its_features_alone(root: str) -> None:
+    features = PARTS[root].features
+    assert features <= FEATURES.keys()
+    for feature in features:
+        assert root in own_modules(*of("", *PROGRAM, feature) if feature in ("mcp1", "mcp2") else of("", feature))
+    assert root not in own_modules(*of("", *(FEATURES.keys() - features)))
+
+
+def test_each_feature_brings_something() -> None:
+    assert {feature for part in PARTS.values() for feature in part.features} == FEATURES.keys()
+
+
+def test_the_modules_that_the_author_leaves_out_are_told_to_the_page() -> None:
+    name = "mcpframe/frame/compat/left_out_modules.py"
+    files = own_files(*BUNDLES["program"], modules_of(["PyYAML", "some-thing"]))
+    assert files[name] == b"MODULES = {'some_thing': 'some-thing', 'yaml': 'pyyaml'}\n"
+    assert name not in own_files(*BUNDLES["plain"], {"a": "a"})
+
+
+def test_only_the_package_itself_imports_names_on_demand() -> None:
+    for name, path in module_paths().items():
+        functions = [node.name for node in ast.parse(path.read_bytes()).body if isinstance(node, ast.FunctionDef)]
+        assert "__getattr__" not in functions or name == "mcpframe"
