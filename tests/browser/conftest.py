@@ -23,6 +23,7 @@ from mcpframe.kit.base.data import checkout_dir, static_dir, templates_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.host_headers import SANDBOX_HEADERS
 from mcpframe.kit.dev.inspector import Inspecting, serve_inspector
 from mcpframe.kit.web.host_page import bundle_client, bundle_module, copy_host_modules
 from mcpframe.kit.web.serve import serve_folder
@@ -89,6 +90,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(PAGES, folder, dirs_exist_ok=True)
     copy_host_modules(folder)
     shutil.copy(static_dir() / "app" / "sandbox.html", folder)
+    headers = "".join(f"  {name}: {value}\n" for name, value in SANDBOX_HEADERS.items())
+    (folder / "_headers").write_text(f"/sandbox.html\n{headers}")
     return folder
 
 

@@ -24,6 +24,7 @@ from playwright.async_api import BrowserContext, Frame, Page
 from mcpframe import UiHost, ui_resource
 from mcpframe.frame.ui_host_actions import ShownUi, UiAction
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
+from tests.browser.app_views import view_frame
 from tests.browser.by_hand import framed
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.test_matrix import UNCLONEABLE, UNSPEAKABLE
@@ -63,7 +64,8 @@ class Host:
         with anyio.fail_after(60):
             async with host.show(self.place) as self.shown:
                 assert self.place.window is not None
-                self.frame = await self.place.window.frame()
+                outer = await self.place.window.frame()
+                self.frame = await view_frame(outer.page) if "proxy" in self._options else outer
                 await self.frame.wait_for_url(lambda url: url not in ("", "about:blank"))
                 await self.frame.wait_for_function("() => typeof say === 'function'", polling=POLL)
                 await self.frame.evaluate(f"() => {{ {ASK} }}")

@@ -45,6 +45,10 @@ _EVERYWHERE = {
 # Only features that no framing page grants are denied; what it may grant stays possible.
 _PERMISSIONS = "browsing-topics=(), interest-cohort=()"
 
+SANDBOX_HEADERS = {"Connection-Allowlist": '("*://*:*");redirects=allow;webrtc=block'}
+"""Headers of the sandbox proxy. Its views inherit them: any URL, as their policy limits those, and no WebRTC."""
+_SANDBOX = "/_mcpframe/sandbox."
+
 
 def host_files(policies: Mapping[str, str]) -> dict[str, bytes]:
     """Return the header files of an output root, by name.
@@ -73,6 +77,12 @@ def _hashed_of(name: str) -> str:
     return f"/{re.escape(name)}/({'|'.join(map(re.escape, _HASHED_PREFIXES))})"
 
 
+def _quoted(value: str) -> str:
+    """Return a value as a quoted text of Apache and nginx."""
+    escaped = value.replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 def _json(value: object) -> str:
     return json.dumps(value, indent=2) + "\n"
 
@@ -81,6 +91,7 @@ def _netlify(pages: Mapping[str, Mapping[str, str]]) -> str:
     lines = ["# Netlify, Cloudflare Pages. Written by mcpframe."]
     lines += ["/*", *(f"  {name}: {value}" for name, value in _EVERYWHERE.items())]
     lines += ["/_mcpframe/*", f"  Cache-Control: {IMMUTABLE}"]
+    lines += [f"{_SANDBOX}*", *(f"  {name}: {value}" for name, value in SANDBOX_HEADERS.items())]
     for name, headers in pages.items():
         lines += [f"/{name}/*", *(f"  {header}: {value}" for header, value in headers.items())]
         for file in ("", "index.html", "manifest.json", "app.html", "app-inline.html"):
@@ -97,6 +108,10 @@ def _apache(pages: Mapping[str, Mapping[str, str]]) -> str:
     lines += [f"AddType {kind} .{ending}" for ending, kind in _TYPES.items()]
     lines += ["<IfModule mod_headers.c>"]
     lines += [f'  Header always set {name} "{value}"' for name, value in _EVERYWHERE.items()]
+    lines += [f'  SetEnvIf Request_URI "{re.escape(_SANDBOX)}" MCPFRAME_SANDBOX']
+    lines += [
+        f"  Header always set {key} {_quoted(value)} env=MCPFRAME_SANDBOX" for key, value in SANDBOX_HEADERS.items()
+    ]
     hashed = "|".join(["/_mcpframe/", *(_hashed_of(name) for name in pages)])
     lines += [f'  SetEnvIf Request_URI "{hashed}" MCPFRAME_IMMUTABLE']
     lines += [f'  Header set Cache-Control "{FRESH}"']
@@ -125,6 +140,7 @@ def _vercel(pages: Mapping[str, Mapping[str, str]]) -> list[dict[str, object]]:
     rules = [
         rule("/(.*)", {**_EVERYWHERE, "Cache-Control": FRESH}),
         rule("/_mcpframe/(.*)", {"Cache-Control": IMMUTABLE}),
+        rule(f"{_SANDBOX}(.*)", SANDBOX_HEADERS),
     ]
     for name, headers in pages.items():
         rules.append(rule(f"/{name}/(.*)", headers))
@@ -136,7 +152,11 @@ def _firebase(pages: Mapping[str, Mapping[str, str]]) -> list[dict[str, object]]
     def rule(source: str, headers: Mapping[str, str]) -> dict[str, object]:
         return {"source": source, "headers": [{"key": key, "value": value} for key, value in headers.items()]}
 
-    rules = [rule("**", {**_EVERYWHERE, "Cache-Control": FRESH}), rule("/_mcpframe/**", {"Cache-Control": IMMUTABLE})]
+    rules = [
+        rule("**", {**_EVERYWHERE, "Cache-Control": FRESH}),
+        rule("/_mcpframe/**", {"Cache-Control": IMMUTABLE}),
+        rule(f"{_SANDBOX}*", SANDBOX_HEADERS),
+    ]
     for name, headers in pages.items():
         rules.append(rule(f"/{name}/**", headers))
         rules += [rule(f"/{name}/{pattern}", {"Cache-Control": IMMUTABLE}) for pattern in _HASHED]
@@ -144,7 +164,10 @@ def _firebase(pages: Mapping[str, Mapping[str, str]]) -> list[dict[str, object]]
 
 
 def _azure(pages: Mapping[str, Mapping[str, str]]) -> dict[str, object]:
-    routes: list[dict[str, object]] = [{"route": "/_mcpframe/*", "headers": {"Cache-Control": IMMUTABLE}}]
+    routes: list[dict[str, object]] = [
+        {"route": f"{_SANDBOX}*", "headers": {**SANDBOX_HEADERS, "Cache-Control": IMMUTABLE}},  # the first match counts
+        {"route": "/_mcpframe/*", "headers": {"Cache-Control": IMMUTABLE}},
+    ]
     for name, headers in pages.items():
         routes.append({"route": f"/{name}/packages/*", "headers": {**headers, "Cache-Control": IMMUTABLE}})
         routes.append({"route": f"/{name}/*", "headers": {**headers, "Cache-Control": FRESH}})
@@ -157,7 +180,7 @@ def _nginx(pages: Mapping[str, Mapping[str, str]]) -> str:
     def location(path: str, cache: str, headers: Mapping[str, str]) -> list[str]:
         return [
             f"location {path} {{",
-            *(f'    add_header {key} "{value}" always;' for key, value in {**_EVERYWHERE, **headers}.items()),
+            *(f"    add_header {key} {_quoted(value)} always;" for key, value in {**_EVERYWHERE, **headers}.items()),
             f'    add_header Cache-Control "{cache}";',  # not for errors: a missing file may be uploaded later
             "}",
         ]
@@ -167,6 +190,7 @@ def _nginx(pages: Mapping[str, Mapping[str, str]]) -> str:
     lines += [f"    {kind} {ending};" for ending, kind in _TYPES.items()]
     lines += ["    text/html html;", "    image/svg+xml svg;", "    image/png png;", "}"]
     lines += location("/_mcpframe/", IMMUTABLE, {})
+    lines += location(_SANDBOX, IMMUTABLE, SANDBOX_HEADERS)
     for name, headers in pages.items():
         lines += location(f"/{name}/", FRESH, headers)
         lines += location(f"~ ^{_hashed_of(name)}", IMMUTABLE, headers)

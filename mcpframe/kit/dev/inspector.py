@@ -21,6 +21,7 @@ from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.progress import Progress, labelled, silent
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle import build
+from mcpframe.kit.bundle.host_headers import SANDBOX_HEADERS
 from mcpframe.kit.dev.reload_channel import DevChannel, WithChannel
 from mcpframe.kit.project.project import find_server
 from mcpframe.kit.web.bundle_site import BundleSite
@@ -128,7 +129,7 @@ def serve_inspector(
 
 def _sandbox(_: Request) -> Response:
     """Return the sandbox proxy of views, without a policy: its views would have that as well as their own."""
-    return FileResponse(static_dir() / "app" / "sandbox.html", headers={"cache-control": "no-store"})
+    return FileResponse(static_dir() / "app" / "sandbox.html", headers={**SANDBOX_HEADERS, "cache-control": "no-store"})
 
 
 def _kept(kind: str, *inputs: str) -> Path:
@@ -151,5 +152,5 @@ class _WithExamples:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app: ASGIApp = self._site
         if scope["type"] == "http" and scope["path"] == self._path:
-            app = JSONResponse(self._offered, headers={"cache-control": "no-store"})
+            app = JSONResponse(self._offered, headers={**SANDBOX_HEADERS, "cache-control": "no-store"})
         await app(scope, receive, send)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mcpframe.kit.bundle.csp import header_policy, page_policy
-from mcpframe.kit.bundle.host_headers import host_files
+from mcpframe.kit.bundle.host_headers import SANDBOX_HEADERS, host_files
 from mcpframe.kit.project.config import CspConfig
 from mcpframe.kit.web.site_headers import headers_for, parse
 
@@ -87,6 +87,17 @@ def test_every_host_gets_a_file_with_policy_and_caching() -> None:
         assert "immutable" in text
         assert "no-cache" in text
         assert "frame-ancestors 'self' https://chat.example" in text
+
+
+def test_every_host_gets_the_sandbox_s_headers_and_for_that_file_only() -> None:
+    files = host_files({"pi": POLICY})
+    rules = parse(files.pop("_headers").decode())
+    [(name, value)] = SANDBOX_HEADERS.items()
+    assert headers_for("/_mcpframe/sandbox.0123.html", rules)[name.lower()] == value
+    assert name.lower() not in headers_for("/_mcpframe/base.0123.zip", rules) | headers_for("/pi/", rules)
+    escaped = value.replace('"', '\\"')
+    for file in (".htaccess", "vercel.json", "firebase.json", "staticwebapp.config.json", "nginx.conf"):
+        assert f'"{escaped}"' in files[file].decode(), file
 
 
 def test_types_that_some_hosts_do_not_know_are_named() -> None:

@@ -213,4 +213,5 @@ def test_views_have_a_sandbox_on_another_site_with_no_policy_of_its_own(built: l
         with urllib.request.urlopen(sandbox, timeout=20) as answer:
             assert answer.headers["content-type"].startswith("text/html")
             assert not [name for name in answer.headers if "policy" in name.lower()]
+            assert "webrtc=block" in answer.headers["connection-allowlist"]
             assert answer.read() == (static_dir() / "app" / "sandbox.html").read_bytes()
