@@ -16,6 +16,12 @@ _KEPT = "_mcpframe_views"
 """The attribute of a server object with what all `Views` of it share."""
 
 
+def views_of(server: Any) -> tuple[View, ...]:
+    """Return the views that a server has."""
+    _, views = getattr(unwrapped(server), _KEPT, (None, {}))
+    return tuple(views.values())
+
+
 class Views:
     """The views of a server: a registry by their URI.
 

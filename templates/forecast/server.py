@@ -21,8 +21,8 @@ from mcpframe.views import View, Views
 from view import ForecastPage
 from weather import MAX_DAYS, Forecast, invent
 
-PUBLISHED = os.environ.get("FORECAST_URL", "https://tools.example/forecast/")
-"""Where `dist/forecast/` is published. Replace it by your own address."""
+PUBLISHED = os.environ.get("FORECAST_URL", "http://localhost:8001/forecast/")
+"""Where `dist/forecast/` is published: this machine, until you replace it by your own address."""
 
 server = FrameServer("forecast", title="Forecast", version="0.1.0")
 views = Views(server, View(PUBLISHED, uri="ui://weather/forecast", title="Forecast", prefers_border=True))

@@ -71,9 +71,13 @@ def build_conversation(folder: Path, work: Path, *, tools: str, host: str) -> No
     config = project / "pyproject.toml"
     text = config.read_text("utf-8")
     assert '"http://localhost:8000"' in text
-    env = f'\n[tool.mcpframe.env]\nFORECAST_URL = "{server}"\n'
-    config.write_text(text.replace("http://localhost:8000", host) + env, "utf-8")
-    build(project, folder)
+    config.write_text(text.replace("http://localhost:8000", host), "utf-8")
+    code = project / "server.py"
+    text = code.read_text("utf-8")
+    assert '"http://localhost:8001/forecast/"' in text
+    code.write_text(text.replace("http://localhost:8001/forecast/", server), "utf-8")
+    result = build(project, folder)
+    assert any(server in warning for warning in result.warnings)  # no other machine reaches it
 
 
 class Chat:

@@ -52,6 +52,15 @@ def test_it_is_complete(template: Path) -> None:
     assert list((template / "tests").glob("test_*.py"))
 
 
+def test_the_conversation_and_the_forecast_fit_together() -> None:
+    conversation = ROOT / "templates" / "conversation"
+    config = tomllib.loads((conversation / "pyproject.toml").read_text("utf-8"))
+    (origin,) = config["tool"]["mcpframe"]["csp"]["frame_src"]
+    server = json.loads((conversation / "addresses.json").read_text("utf-8"))["server"]
+    assert server == f"{origin}/forecast/"
+    assert f'"{server}"' in (ROOT / "templates" / "forecast" / "server.py").read_text("utf-8")  # where its view is
+
+
 def test_the_dashboard_and_the_copilot_fit_together() -> None:
     dashboard = ROOT / "templates" / "dashboard"
     config = tomllib.loads((dashboard / "pyproject.toml").read_text("utf-8"))

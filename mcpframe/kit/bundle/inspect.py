@@ -29,6 +29,7 @@ from mcpframe.kit.bundle.pyodide_job import (
 )
 from mcpframe.kit.bundle.runtime import Runtime
 from mcpframe.kit.bundle.start_errors import Code, Raised, explain
+from mcpframe.kit.bundle.view_files import unreachable_views
 
 _FORMAT = "1"
 _MOST = 10_000
@@ -244,6 +245,10 @@ def _failure(found: _Reported, code: Mapping[str, bytes], entry: str, origin: Pa
 
 
 def _notes(found: _Reported, code: Mapping[str, bytes]) -> tuple[str, ...]:
+    return (*_printed(found, code), *map(visible, unreachable_views(found.views)))
+
+
+def _printed(found: _Reported, code: Mapping[str, bytes]) -> tuple[str, ...]:
     if found.printed is None:
         return ()
     place = Code(code).place([(path, line, name) for path, line, name in found.printed.frames])
@@ -316,6 +321,7 @@ class _Reported(BaseModel):
     tools: Annotated[list[_Tool], Field(max_length=_MOST)] | None = None
     modules: Annotated[list[_Text], Field(max_length=_MOST)] = []
     setup: _Setup | None = None
+    views: dict[_Text, _Text] = {}
 
 
 def _checked(result: object, entry: str, kind: str) -> _Reported:

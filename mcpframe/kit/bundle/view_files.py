@@ -9,14 +9,19 @@ Both have the bundle's public address in them, so a build writes them if it know
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from mcpframe.frame.app_page import framing_html, framing_meta, url_origin, view_meta
 from mcpframe.kit.bundle.assets import Asset, asset
 from mcpframe.kit.bundle.index_page import render_page
 from mcpframe.kit.project.config import AppConfig, CspConfig
+
+_THIS_MACHINE = re.compile(r"(.*\.)?localhost|127(\.\d+){3}|::1")
+_NOWHERE = re.compile(r"(.*\.)?(example|invalid|example\.(com|net|org))")
+"""Names for examples, which nobody can have (RFC 2606)."""
 
 FRAMING = "app.html"
 INLINE = "app-inline.html"
@@ -46,6 +51,25 @@ def view_files(
         "inline": {"file": INLINE, "_meta": view_meta(inline_csp(url, csp), **common)},
     }
     return files, entry
+
+
+def unreachable_views(views: Mapping[str, str]) -> list[str]:
+    """Return a warning for each view whose page other machines, or no machine at all, can reach.
+
+    Args:
+        views: The addresses that a server's views frame, by the views' URIs.
+    """
+    found = []
+    for uri, url in views.items():
+        host = urlsplit(url).hostname or ""
+        who = "only hosts on this machine" if _THIS_MACHINE.fullmatch(host) else "no host"
+        if who == "no host" and not _NOWHERE.fullmatch(host):
+            continue
+        found.append(
+            f"The view {uri} is at {url}, where {who} can show it: set its address in View(...) to the one at "
+            "which this bundle will be."
+        )
+    return found
 
 
 def inline_csp(url: str, csp: CspConfig) -> dict[str, Any]:

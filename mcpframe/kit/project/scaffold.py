@@ -76,7 +76,7 @@ def _rename(folder: Path, template: str, name: str) -> None:
         text = re.sub(
             rf'(FrameServer|MCPServer)\(\s*"{template}"', lambda found: found[0].replace(template, name), text
         )
-        for before in ("dist/", "tools.example/", "localhost:8000/", "localhost:8765/", "`"):
+        for before in ("dist/", "tools.example/", "localhost:8000/", "localhost:8001/", "localhost:8765/", "`"):
             text = text.replace(f"{before}{template}/", f"{before}{name}/")
         if template in (DEFAULT, VIEW):
             text = text.replace(f'title = "{old_title}"', f'title = "{title}"')

@@ -86,7 +86,14 @@ async def inspected(
         "tools": listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed],
         "modules": used,
         "setup": setup_of(found) if kind == "server" else None,
+        "views": views_of(found),
     }
+
+
+def views_of(server: Any) -> dict[str, str]:
+    """Return the addresses that a server's views frame, by the views' URIs."""
+    registry = sys.modules.get("mcpframe.views.registry")  # without it there are none
+    return {} if registry is None else {view.uri: view.url for view in registry.views_of(server) if view.url}
 
 
 def setup_of(server: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 from mcpframe.frame.app_page import framing_html
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.bundle.csp import page_policy
-from mcpframe.kit.bundle.view_files import inline_csp, view_files
+from mcpframe.kit.bundle.view_files import inline_csp, unreachable_views, view_files
 from mcpframe.kit.project.config import AppConfig, CspConfig, read_config
 
 URL = "https://tools.example/base/forecast/"
@@ -93,3 +93,25 @@ def test_the_address_in_the_configuration() -> None:
     for wrong in ("tools.example", "https://tools.example/?a", "https://tools.example/#a", "file:///x"):
         with pytest.raises(ConfigError, match=r"tool\.mcpframe\.url"):
             read_config({"url": wrong}, "f")
+
+
+@pytest.mark.parametrize(
+    ("url", "word"),
+    [
+        ("https://tools.example/forecast/", "no host"),
+        ("https://www.example.com/", "no host"),
+        ("http://localhost:8001/forecast/", "this machine"),
+        ("http://tools.localhost/", "this machine"),
+        ("http://[::1]:8001/", "this machine"),
+        ("http://127.0.0.1/", "this machine"),
+    ],
+)
+def test_a_view_that_few_can_reach_is_a_warning(url: str, word: str) -> None:
+    (warning,) = unreachable_views({"ui://weather/forecast": url})
+    for part in ("ui://weather/forecast", url, word, "View("):
+        assert part in warning
+
+
+@pytest.mark.parametrize("url", ["https://tools.example.fr/", "https://myexample.com/", "https://localhost.me/"])
+def test_a_view_that_others_can_reach_is_none(url: str) -> None:
+    assert unreachable_views({"ui://weather/forecast": url}) == []

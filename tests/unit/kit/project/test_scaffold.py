@@ -31,6 +31,11 @@ def test_a_project_with_everything_in_it(template: str, tmp_path: Path) -> None:
     assert not list(folder.rglob("__pycache__"))
 
 
+def test_the_view_of_a_server_is_at_the_project_s_own_name(tmp_path: Path) -> None:
+    code = (scaffold("weather", template="forecast", parent=tmp_path) / "server.py").read_text()
+    assert '"http://localhost:8001/weather/"' in code
+
+
 def test_the_default_is_named_after_the_project(tmp_path: Path) -> None:
     folder = scaffold("word-counter", parent=tmp_path)
     assert 'title = "Word counter"' in (folder / "pyproject.toml").read_text()
