@@ -35,6 +35,11 @@ from tests.support.server_kinds import FRAME_SERVER, of_kind
 OPTIONS = Options(handshake_timeout=BOOT_PATIENCE)
 
 
+OWN_PADDING = """() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync("main { padding: 3px; }");
+    document.adoptedStyleSheets.push(sheet);
+}"""
 REQUIREMENTS = {"mcp 2.x": [], "mcp 1.x": ["mcp<2"], "fastmcp": ["fastmcp>=4,<5"]}
 of_every_kind = pytest.mark.parametrize("authored", [FRAME_SERVER, *REQUIREMENTS], indirect=True)
 """For tests that are repeated with wrapped servers of other SDKs."""
@@ -134,6 +139,9 @@ async def test_a_person_sets_it_up_and_the_tools_find_what_was_entered(
         await expect(frame.locator("#mcpframe-page")).to_be_hidden()
         await expect(frame.locator("h1:visible")).to_have_text("Set it up")
         await expect(frame.locator("h1:visible")).to_have_css("color", "rgb(1, 2, 3)")
+        await expect(frame.locator("main")).to_have_css("padding", "20px")
+        await frame.evaluate(OWN_PADDING)
+        await expect(frame.locator("main")).to_have_css("padding", "3px")
         assert await frame.eval_on_selector("#picture", "async (it) => (await it.decode(), it.naturalWidth)") == 1
         assert await frame.get_attribute("#elsewhere", "href") == "https://elsewhere.example/"
         (tmp_path / "chosen.bin").write_bytes(b"\x01\x02\x03")
