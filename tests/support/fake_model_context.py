@@ -53,6 +53,12 @@ class FakeModelContext:
             self._changed.clear()
             await self._changed.wait()
 
+    async def registered(self, name: str) -> None:
+        """Wait until a tool is registered."""
+        while name not in self.tools:
+            self._changed.clear()
+            await self._changed.wait()
+
     async def call(self, name: str, arguments: Any = None) -> Any:
         """Call a tool; text is passed as it is, other values as JSON."""
         text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})

@@ -214,6 +214,8 @@ def parsed(html: str) -> FakeElement:
 
 
 class FakeDocument:
+    activeElement = None
+
     def __init__(self) -> None:
         self.documentElement = FakeElement("html")
         self.documentElement.innerHTML = PAGE

@@ -117,7 +117,7 @@ async def test_lists_of_any_shape_end(name: str) -> None:
     place = FakeModelContext()
     async with Offering(place, objects.messages(), answering(answer)) as offer:
         with anyio.fail_after(60):
-            await anyio.wait_all_tasks_blocked()
+            await (anyio.wait_all_tasks_blocked() if "no tools" in name else place.registered("good"))
         if "no tools" not in name:
             assert (await place.call("good"))["content"] == []
         assert len(offer.registered) <= 1000
