@@ -214,7 +214,7 @@ def parsed(html: str) -> FakeElement:
 
 
 class FakeDocument:
-    activeElement = None
+    activeElement: FakeElement | None = None
 
     def __init__(self) -> None:
         self.documentElement = FakeElement("html")
