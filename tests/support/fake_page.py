@@ -214,11 +214,10 @@ def parsed(html: str) -> FakeElement:
 
 
 class FakeDocument:
-    activeElement: FakeElement | None = None
-
     def __init__(self) -> None:
         self.documentElement = FakeElement("html")
         self.documentElement.innerHTML = PAGE
+        self.activeElement: FakeElement | None = None
 
     def createElement(self, tag: str) -> FakeElement:
         return FakeElement(tag)
