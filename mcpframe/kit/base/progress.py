@@ -6,9 +6,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 
 #: Called with a description of a step; the step lasts as long as the returned context.
 Progress = Callable[[str], AbstractContextManager[None]]
+
+COUNTS_EVERY = 1.0
+"""Seconds between two counts of a step, and before the first."""
+_update: ContextVar[Callable[[int, int], None] | None] = ContextVar("_update", default=None)
 
 
 @contextmanager
@@ -17,11 +22,41 @@ def step(what: str) -> Iterator[None]:
     print(f"{what} ... ", end="", flush=True, file=sys.stderr)
     start = time.monotonic()
     try:
-        yield
+        with counting(lambda counted: print(f"{counted} ... ", end="", flush=True, file=sys.stderr)):
+            yield
     except BaseException:
         print("failed", flush=True, file=sys.stderr)
         raise
     print(f"{time.monotonic() - start:.1f} s", flush=True, file=sys.stderr)
+
+
+@contextmanager
+def counting(show: Callable[[str], None]) -> Iterator[None]:
+    """Show what `count` reports while the block lasts: at most once a second, and not in its first second.
+
+    Args:
+        show: Called with a count, such as "12/29".
+    """
+    shown = time.monotonic()
+
+    def update(done: int, total: int) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if now - shown >= COUNTS_EVERY:
+            shown = now
+            show(f"{done}/{total}")
+
+    token = _update.set(update)
+    try:
+        yield
+    finally:
+        _update.reset(token)
+
+
+def count(done: int, total: int) -> None:
+    """Report how many items of the current step are done; without a step this does nothing."""
+    if update := _update.get():
+        update(done, total)
 
 
 def labelled(label: str, progress: Progress) -> Progress:

@@ -13,6 +13,7 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from mcpframe.kit.base.cache import cache_dir, move_file, sha256_of, write_file, writing
 from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch, ToolFailed
 from mcpframe.kit.base.programs import python, run_tool
+from mcpframe.kit.base.progress import count
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.archive import check_sizes
 from mcpframe.kit.bundle.lock import Locked
@@ -79,16 +80,17 @@ def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[s
     """
     found = {package.name: wheel_path(package) for package in packages}
     missing = [package for package in packages if not _is_good(found[package.name], package.sha256)]
-    for package in missing:
-        if package.source == "pyodide":
-            try:
-                pyodide.fetch(package.filename, package.sha256, found[package.name])
-            except DownloadError as error:
-                raise DownloadError(
-                    f"{error} {' and '.join(package.required_by)} requires {package.name}: if the server works "
-                    f'without it, leave it out (tool.mcpframe.leave_out = ["{package.name}"]).'
-                ) from error
+    for done, package in enumerate(package for package in missing if package.source == "pyodide"):
+        count(done, len(missing))
+        try:
+            pyodide.fetch(package.filename, package.sha256, found[package.name])
+        except DownloadError as error:
+            raise DownloadError(
+                f"{error} {' and '.join(package.required_by)} requires {package.name}: if the server works "
+                f'without it, leave it out (tool.mcpframe.leave_out = ["{package.name}"]).'
+            ) from error
     pinned = [package for package in missing if package.source == "index"]
+    count(len(missing) - len(pinned), len(missing))
     pins = {package.name: (package.version, (package.sha256,)) for package in pinned}
     foreign = {package.name for package in pinned if is_foreign(package.filename)}
     if pinned:

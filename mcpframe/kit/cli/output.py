@@ -10,6 +10,7 @@ from rich import markup
 from rich.console import Console
 from rich.status import Status
 
+from mcpframe.kit.base.progress import counting
 from mcpframe.kit.base.terminal import visible
 
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -26,14 +27,20 @@ def step(what: str) -> Iterator[None]:
     """Show a step while it lasts, and then its duration: on a terminal in place, elsewhere on the same line."""
     start = time.monotonic()
     if err.is_terminal:
-        with err.status(escape(what)):
+        with err.status(escape(what)) as status, counting(lambda counted: status.update(f"{escape(what)} {counted}")):
             yield
         err.print(f"[dim]{escape(what)}: {time.monotonic() - start:.1f} s[/]")
         return
     err.print(f"[dim]{escape(what)} ... [/]", end="")
     err.file.flush()
+
+    def show(counted: str) -> None:
+        err.print(f"[dim]{counted} ... [/]", end="")
+        err.file.flush()
+
     try:
-        yield
+        with counting(show):
+            yield
     except BaseException:
         err.print("[dim]failed[/]")
         raise

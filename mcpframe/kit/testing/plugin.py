@@ -158,15 +158,15 @@ def _served(request: pytest.FixtureRequest, browser: SharedBrowser) -> tuple[Fra
     if request.config.getoption("--mcpframe-memory"):
         pytest.skip("needs the frame, and --mcpframe-memory is given")
     options = _options(request)
-    progress = _progress(request.config)
+    progress = progress_of(request.config)
     browser.start(progress)
     project = Path(options.project or request.config.rootpath)
     return options, browser.serve(project, snapshot=options.snapshot, progress=progress)
 
 
-def _progress(config: pytest.Config) -> Progress:
+def progress_of(config: pytest.Config) -> Progress:
     """Return a `Progress` that writes to pytest's own output, which shows nothing else while a fixture is made."""
-    from mcpframe.kit.base.progress import silent
+    from mcpframe.kit.base.progress import counting, silent
 
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     capture = config.pluginmanager.get_plugin("capturemanager")
@@ -184,7 +184,8 @@ def _progress(config: pytest.Config) -> Progress:
         start = time.monotonic()
         write(f"mcpframe: {what} ... ", fresh=True)
         try:
-            yield
+            with counting(lambda counted: write(f"{counted} ... ")):
+                yield
         finally:
             write(f"{time.monotonic() - start:.1f} s\n")
 

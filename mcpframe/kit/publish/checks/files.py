@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urljoin
 
+from mcpframe.kit.base.progress import count
 from mcpframe.kit.publish.checks.findings import Finding, error, warning
 from mcpframe.kit.web.published import Fetched, fetch
 
@@ -41,7 +42,8 @@ def check_files(url: str, manifest: Mapping[str, Any]) -> Iterator[Finding]:
     root = urljoin(url, "../")
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         answers = pool.map(lambda entry: _get(urljoin(root, entry["path"])), manifest["files"])
-        for entry, answer in zip(manifest["files"], answers, strict=True):
+        for done, (entry, answer) in enumerate(zip(manifest["files"], answers, strict=True), 1):
+            count(done, len(manifest["files"]))
             yield from check_file(entry, answer)
 
 

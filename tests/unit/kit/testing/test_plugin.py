@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from mcpframe.kit.base import progress
+from mcpframe.kit.testing.plugin import progress_of
 from tests.support.author_tests import ROOT, run_author_tests
 
 SERVER = '''
@@ -151,3 +156,54 @@ def test_a_run_that_does_not_use_it_imports_nothing_but_the_plugin() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.split() == ["mcpframe", "mcpframe.kit", "mcpframe.kit.testing", "mcpframe.kit.testing.plugin"]
+
+
+class Terminal:
+    """What pytest shows on the terminal, and its capture."""
+
+    def __init__(self) -> None:
+        self.text = "test_server.py "
+        self.is_captured = True
+
+    @contextmanager
+    def global_and_fixture_disabled(self):
+        self.is_captured = False
+        yield
+        self.is_captured = True
+
+    def ensure_newline(self) -> None:
+        self.write("" if self.text.endswith("\n") else "\n")
+
+    def write(self, text: str, *, flush: bool = False) -> None:
+        assert not self.is_captured
+        self.text += text
+
+
+def config_with(**plugins: object) -> SimpleNamespace:
+    return SimpleNamespace(pluginmanager=SimpleNamespace(get_plugin=plugins.get))
+
+
+def test_the_steps_of_a_fixture_are_lines_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "COUNTS_EVERY", 0)
+    terminal = Terminal()
+    steps = progress_of(config_with(terminalreporter=terminal, capturemanager=terminal))
+    with steps("Fetching wheels"):
+        progress.count(12, 29)
+    with pytest.raises(ValueError, match="no"), steps("Writing"):
+        raise ValueError("no")
+    first, *lines = terminal.text.splitlines()
+    assert first == "test_server.py "
+    assert [re.sub(r"\d+\.\d s$", "", line) for line in lines] == [
+        "mcpframe: Fetching wheels ... 12/29 ... ",
+        "mcpframe: Writing ... ",
+    ]
+    assert terminal.is_captured
+
+
+@pytest.mark.parametrize("missing", ["terminalreporter", "capturemanager"])
+def test_a_worker_without_a_terminal_shows_no_steps(missing: str) -> None:
+    terminal = Terminal()
+    there = {"terminalreporter": terminal, "capturemanager": terminal} | {missing: None}
+    with progress_of(config_with(**there))("Writing"):
+        progress.count(1, 2)
+    assert terminal.text == "test_server.py "
