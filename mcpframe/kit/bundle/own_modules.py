@@ -2,8 +2,8 @@
 
 Every import in a module of the bundle counts, wherever it stands: at the top of a file, in a function, or as a text
 that names a module (`"mcpframe.frame.world"`, `"mcpframe.frame.hub.app:AppHub"`, or with a gap
-`f"mcpframe.frame.dialects.{name}.dialect"`). Imports for type checkers do not. Two kinds of module are optional, and
-say so themselves:
+`f"mcpframe.frame.dialects.{name}.dialect"`). Imports for type checkers do not, nor does `sys.modules.get(…)`, which
+asks whether a module is there. Two kinds of module are optional, and say so themselves:
 
 - A module with `BUNDLED_WITH = ("world",)` is a part for bundles with one of these features (`features_of`). In a
   package's `__init__.py` this stands for all its modules. An import of it in a function, or as a text, counts only in
@@ -193,7 +193,11 @@ def _names_of(item: Import) -> Collection[str]:
 
 
 def _names_in_texts(tree: ast.Module) -> Iterator[str]:
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    looked_up = {each for call in calls if ast.unparse(call.func) == "sys.modules.get" for each in call.args}
     for node in ast.walk(tree):
+        if node in looked_up:
+            continue
         if isinstance(node, ast.JoinedStr):
             text = "".join(str(item.value) if isinstance(item, ast.Constant) else "*" for item in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):

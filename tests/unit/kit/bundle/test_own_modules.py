@@ -202,6 +202,7 @@ def test_each_way_to_import_a_module_brings_it(code: str, module: str) -> None:
         "'This is no mcpframe.AppHost and no mcpframe.frame.hub.app.'",
         "import textwrap; from elsewhere import AppHost",
         "from mcpframe import nothing_like_it",
+        "import sys; sys.modules.get('mcpframe.frame.hub.app')",
         "import log; log.getLogger('mcpframe')",
         "def (:",
     ],
