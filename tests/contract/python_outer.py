@@ -24,7 +24,7 @@ from mcpframe.frame.core.roles import Options
 from mcpframe.frame.dialects.sep.offers import HostOffer
 from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
 from mcpframe.frame.outer import OuterFrame
-from mcpframe.frame.places import Place, VisibilityChanged
+from mcpframe.frame.places import NoHandshake, Place, VisibilityChanged
 from mcpframe.frame.session import Session, WireHook
 from mcpframe.frame.setup_phase import Permission, SetupCompleted, SetupRequired, SetupStarted
 from tests.contract.outer import PATIENCE, Happening, Outer
@@ -170,6 +170,8 @@ class PythonOuter(Outer):
         elif isinstance(event, Unresponsive):
             happening = {"kind": "unresponsive", "unresponsive": event.unresponsive}
         else:
+            if isinstance(event, NoHandshake):
+                return
             assert isinstance(event, Closed)
             if self._setting_up:
                 return  # setup() itself says how it ended
