@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from mcpframe.kit.bridge import setup_window as setup
+from mcpframe.kit.bridge.browser import launch
 from mcpframe.kit.bridge.run import BridgeOptions, bridge_stdio
 from tests.bridge.programs import PATIENCE
 
@@ -18,8 +19,6 @@ from tests.bridge.programs import PATIENCE
 def test_a_setup_is_remembered(
     server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    launch = setup.launch
-
     @functools.wraps(launch)
     def unseen(*arguments: object, visible: bool, **options: object) -> object:
         assert visible

@@ -206,8 +206,8 @@ async def test_other_extensions_and_web_pages_are_clients(extended: Extended, pa
         outcome = await calling
         assert ("result" in outcome) is (answer == "Allow once"), outcome
     await popup.get_by_label("Ask before each call").uncheck()
-    for each in (popup, shop):
-        assert await each.evaluate("globalThis.pwned") is None
+    for tab in (popup, shop):
+        assert await tab.evaluate("globalThis.pwned") is None
 
     # The service worker, through which the ports go, may be ended by the browser.
     await extended.stop_worker()

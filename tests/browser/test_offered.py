@@ -10,8 +10,8 @@ import pytest
 from playwright.async_api import BrowserContext, expect
 from typer.testing import CliRunner
 
-from mcpframe.kit.base.errors import BridgeError, NoFramedServer
-from mcpframe.kit.bridge.bridgeable import check_built
+from mcpframe.kit.base.errors import NoFramedServer
+from mcpframe.kit.bridge.target import open_target
 from mcpframe.kit.bundle import build
 from mcpframe.kit.cli.main import app
 from mcpframe.kit.cli.server_session import one_session
@@ -112,8 +112,11 @@ async def test_everything_says_which_dialects_are_offered(origins: Origins, few:
     checked = CliRunner().invoke(app, ["check", url])
     assert checked.exit_code == 0
     assert "offers  mcp_ui, webmcp; no session was opened, as that needs sep" in checked.output
-    with pytest.raises(BridgeError, match="does not offer the dialect 'sep', only mcp_ui, webmcp"):
-        check_built(few.folder / few.path, origins.host)
+    with (
+        pytest.raises(NoFramedServer, match="does not offer the dialect 'sep', only mcp_ui, webmcp"),
+        open_target(str(few.folder / few.path)),
+    ):
+        pytest.fail("The bridge took it.")
     with pytest.raises(NoFramedServer, match="does not offer the dialect 'sep'"):
         async with one_session(url):
             pass

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page
 
 from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.bundle import build
-from mcpframe.kit.bundle import pins as module
 from mcpframe.kit.bundle.choose_wheels import NoWheelFound
 from mcpframe.kit.bundle.lock import Lock, read_lock
 from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
@@ -116,7 +116,6 @@ def test_a_second_resolution_does_not_ask_pip_again(index: Path, monkeypatch: py
     write_wheel(index, "mcpframe-tests-again", {})
     first = resolved("mcpframe-tests-again")
     started: list[str] = []
-    run_tool = module.run_tool
 
     def counted(command: list[str], name: str, **options: object) -> str:
         started.append(name)

@@ -19,6 +19,7 @@ from mcp import Client, MCPError
 from mcp.client._transport import TransportStreams
 from mcp.shared.memory import create_client_server_memory_streams
 
+from mcpframe.frame.hub.hub import Hub
 from mcpframe.frame.hub.server import HubServer
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.hub.run import HubSettings, run_hub
@@ -98,9 +99,11 @@ class _Soak:
         tell: Callable[[Tally], None],
     ) -> None:
         self.server = server
+        assert isinstance(server._hub, Hub)
         self.hub = server._hub
-        tabs: Any = self.hub._tabs
-        self.tabs: BrowserTabs = tabs
+        tabs = self.hub._tabs._tabs
+        assert isinstance(tabs, BrowserTabs)
+        self.tabs = tabs
         self.port = port
         self.tally = tally
         self.bounds = bounds

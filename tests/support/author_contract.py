@@ -110,8 +110,9 @@ async def test_a_visible_setup_is_done_by_the_person(rig: Rig) -> None:
     rig.fragment = "#setup"
     task = rig.start("authored_a:server", assets=ASSETS)
     async with setting_up(rig) as session:
-        assert session.started.requires_visible  # type: ignore[union-attr]
-        assert session.started.permissions == (Permission("camera", purpose="To scan"),)  # type: ignore[union-attr]
+        assert isinstance(session.started, setup_phase.SetupStarted)
+        assert session.started.requires_visible
+        assert session.started.permissions == (Permission("camera", purpose="To scan"),)
         await until_shown(rig)
         assert rig.loader.last_words
         words, target = rig.loader.last_words
@@ -147,7 +148,8 @@ async def test_an_invisible_setup_needs_no_page(rig: Rig) -> None:
     rig.fragment = "#setup"
     task = rig.start("authored_h:server")
     async with setting_up(rig) as session:
-        assert not session.started.requires_visible  # type: ignore[union-attr]
+        assert isinstance(session.started, setup_phase.SetupStarted)
+        assert not session.started.requires_visible
         assert await setup_phase.result_of(session) == SetupResult("Test", ephemeral_message="Ready")
     await task
     assert await rig.records.get(SESSION, "ready") == "true"

@@ -74,7 +74,7 @@ class FrameStage {
     const sandbox = opaque ? "allow-scripts" : STANDARD;
     this.iframe = {
       contentWindow: peer.window,
-      style: {},
+      style: { colorScheme: "light" }, // else its computed style is asked for, which only an element has
       hidden: false,
       isConnected: true,
       sandbox: { contains: (word) => sandbox.split(" ").includes(word) },

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from mcpframe.frame import persist
@@ -252,7 +253,7 @@ async def test_a_page_that_is_hidden_stores_its_files_at_once(home: Path) -> Non
         hidden.append(act)
         return lambda: stopped.append(True)
 
-    stored = persist.anyio.Event()
+    stored = anyio.Event()
 
     class Noting(Counted):
         async def set(self, session_id: str, key: str, record: Record) -> None:
@@ -263,7 +264,7 @@ async def test_a_page_that_is_hidden_stores_its_files_at_once(home: Path) -> Non
     async with keeping(["~/.server"], "one", place.open, lambda *texts: None, on_hidden):
         aged(home / ".server/a", b"a")
         hidden[0]()
-        with persist.anyio.fail_after(persist.INTERVAL / 2):
+        with anyio.fail_after(persist.INTERVAL / 2):
             await stored.wait()
     assert stopped == [True]
 

@@ -6,6 +6,7 @@ import importlib
 import sys
 from abc import ABC
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
@@ -31,24 +32,28 @@ def test_on_cpython_prepare_does_nothing():
 # --- placeholders
 
 
+@dataclass(frozen=True)
+class User:
+    """Adds a module to a package that placeholders are for, or to another one, and imports it."""
+
+    finder: PlaceholderFinder
+    folder: Path
+
+    def __call__(self, source: str, package: str = "user") -> ModuleType:
+        (self.folder / package).mkdir(exist_ok=True)
+        (self.folder / package / "__init__.py").write_text("")
+        (self.folder / package / "code.py").write_text(source)
+        importlib.invalidate_caches()
+        return importlib.import_module(f"{package}.code")
+
+
 @pytest.fixture
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A function that adds a module to a package that placeholders are for, or to another one, and imports it."""
     finder = PlaceholderFinder({"absent": HINT, "present": HINT}, users={"user"})
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, finder])
     monkeypatch.syspath_prepend(tmp_path)
     before = set(sys.modules)
-
-    def load(source: str, package: str = "user") -> ModuleType:
-        (tmp_path / package).mkdir(exist_ok=True)
-        (tmp_path / package / "__init__.py").write_text("")
-        (tmp_path / package / "code.py").write_text(source)
-        importlib.invalidate_caches()
-        return importlib.import_module(f"{package}.code")
-
-    load.finder = finder
-    load.folder = tmp_path
-    yield load
+    yield User(finder, tmp_path)
     for name in set(sys.modules) - before:
         del sys.modules[name]
 

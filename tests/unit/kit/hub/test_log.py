@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from mcpframe.kit.base.errors import WriteError
-from mcpframe.kit.hub import log
 from mcpframe.kit.hub.log import hub_log
 from mcpframe.kit.hub.standard_error import MOST_WAITING, StandardErrorHandler
 
@@ -41,7 +41,7 @@ def test_of_complaints_without_end_few_are_written(tmp_path: Path, monkeypatch: 
     file = tmp_path / "calls.log"
     logger = logging.getLogger("mcpframe.frame.hub.transport")
     seconds = 0.0
-    monkeypatch.setattr(log.time, "monotonic", lambda: seconds)
+    monkeypatch.setattr(time, "monotonic", lambda: seconds)
     with hub_log(file):
         for number in range(5000):
             logger.warning("A message of tab %d is ignored: %s", number, "x")
