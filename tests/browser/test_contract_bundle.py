@@ -44,11 +44,11 @@ class Host:
     page: Page
     bundle: Bundle
 
-    async def say(self, message: Any, target_origin: str | None = None) -> None:
-        """Post to the framed bundle."""
+    async def say(self, *messages: Any, target_origin: str | None = None) -> None:
+        """Post to the framed bundle, all in one task of the page."""
         await self.page.evaluate(
-            "([text, origin]) => say(text, frames[0], origin)",
-            [json.dumps(message), target_origin or self.bundle.origin],
+            "([texts, origin]) => texts.forEach((text) => say(text, frames[0], origin))",
+            [[json.dumps(message) for message in messages], target_origin or self.bundle.origin],
         )
 
     async def hears(self, kind: str, count: int = 1) -> list[dict[str, Any]]:
@@ -220,7 +220,7 @@ async def test_a_reply_before_the_handshake_opens_nothing(
 ) -> None:
     async with held(context, everything.url) as release:
         host = await framing(context, origins.host, everything)
-        await host.say({**REPLY, "sessionId": "too early"}, "*")
+        await host.say({**REPLY, "sessionId": "too early"}, target_origin="*")
         release()
         await host.hears("MCP_TRANSPORT_HANDSHAKE")
         await host.works()
@@ -327,15 +327,19 @@ async def test_a_call_that_is_cancelled_behind_a_busy_one_never_begins(host: Hos
         params = {"name": tool, "arguments": arguments}
         return mcp({"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params})
 
+    def cancel(id_: int) -> dict[str, Any]:
+        return mcp({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id_}})
+
     await host.works()
-    await host.say(call(1, "compute", seconds=1))
-    await host.say(call(2, "wait", name="behind a busy one"))
-    await host.say(call(3, "compute", seconds=1))
-    for id_ in (2, 3):
-        cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id_}}
-        await host.say(mcp(cancel))
-    await host.say(mcp({"jsonrpc": "2.0", "id": 4, "method": "ping"}))
-    await host.say(call(5, "cancelled_waits"))
+    await host.say(
+        call(1, "compute", seconds=1),
+        call(2, "wait", name="behind a busy one"),
+        call(3, "compute", seconds=1),
+        cancel(2),
+        cancel(3),
+        mcp({"jsonrpc": "2.0", "id": 4, "method": "ping"}),
+        call(5, "cancelled_waits"),
+    )
     messages = await host.hears("MCP_MESSAGE", 4)
     answers = {message["payload"]["id"]: message["payload"]["result"] for message in messages}
     assert list(answers) == ["first", 1, 4, 5]
