@@ -184,7 +184,7 @@ def set_up() -> dict[str, str]:
     """Install what the tests need besides Python packages; return the environment variables for them."""
     from mcpframe.kit.base.node import install_locked
     from mcpframe.kit.browser.chromium import ensure_chromium
-    from mcpframe.kit.bundle.runtime import ensure_runtime
+    from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
 
     ensure_runtime(progress=step)
     chromium = ensure_chromium(install=True, progress=step)
@@ -255,7 +255,7 @@ def survey(arguments: Sequence[str]) -> int:
 
 def check() -> int:
     """Run every check, even after one has failed; return 1 if any has."""
-    from mcpframe.kit.bundle.scripts import inbox_script, loader_script
+    from mcpframe.kit.bundle.page.scripts import inbox_script, loader_script
 
     commands = (["ruff", "check"], ["ruff", "format", "--check"], ["mypy"])
     statuses = [subprocess.call([sys.executable, "-m", *command], cwd=ROOT) for command in commands]

@@ -10,10 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mcpframe.frame.app_host import AppHost as AppHost
-    from mcpframe.frame.app_host_view import RunningView as RunningView
-    from mcpframe.frame.author import FrameSession as FrameSession
-    from mcpframe.frame.author_setup import Setup as Setup
     from mcpframe.frame.core import errors
     from mcpframe.frame.core.errors import SetupCancelled as SetupCancelled
     from mcpframe.frame.core.errors import SetupFailed as SetupFailed
@@ -24,48 +20,52 @@ if TYPE_CHECKING:
     from mcpframe.frame.core.events import Wire as Wire
     from mcpframe.frame.core.events import Withdrawn as Withdrawn
     from mcpframe.frame.core.roles import Options as Options
-    from mcpframe.frame.elements import Classes as Classes
-    from mcpframe.frame.elements import Element as Element
-    from mcpframe.frame.elements import File as File
-    from mcpframe.frame.elements import PageEvent as PageEvent
-    from mcpframe.frame.host import Host as Host
-    from mcpframe.frame.host_context import Container as Container
-    from mcpframe.frame.host_context import HostContext as HostContext
-    from mcpframe.frame.host_context import Insets as Insets
-    from mcpframe.frame.host_context import ToolCancelled as ToolCancelled
-    from mcpframe.frame.host_context import ToolInput as ToolInput
-    from mcpframe.frame.host_context import ToolInputPartial as ToolInputPartial
-    from mcpframe.frame.host_context import ToolResult as ToolResult
-    from mcpframe.frame.host_link import connect_to_host as connect_to_host
-    from mcpframe.frame.load import load as load
-    from mcpframe.frame.outer import OuterFrame as OuterFrame
-    from mcpframe.frame.outer import RunningSetup as RunningSetup
-    from mcpframe.frame.page_clients import iframe_client as iframe_client
-    from mcpframe.frame.page_clients import tab_client as tab_client
-    from mcpframe.frame.page_server import page_server as page_server
-    from mcpframe.frame.places import POPUP as POPUP
-    from mcpframe.frame.places import SANDBOX as SANDBOX
-    from mcpframe.frame.places import NoHandshake as NoHandshake
-    from mcpframe.frame.places import VisibilityChanged as VisibilityChanged
-    from mcpframe.frame.server import FrameServer as FrameServer
-    from mcpframe.frame.server import serve as serve
-    from mcpframe.frame.setup_phase import Permission as Permission
-    from mcpframe.frame.setup_phase import SetupCompleted as SetupCompleted
-    from mcpframe.frame.setup_phase import SetupErrorCode as SetupErrorCode
-    from mcpframe.frame.setup_phase import SetupReason as SetupReason
-    from mcpframe.frame.setup_phase import SetupRequired as SetupRequired
-    from mcpframe.frame.setup_phase import SetupResult as SetupResult
-    from mcpframe.frame.setup_phase import SetupStarted as SetupStarted
-    from mcpframe.frame.setup_phase import Visibility as Visibility
-    from mcpframe.frame.storage import Storage as Storage
-    from mcpframe.frame.ui import Page as Page
-    from mcpframe.frame.ui_host import UiHost as UiHost
-    from mcpframe.frame.ui_host_actions import ShownUi as ShownUi
-    from mcpframe.frame.ui_host_actions import UiAction as UiAction
-    from mcpframe.frame.ui_resource import ui_resource as ui_resource
-    from mcpframe.frame.web_mcp.client import model_context_client as model_context_client
-    from mcpframe.frame.wrapped import WrappedServer as WrappedServer
-    from mcpframe.frame.wrapped import wrap as wrap
+    from mcpframe.frame.host_api.connect import connect_to_host as connect_to_host
+    from mcpframe.frame.host_api.context import Container as Container
+    from mcpframe.frame.host_api.context import HostContext as HostContext
+    from mcpframe.frame.host_api.context import Insets as Insets
+    from mcpframe.frame.host_api.context import ToolCancelled as ToolCancelled
+    from mcpframe.frame.host_api.context import ToolInput as ToolInput
+    from mcpframe.frame.host_api.context import ToolInputPartial as ToolInputPartial
+    from mcpframe.frame.host_api.context import ToolResult as ToolResult
+    from mcpframe.frame.host_api.host import Host as Host
+    from mcpframe.frame.hosting.mcp_apps.host import AppHost as AppHost
+    from mcpframe.frame.hosting.mcp_apps.view import RunningView as RunningView
+    from mcpframe.frame.hosting.mcp_ui.actions import ShownUi as ShownUi
+    from mcpframe.frame.hosting.mcp_ui.actions import UiAction as UiAction
+    from mcpframe.frame.hosting.mcp_ui.host import UiHost as UiHost
+    from mcpframe.frame.hosting.mcp_ui.resource import ui_resource as ui_resource
+    from mcpframe.frame.hosting.outer import OuterFrame as OuterFrame
+    from mcpframe.frame.hosting.outer import RunningSetup as RunningSetup
+    from mcpframe.frame.page.elements import Classes as Classes
+    from mcpframe.frame.page.elements import Element as Element
+    from mcpframe.frame.page.elements import File as File
+    from mcpframe.frame.page.elements import PageEvent as PageEvent
+    from mcpframe.frame.page.load import load as load
+    from mcpframe.frame.page.session_page import Page as Page
+    from mcpframe.frame.page_server.clients import iframe_client as iframe_client
+    from mcpframe.frame.page_server.clients import tab_client as tab_client
+    from mcpframe.frame.page_server.server import page_server as page_server
+    from mcpframe.frame.serving.author import FrameSession as FrameSession
+    from mcpframe.frame.serving.server import FrameServer as FrameServer
+    from mcpframe.frame.serving.server import serve as serve
+    from mcpframe.frame.serving.setup import Setup as Setup
+    from mcpframe.frame.serving.wrapped import WrappedServer as WrappedServer
+    from mcpframe.frame.serving.wrapped import wrap as wrap
+    from mcpframe.frame.session.places import POPUP as POPUP
+    from mcpframe.frame.session.places import SANDBOX as SANDBOX
+    from mcpframe.frame.session.places import NoHandshake as NoHandshake
+    from mcpframe.frame.session.places import VisibilityChanged as VisibilityChanged
+    from mcpframe.frame.session.setup import Permission as Permission
+    from mcpframe.frame.session.setup import SetupCompleted as SetupCompleted
+    from mcpframe.frame.session.setup import SetupErrorCode as SetupErrorCode
+    from mcpframe.frame.session.setup import SetupReason as SetupReason
+    from mcpframe.frame.session.setup import SetupRequired as SetupRequired
+    from mcpframe.frame.session.setup import SetupResult as SetupResult
+    from mcpframe.frame.session.setup import SetupStarted as SetupStarted
+    from mcpframe.frame.session.setup import Visibility as Visibility
+    from mcpframe.frame.storage.values import Storage as Storage
+    from mcpframe.frame.webmcp.client import model_context_client as model_context_client
 
 __all__ = [
     "POPUP",
@@ -127,62 +127,62 @@ __all__ = [
 ]
 
 HOMES = {
-    "POPUP": "mcpframe.frame.places:POPUP",
-    "SANDBOX": "mcpframe.frame.places:SANDBOX",
-    "AppHost": "mcpframe.frame.app_host:AppHost",
-    "Classes": "mcpframe.frame.elements:Classes",
+    "POPUP": "mcpframe.frame.session.places:POPUP",
+    "SANDBOX": "mcpframe.frame.session.places:SANDBOX",
+    "AppHost": "mcpframe.frame.hosting.mcp_apps.host:AppHost",
+    "Classes": "mcpframe.frame.page.elements:Classes",
     "Closed": "mcpframe.frame.core.events:Closed",
-    "Container": "mcpframe.frame.host_context:Container",
-    "Element": "mcpframe.frame.elements:Element",
-    "File": "mcpframe.frame.elements:File",
-    "FrameServer": "mcpframe.frame.server:FrameServer",
-    "FrameSession": "mcpframe.frame.author:FrameSession",
-    "Host": "mcpframe.frame.host:Host",
-    "HostContext": "mcpframe.frame.host_context:HostContext",
-    "Insets": "mcpframe.frame.host_context:Insets",
-    "NoHandshake": "mcpframe.frame.places:NoHandshake",
+    "Container": "mcpframe.frame.host_api.context:Container",
+    "Element": "mcpframe.frame.page.elements:Element",
+    "File": "mcpframe.frame.page.elements:File",
+    "FrameServer": "mcpframe.frame.serving.server:FrameServer",
+    "FrameSession": "mcpframe.frame.serving.author:FrameSession",
+    "Host": "mcpframe.frame.host_api.host:Host",
+    "HostContext": "mcpframe.frame.host_api.context:HostContext",
+    "Insets": "mcpframe.frame.host_api.context:Insets",
+    "NoHandshake": "mcpframe.frame.session.places:NoHandshake",
     "Opened": "mcpframe.frame.core.events:Opened",
     "Options": "mcpframe.frame.core.roles:Options",
-    "OuterFrame": "mcpframe.frame.outer:OuterFrame",
-    "Page": "mcpframe.frame.ui:Page",
-    "PageEvent": "mcpframe.frame.elements:PageEvent",
-    "Permission": "mcpframe.frame.setup_phase:Permission",
+    "OuterFrame": "mcpframe.frame.hosting.outer:OuterFrame",
+    "Page": "mcpframe.frame.page.session_page:Page",
+    "PageEvent": "mcpframe.frame.page.elements:PageEvent",
+    "Permission": "mcpframe.frame.session.setup:Permission",
     "Refused": "mcpframe.frame.core.events:Refused",
-    "RunningSetup": "mcpframe.frame.outer:RunningSetup",
-    "RunningView": "mcpframe.frame.app_host_view:RunningView",
-    "Setup": "mcpframe.frame.author_setup:Setup",
+    "RunningSetup": "mcpframe.frame.hosting.outer:RunningSetup",
+    "RunningView": "mcpframe.frame.hosting.mcp_apps.view:RunningView",
+    "Setup": "mcpframe.frame.serving.setup:Setup",
     "SetupCancelled": "mcpframe.frame.core.errors:SetupCancelled",
-    "SetupCompleted": "mcpframe.frame.setup_phase:SetupCompleted",
-    "SetupErrorCode": "mcpframe.frame.setup_phase:SetupErrorCode",
+    "SetupCompleted": "mcpframe.frame.session.setup:SetupCompleted",
+    "SetupErrorCode": "mcpframe.frame.session.setup:SetupErrorCode",
     "SetupFailed": "mcpframe.frame.core.errors:SetupFailed",
-    "SetupReason": "mcpframe.frame.setup_phase:SetupReason",
-    "SetupRequired": "mcpframe.frame.setup_phase:SetupRequired",
-    "SetupResult": "mcpframe.frame.setup_phase:SetupResult",
-    "SetupStarted": "mcpframe.frame.setup_phase:SetupStarted",
-    "ShownUi": "mcpframe.frame.ui_host_actions:ShownUi",
-    "Storage": "mcpframe.frame.storage:Storage",
-    "ToolCancelled": "mcpframe.frame.host_context:ToolCancelled",
-    "ToolInput": "mcpframe.frame.host_context:ToolInput",
-    "ToolInputPartial": "mcpframe.frame.host_context:ToolInputPartial",
-    "ToolResult": "mcpframe.frame.host_context:ToolResult",
-    "UiAction": "mcpframe.frame.ui_host_actions:UiAction",
-    "UiHost": "mcpframe.frame.ui_host:UiHost",
+    "SetupReason": "mcpframe.frame.session.setup:SetupReason",
+    "SetupRequired": "mcpframe.frame.session.setup:SetupRequired",
+    "SetupResult": "mcpframe.frame.session.setup:SetupResult",
+    "SetupStarted": "mcpframe.frame.session.setup:SetupStarted",
+    "ShownUi": "mcpframe.frame.hosting.mcp_ui.actions:ShownUi",
+    "Storage": "mcpframe.frame.storage.values:Storage",
+    "ToolCancelled": "mcpframe.frame.host_api.context:ToolCancelled",
+    "ToolInput": "mcpframe.frame.host_api.context:ToolInput",
+    "ToolInputPartial": "mcpframe.frame.host_api.context:ToolInputPartial",
+    "ToolResult": "mcpframe.frame.host_api.context:ToolResult",
+    "UiAction": "mcpframe.frame.hosting.mcp_ui.actions:UiAction",
+    "UiHost": "mcpframe.frame.hosting.mcp_ui.host:UiHost",
     "Unresponsive": "mcpframe.frame.core.events:Unresponsive",
-    "Visibility": "mcpframe.frame.setup_phase:Visibility",
-    "VisibilityChanged": "mcpframe.frame.places:VisibilityChanged",
+    "Visibility": "mcpframe.frame.session.setup:Visibility",
+    "VisibilityChanged": "mcpframe.frame.session.places:VisibilityChanged",
     "Wire": "mcpframe.frame.core.events:Wire",
     "Withdrawn": "mcpframe.frame.core.events:Withdrawn",
-    "WrappedServer": "mcpframe.frame.wrapped:WrappedServer",
-    "connect_to_host": "mcpframe.frame.host_link:connect_to_host",
+    "WrappedServer": "mcpframe.frame.serving.wrapped:WrappedServer",
+    "connect_to_host": "mcpframe.frame.host_api.connect:connect_to_host",
     "errors": "mcpframe.frame.core.errors:",
-    "iframe_client": "mcpframe.frame.page_clients:iframe_client",
-    "load": "mcpframe.frame.load:load",
-    "model_context_client": "mcpframe.frame.web_mcp.client:model_context_client",
-    "page_server": "mcpframe.frame.page_server:page_server",
-    "serve": "mcpframe.frame.server:serve",
-    "tab_client": "mcpframe.frame.page_clients:tab_client",
-    "ui_resource": "mcpframe.frame.ui_resource:ui_resource",
-    "wrap": "mcpframe.frame.wrapped:wrap",
+    "iframe_client": "mcpframe.frame.page_server.clients:iframe_client",
+    "load": "mcpframe.frame.page.load:load",
+    "model_context_client": "mcpframe.frame.webmcp.client:model_context_client",
+    "page_server": "mcpframe.frame.page_server.server:page_server",
+    "serve": "mcpframe.frame.serving.server:serve",
+    "tab_client": "mcpframe.frame.page_server.clients:tab_client",
+    "ui_resource": "mcpframe.frame.hosting.mcp_ui.resource:ui_resource",
+    "wrap": "mcpframe.frame.serving.wrapped:wrap",
 }
 """Where each public name is: bundles have the modules of those that their code uses."""
 

@@ -8,7 +8,7 @@ from types import ModuleType
 from docs.generate.docstrings import attributes, summary
 from docs.generate.docstrings import table as as_table
 from mcpframe.frame.core import errors as frame
-from mcpframe.frame.hub import errors as hub
+from mcpframe.hub.core import errors as hub
 from mcpframe.kit.base import errors as kit
 
 _MODULES: dict[str, ModuleType] = {"frame": frame, "hub": hub, "kit": kit}

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.bundle.npm import npm_files
+from mcpframe.kit.bundle.packages.npm import npm_files
 from mcpframe.kit.project.project import find_project
 
 _SCRIPT = "dist/mermaid.min.js"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from mcpframe.frame.core.errors import ViewError
-from mcpframe.frame.peer_session import unwrapped
+from mcpframe.frame.serving.framed import unwrapped
 from mcpframe.views.servers import Registrar, registrar_for
 from mcpframe.views.view import View, Visibility
 

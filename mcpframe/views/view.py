@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from mcpframe.frame.app_page import PERMISSIONS, framing_html, framing_meta
 from mcpframe.frame.core.errors import ViewError
+from mcpframe.views.bundle_page import PERMISSIONS, framing_html, framing_meta
 
 EXTENSION_ID = "io.modelcontextprotocol/ui"
 """The extension's identifier among a server's and a client's capabilities."""

@@ -9,7 +9,7 @@
 // others rely on run before those that import untrusted modules, and before native libraries, which run code when loaded.
 // A program's error is printed to standard error, and the process exits with status 1.
 //
-// Node's permission model denies the programs files and other programs (mcpframe.kit.bundle.pyodide_job sets it). Up to
+// Node's permission model denies the programs files and other programs (mcpframe.kit.bundle.pyodide.job sets it). Up to
 // version 24 it does not cover the network, which `confine` takes away.
 import dgram from "node:dgram";
 import dns from "node:dns";

@@ -1,5 +1,5 @@
 // Takes a snapshot for a build; no bundle has this script. It imports the server in the page that will be published, and
-// sends Python's memory to the build, mcpframe.kit.bundle.snapshot, which has opened the page.
+// sends Python's memory to the build, mcpframe.kit.bundle.snapshot.snapshot, which has opened the page.
 
 const EPOCH = Date.UTC(2025, 0, 1); // a fixed time, so that the same inputs result in the same memory
 

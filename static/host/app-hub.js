@@ -1,7 +1,7 @@
 import { documentTools, pageHalf } from "./hub-scripts.js";
 
 /**
- * Makes a page without Python one of the tabs of an app whose hub is in another tab (`mcpframe.frame.hub.app`): its tools
+ * Makes a page without Python one of the tabs of an app whose hub is in another tab (`mcpframe.hub.homes.page.app`): its tools
  * are the hub's, and it can use those of all tabs. Tabs find each other over broadcast channels
  * of their origin; a Web Lock for each port says when its tab has ended, however that happens.
  */
@@ -10,7 +10,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
 const NUMBER_MS = 1000;
 const REDIAL_MS = 5000;
 
-/** A port to the hub, whichever tab that is: `mcpframe.frame.hub.page.dialing` has the states, and `wire` the messages. */
+/** A port to the hub, whichever tab that is: `mcpframe.hub.homes.page.dialing` has the states, and `wire` the messages. */
 class Port {
   constructor(app, kind, { onOpen = () => {}, onMessage = () => {}, onLost = () => {} }) {
     Object.assign(this, { app, kind, onOpen, onMessage, onLost });

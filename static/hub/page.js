@@ -1,5 +1,5 @@
 /**
- * The hub's half in a page: passes on messages of its window and of its frames to `mcpframe.frame.hub.relay_page`, and
+ * The hub's half in a page: passes on messages of its window and of its frames to `mcpframe.hub.relay.page_relay`, and
  * posts what that wants to be posted. What it reports, and its functions, are described there. It decides nothing.
  *
  * It runs in a world of its own, whose names and objects no script of the page sees, and in the page of a tab only. Until

@@ -18,8 +18,8 @@ from asking import elicit, sample
 from mcpframe import POPUP, NoHandshake, OuterFrame, Page
 from mcpframe.frame.core.events import Refused, SessionBegun, Wire
 from mcpframe.frame.core.roles import Options
-from mcpframe.frame.elements import Element
-from mcpframe.frame.setup_phase import SetupRequired, Visibility
+from mcpframe.frame.page.elements import Element
+from mcpframe.frame.session.setup import SetupRequired, Visibility
 from servers import Server
 from setting_up import SetupGivenUp, ask_for_permissions, reason_of, set_up
 from telling import PlainEnd, not_reached, sentence

@@ -18,7 +18,7 @@ from checks import fits, problem, requirement
 from fields import Field
 from json_values import MISSING, same
 from jsontext import MAX_DIGITS, NotJson, as_number, read_json, write_json
-from mcpframe.frame.ui import Element, Page
+from mcpframe.frame.page.session_page import Element, Page
 
 _forms = itertools.count(1)
 _UNTYPED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")

@@ -16,7 +16,7 @@ from controls import Maker, Text, Trouble, Widget
 from fields import initial
 from json_values import MISSING
 from jsontext import NotJson, read_json, write_json
-from mcpframe.frame.ui import Element, Page, PageEvent
+from mcpframe.frame.page.session_page import Element, Page, PageEvent
 from rows import ObjectGroup
 from schema import fields_of
 from unions import make_widget

@@ -10,7 +10,7 @@ from checks import problem
 from controls import Maker, Trouble, Widget
 from fields import Field, initial
 from json_values import MISSING, same
-from mcpframe.frame.ui import Element
+from mcpframe.frame.page.session_page import Element
 
 
 class Group(Widget):

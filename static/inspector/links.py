@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 from dialogs import Dialog
 from mcpframe import Page
-from mcpframe.frame.places import parse_address
+from mcpframe.frame.session.places import parse_address
 from servers import ERAS
 
 

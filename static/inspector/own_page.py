@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import mcp_types as types
 
-from mcpframe.frame.app_page import framing_html, framing_meta
+from mcpframe.views.bundle_page import framing_html, framing_meta
 
 PAGE_URI: Final = "ui://mcpframe-inspector/page"
 """The address of a server's own page as a view, which no server lists."""

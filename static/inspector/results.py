@@ -13,7 +13,7 @@ from itertools import islice, pairwise
 from typing import Any
 
 from json_values import same
-from mcpframe.frame.ui import Element, Page
+from mcpframe.frame.page.session_page import Element, Page
 from media import data_url, decoded, file_name, media_type, shown_as, size_text, web_address
 from tree import add_copy, folded_tree, json_tree
 

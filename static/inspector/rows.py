@@ -10,7 +10,7 @@ from controls import Trouble, Widget
 from fields import Field, initial
 from groups import Group
 from json_values import MISSING
-from mcpframe.frame.ui import Element
+from mcpframe.frame.page.session_page import Element
 
 
 class Row:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dialogs import Dialog
 from mcpframe import POPUP, OuterFrame, Page, Permission
-from mcpframe.frame.setup_phase import SetupErrorCode, SetupResult
+from mcpframe.frame.session.setup import SetupErrorCode, SetupResult
 from servers import Server
 from telling import PlainEnd
 

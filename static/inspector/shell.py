@@ -9,7 +9,7 @@ from typing import Any
 from links import agrees, read_link
 from mcpframe import Element, Page
 from mcpframe.frame.core.errors import OriginError, StorageError
-from mcpframe.frame.places import parse_address
+from mcpframe.frame.session.places import parse_address
 from rebuilds import Rebuilt, news
 from server_view import ServerView
 from servers import PLACES, SANDBOXES, TIMEOUT, Example, Offered, Server, Servers, read_offered

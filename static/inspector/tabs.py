@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from mcpframe import Page
-from mcpframe.frame.elements import Element, PageEvent
+from mcpframe.frame.page.elements import Element, PageEvent
 
 _numbers = count(1)
 

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any, Final
 
 from mcpframe import Page
-from mcpframe.frame.elements import Element
+from mcpframe.frame.page.elements import Element
 from timeline import FRAME, Step, Timeline, span
 from wire_log import WireLog
 

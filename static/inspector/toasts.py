@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from mcpframe import Page
-from mcpframe.frame.elements import Element
+from mcpframe.frame.page.elements import Element
 
 LASTING = 8.0
 """How long a notice stays, in seconds; the user may dismiss it earlier."""

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from jsontext import write_json
-from mcpframe.frame.ui import Element, Page
+from mcpframe.frame.page.session_page import Element, Page
 
 STEP = 100
 """How many parts are shown at first, and with every "show more"."""

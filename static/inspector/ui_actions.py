@@ -14,8 +14,8 @@ from typing import Any, Final, Protocol
 from jsontext import NotJson, read_json
 from mcpframe import Page
 from mcpframe.frame.core.errors import UiError
-from mcpframe.frame.elements import Element
-from mcpframe.frame.ui_host import UiAction
+from mcpframe.frame.hosting.mcp_ui.host import UiAction
+from mcpframe.frame.page.elements import Element
 from media import web_address
 from telling import sentence
 from tree import folded_tree

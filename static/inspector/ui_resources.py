@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from mcpframe.frame.core.errors import UiError
-from mcpframe.frame.ui_resource import DATA, HTML, REMOTE_DOM, SIZE, URI_LIST, read_ui_resource
+from mcpframe.frame.hosting.mcp_ui.resource import DATA, HTML, REMOTE_DOM, SIZE, URI_LIST, read_ui_resource
 from media import media_type
 from own_page import is_published
 

@@ -9,7 +9,7 @@ from controls import Maker, Trouble, Widget, is_shown, make_control
 from fields import Field, initial
 from groups import Choices, place_of
 from json_values import MISSING
-from mcpframe.frame.ui import Element
+from mcpframe.frame.page.session_page import Element
 from rows import ListGroup, ObjectGroup
 
 MAX_ROWS = 200

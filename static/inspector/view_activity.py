@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from mcpframe import Page
-from mcpframe.frame.elements import Element
+from mcpframe.frame.page.elements import Element
 from pace import Pace
 from results import json_tree, show_result
 

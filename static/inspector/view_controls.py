@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from mcpframe import Page
-from mcpframe.frame.elements import Element
+from mcpframe.frame.page.elements import Element
 from view_context import FOLLOWS, HEIGHTS, MODES, THEMES, WIDTHS, Surroundings
 
 PATIENCE: Final = 120

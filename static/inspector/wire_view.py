@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from mcpframe import Page
 from mcpframe.frame.dialects.available import bare_body
-from mcpframe.frame.elements import Element, PageEvent
+from mcpframe.frame.page.elements import Element, PageEvent
 from results import json_tree
 from wire_entry import DIALECTS, KINDS, PEERS, RECEIVED, SENT, Entry
 from wire_filter import Filter, Selection

@@ -1,4 +1,4 @@
-// Starts Python in this page: fetches all files at once, checks and unpacks them, and calls mcpframe.frame.boot.
+// Starts Python in this page: fetches all files at once, checks and unpacks them, and calls mcpframe.frame.boot.boot.
 // It knows nothing of MCP. What a person sees while the server starts, or if it cannot, is in page.js.
 import { textOrReason } from "../host/host-json.js";
 import { BackgroundFiles } from "./background-files.js";
@@ -351,7 +351,7 @@ async function main() {
   page.start(config);
   if (files.snapshot_maker) return (await script(files.snapshot_maker)).make(builder);
   const pyodide = await start();
-  const boot = pyodide.pyimport("mcpframe.frame.boot");
+  const boot = pyodide.pyimport("mcpframe.frame.boot.boot");
   const serving = boot.main(JSON.stringify(config), page);
   ending.watchErrors(serving, () => boot.serves());
   await serving;

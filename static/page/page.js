@@ -1,5 +1,5 @@
 // Everything a person sees: progress while Python starts, errors that say what to do, and a description of the server if
-// the page is opened by itself. mcpframe.frame.boot calls these functions, too; all arguments are strings.
+// the page is opened by itself. mcpframe.frame.boot.boot calls these functions, too; all arguments are strings.
 
 const element = (id) => document.getElementById(`mcpframe-${id}`);
 const sizes = new Map();

@@ -7,7 +7,7 @@ from typing import Any
 
 from arguments import Field
 from mcpframe import Page
-from mcpframe.frame.elements import Element
+from mcpframe.frame.page.elements import Element
 
 
 class Conversation:

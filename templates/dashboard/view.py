@@ -5,7 +5,7 @@ from typing import Any
 
 from framing import Standing
 from mcpframe import Page
-from mcpframe.frame.ui import Element, PageEvent
+from mcpframe.frame.page.session_page import Element, PageEvent
 from workspace import Project, Service, Workspace
 
 MOST_CALLS = 50

@@ -2,7 +2,7 @@
 
 from board import COLUMNS, Board, Column, Note
 from mcpframe import Page
-from mcpframe.frame.ui import Element, PageEvent
+from mcpframe.frame.page.session_page import Element, PageEvent
 
 STEPS = {"ArrowLeft": -1, "ArrowRight": 1}
 

@@ -4,7 +4,7 @@ import asyncio
 
 from cart import MOST, PRODUCTS, Cart, Product, money
 from mcpframe import Page
-from mcpframe.frame.ui import Element, PageEvent
+from mcpframe.frame.page.session_page import Element, PageEvent
 
 
 class View:

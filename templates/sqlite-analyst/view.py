@@ -7,7 +7,7 @@ from typing import Any
 
 from chart import Kind
 from mcpframe import FrameSession
-from mcpframe.frame.ui import PageEvent
+from mcpframe.frame.page.session_page import PageEvent
 from results import cell_text
 from workspace import MAIN, QueryError, Result, Workspace
 

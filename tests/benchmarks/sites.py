@@ -20,13 +20,13 @@ from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.base.progress import Progress
 from mcpframe.kit.bundle import build
-from mcpframe.kit.bundle.archive import pack
-from mcpframe.kit.bundle.lock import Locked, read_lock
 from mcpframe.kit.bundle.own_modules import own_files
-from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
-from mcpframe.kit.bundle.resolve import INSTALLER
-from mcpframe.kit.bundle.runtime import Runtime, ensure_runtime
-from mcpframe.kit.bundle.wheels import fetch_wheels
+from mcpframe.kit.bundle.packages.lock import Locked, read_lock
+from mcpframe.kit.bundle.packages.resolve import INSTALLER
+from mcpframe.kit.bundle.packages.wheels import fetch_wheels
+from mcpframe.kit.bundle.pyodide.archive import pack
+from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
+from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.web.host_page import bundle_client, bundle_module, copy_host_modules
 from mcpframe.kit.web.serve import serve_app, serve_folder

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from mcpframe.frame.app_page import framing_html
+from mcpframe.views.bundle_page import framing_html
 from tests.benchmarks.browser import BenchmarkBrowser, host_page
 from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.samples import take_turns

@@ -13,9 +13,9 @@ from typing import Any
 
 import anyio
 
-from mcpframe.frame.hub.clients import HubClients
-from mcpframe.frame.hub.native import NativeClients
-from mcpframe.frame.hub.server import HubServer
+from mcpframe.hub.serving.native import NativeClients
+from mcpframe.hub.serving.port_clients import HubClients
+from mcpframe.hub.serving.server import HubServer
 from tests.bridge.programs import PATIENCE, ROOT, environment
 from tests.support.fake_hub import HubWorld, hub_world
 

@@ -13,8 +13,8 @@ from mcp import Client
 from mcp.client.extension import ClientExtension
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from mcpframe.frame.app_page import framing_html
 from mcpframe.views import EXTENSION_ID, MIME_TYPE
+from mcpframe.views.bundle_page import framing_html
 from tests.bridge.conftest import ROOT, SERVERS, command_for
 from tests.bridge.programs import PATIENCE, environment, over_http
 

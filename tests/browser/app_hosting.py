@@ -14,8 +14,8 @@ from mcp.server.apps import Apps, ResourceCsp, ResourcePermissions
 from mcp.server.mcpserver import Context, MCPServer
 from playwright.async_api import Frame, Page
 
-from mcpframe.frame.app_host import AppHost
-from mcpframe.frame.app_host_view import RunningView
+from mcpframe.frame.hosting.mcp_apps.host import AppHost
+from mcpframe.frame.hosting.mcp_apps.view import RunningView
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.clients import BOOT_PATIENCE
 

@@ -32,7 +32,7 @@ from mcpframe.frame.core.connection import Candidate, Connection
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects.sep.offers import HostOffer
 from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
-from mcpframe.frame.session import transport
+from mcpframe.frame.session.session import transport
 from mcpframe.kit.browser.playwright_window import PlaywrightWindow
 from tests.browser.outers import PATIENCE
 

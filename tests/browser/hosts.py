@@ -17,7 +17,7 @@ import anyio
 from mcp import Client
 from playwright.async_api import Frame, Page
 
-from mcpframe.frame.outer import OuterFrame, RunningSetup
+from mcpframe.frame.hosting.outer import OuterFrame, RunningSetup
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.outers import PATIENCE

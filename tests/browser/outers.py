@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 from playwright.async_api import Frame
 
-from mcpframe.frame.places import Place
+from mcpframe.frame.session.places import Place
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace, PlaywrightWindow
 from tests.contract.outer import PATIENCE, Happening, Outer
 from tests.contract.python_outer import PythonOuter, parsed

@@ -12,9 +12,9 @@ from mcp import Client
 from mcp.server.apps import ResourceCsp
 from playwright.async_api import BrowserContext, Frame, Page
 
-from mcpframe.frame.app_host import AppHost
-from mcpframe.frame.app_host_view import RunningView
 from mcpframe.frame.core.errors import PeerGone
+from mcpframe.frame.hosting.mcp_apps.host import AppHost
+from mcpframe.frame.hosting.mcp_apps.view import RunningView
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.app_views import official_view, view_frame, weather
 from tests.browser.apps_hosts import VERSIONS

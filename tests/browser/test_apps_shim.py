@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from playwright.async_api import BrowserContext, FrameLocator, expect
 
-from mcpframe.frame.app_page import framing_html
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
+from mcpframe.views.bundle_page import framing_html
 from tests.browser.apps_hosts import CONTEXT, AppsHost
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles

@@ -11,8 +11,8 @@ from mcp.server.mcpserver import MCPServer
 from playwright.async_api import Browser, Page
 
 from mcpframe.frame.core.roles import Options
-from mcpframe.frame.outer import OuterFrame
-from mcpframe.frame.server import serve
+from mcpframe.frame.hosting.outer import OuterFrame
+from mcpframe.frame.serving.server import serve
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder

@@ -18,9 +18,9 @@ from mcp import Client
 from playwright.async_api import Browser, BrowserContext, Frame, Page, async_playwright, expect
 
 from mcpframe.frame.core.roles import Options
-from mcpframe.frame.outer import OuterFrame
-from mcpframe.frame.setup_phase import Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
-from mcpframe.frame.storage import LOCK_LEASE
+from mcpframe.frame.hosting.outer import OuterFrame
+from mcpframe.frame.session.setup import Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
+from mcpframe.frame.storage.values import LOCK_LEASE
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle import build

@@ -19,8 +19,8 @@ from mcp_types import ImageContent
 from playwright.async_api import BrowserContext, Error, Frame, Page, Route, expect
 
 from mcpframe.frame.core.roles import Options
-from mcpframe.frame.outer import OuterFrame
-from mcpframe.frame.setup_phase import SetupErrorCode
+from mcpframe.frame.hosting.outer import OuterFrame
+from mcpframe.frame.session.setup import SetupErrorCode
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace, PlaywrightWindow

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 from playwright.async_api import BrowserContext, FrameLocator, Page, expect
 
-from mcpframe.frame.ui_resource import ui_resource
+from mcpframe.frame.hosting.mcp_ui.resource import ui_resource
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from mcpframe.views import View

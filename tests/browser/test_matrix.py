@@ -23,7 +23,7 @@ from mcp import Client
 from playwright.async_api import BrowserContext, Page, Route, async_playwright
 
 from mcpframe.frame.core.roles import Options
-from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.by_hand import framed, loaded

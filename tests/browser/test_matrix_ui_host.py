@@ -22,7 +22,7 @@ import pytest
 from playwright.async_api import BrowserContext, Frame, Page
 
 from mcpframe import UiHost, ui_resource
-from mcpframe.frame.ui_host_actions import ShownUi, UiAction
+from mcpframe.frame.hosting.mcp_ui.actions import ShownUi, UiAction
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.app_views import view_frame
 from tests.browser.by_hand import framed

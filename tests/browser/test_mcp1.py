@@ -11,9 +11,9 @@ import pytest
 from mcp import Client
 from playwright.async_api import BrowserContext, Page
 
+from mcpframe.frame.boot.serving import BOOT_CAPABILITY
 from mcpframe.frame.core.roles import Options
-from mcpframe.frame.outer import OuterFrame
-from mcpframe.frame.serving import BOOT_CAPABILITY
+from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder

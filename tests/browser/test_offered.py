@@ -14,7 +14,7 @@ from mcpframe.kit.base.errors import NoFramedServer
 from mcpframe.kit.bridge.target import open_target
 from mcpframe.kit.bundle import build
 from mcpframe.kit.cli.main import app
-from mcpframe.kit.cli.server_session import one_session
+from mcpframe.kit.client.session import one_session
 from mcpframe.kit.publish.checks.embedding import check_page
 from mcpframe.kit.web.published import fetch, read_manifest
 from mcpframe.kit.web.serve import serve_folder

@@ -9,7 +9,7 @@ from mcp import Client
 from playwright.async_api import Page
 
 from mcpframe.frame.core.roles import Options
-from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder

@@ -23,8 +23,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mcpframe.kit.base.data import templates_dir
 from mcpframe.kit.browser.setup_form import page_started
 from mcpframe.kit.bundle import build
-from mcpframe.kit.cli import server_session, server_setup
 from mcpframe.kit.cli.main import main
+from mcpframe.kit.client import session as server_session
+from mcpframe.kit.client import setup as server_setup
 from mcpframe.kit.web.serve import serve_app, serve_folder
 from mcpframe.kit.web.site import Site
 from tests.bridge.programs import processes_with

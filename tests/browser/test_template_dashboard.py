@@ -14,8 +14,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from playwright.async_api import BrowserContext, FrameLocator, Locator, Page, expect
 
 from mcpframe.frame.core.roles import Options
-from mcpframe.frame.outer import OuterFrame
-from mcpframe.frame.server import serve
+from mcpframe.frame.hosting.outer import OuterFrame
+from mcpframe.frame.serving.server import serve
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace

@@ -11,7 +11,7 @@ import anyio
 import pytest
 from playwright.async_api import BrowserContext, Frame
 
-from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.conftest import Origins, TemplateSite, Troubles
 from tests.browser.dropping import drop

@@ -13,7 +13,7 @@ from playwright.async_api import Page, Route
 from mcpframe.frame.core.connection import Candidate, Connection, parse_allowed_origins
 from mcpframe.frame.dialects.sep.offers import HostOffer
 from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
-from mcpframe.frame.session import open_session
+from mcpframe.frame.session.session import open_session
 from mcpframe.kit.browser.playwright_window import PlaywrightWindow
 from tests.browser.conftest import Origins
 from tests.support.second_dialect import BODIES, DIRECTED, HELLO, PLAIN, READY, from_peer, role_of

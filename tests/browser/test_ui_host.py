@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.async_api import BrowserContext, FrameLocator, Page, expect
 
-from mcpframe.frame.ui_resource import ui_resource
+from mcpframe.frame.hosting.mcp_ui.resource import ui_resource
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder

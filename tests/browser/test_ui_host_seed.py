@@ -13,8 +13,8 @@ import anyio
 import pytest
 from playwright.async_api import BrowserContext, Frame, Page, Route, expect
 
-from mcpframe.frame.ui_host import ShownUi, UiHost
-from mcpframe.frame.ui_resource import ui_resource
+from mcpframe.frame.hosting.mcp_ui.host import ShownUi, UiHost
+from mcpframe.frame.hosting.mcp_ui.resource import ui_resource
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace
 from tests.browser.conftest import PAGES, Origins, Troubles
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.async_api import BrowserContext
 
-from mcpframe.frame.serving import BOOT_CAPABILITY
+from mcpframe.frame.boot.serving import BOOT_CAPABILITY
 from mcpframe.kit.bundle import build
 from mcpframe.kit.project.packaged import package_project
 from mcpframe.kit.web.serve import serve_folder

@@ -17,7 +17,7 @@ import pytest
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.bundle import build
-from mcpframe.kit.bundle.write import find_current, read_manifests
+from mcpframe.kit.bundle.output.write import find_current, read_manifests
 from tests.bundle.conftest import SERVER, Adder
 from tests.bundle.test_build import contents, copied
 

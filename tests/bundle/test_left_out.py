@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.bundle.archive import unpack
-from mcpframe.kit.bundle.imports import imports_named
-from mcpframe.kit.bundle.left_out import LEFT_OUT, LeftOut, is_left_out, modules_of
-from mcpframe.kit.bundle.lock import OWN, SERVER, Locked
-from mcpframe.kit.bundle.optional_native import OPTIONAL_NATIVE, OptionalNative, is_foreign, pure_wheel
-from mcpframe.kit.bundle.pins import compile_pins
-from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
-from mcpframe.kit.bundle.resolve import resolve
-from mcpframe.kit.bundle.runtime import ensure_runtime
-from mcpframe.kit.bundle.wheels import download, wheel_path
+from mcpframe.kit.bundle.code.imports import imports_named
+from mcpframe.kit.bundle.packages.left_out import LEFT_OUT, LeftOut, is_left_out, modules_of
+from mcpframe.kit.bundle.packages.lock import OWN, SERVER, Locked
+from mcpframe.kit.bundle.packages.optional_native import OPTIONAL_NATIVE, OptionalNative, is_foreign, pure_wheel
+from mcpframe.kit.bundle.packages.pins import compile_pins
+from mcpframe.kit.bundle.packages.resolve import resolve
+from mcpframe.kit.bundle.packages.wheels import download, wheel_path
+from mcpframe.kit.bundle.pyodide.archive import unpack
+from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
+from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
 
 GENERATIONS = ("mcp>=2", "mcp<2", "fastmcp>=4", "fastmcp<4", "fastmcp<3", "fastmcp<2.13")
 USERS = {who for entry in LEFT_OUT for who in entry.of}

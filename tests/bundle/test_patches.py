@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from mcpframe.kit.bundle import build, patches, runtime
+from mcpframe.kit.bundle import build, patches
 from mcpframe.kit.bundle.patches import SCRIPT, SCRIPTS, KnownScript
 from mcpframe.kit.bundle.patches.patch import DoesNotApply, Patch
-from mcpframe.kit.bundle.runtime import FILES, ensure_runtime
+from mcpframe.kit.bundle.pyodide import runtime
+from mcpframe.kit.bundle.pyodide.runtime import FILES, ensure_runtime
 from tests.bundle.conftest import SERVER, Adder, write_project
 from tests.bundle.served_pages import Serving, call
 

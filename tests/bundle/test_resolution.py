@@ -11,11 +11,11 @@ from playwright.sync_api import Page
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.bundle import build
-from mcpframe.kit.bundle.choose_wheels import NoWheelFound
-from mcpframe.kit.bundle.lock import Lock, read_lock
-from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
-from mcpframe.kit.bundle.resolve import resolve
-from mcpframe.kit.bundle.runtime import ensure_runtime
+from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
+from mcpframe.kit.bundle.packages.lock import Lock, read_lock
+from mcpframe.kit.bundle.packages.resolve import resolve
+from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
+from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
 from mcpframe.kit.project.packaged import package_project
 from tests.bundle.served_pages import Serving, call
 from tests.support.wheels import use_index, write_source, write_wheel
@@ -121,8 +121,8 @@ def test_a_second_resolution_does_not_ask_pip_again(index: Path, monkeypatch: py
         started.append(name)
         return run_tool(command, name, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("mcpframe.kit.bundle.pins.run_tool", counted)
-    monkeypatch.setattr("mcpframe.kit.bundle.wheels.run_tool", counted)
+    monkeypatch.setattr("mcpframe.kit.bundle.packages.pins.run_tool", counted)
+    monkeypatch.setattr("mcpframe.kit.bundle.packages.wheels.run_tool", counted)
     assert resolved("mcpframe-tests-again") == first
     assert set(started) == {"uv"}
 

@@ -18,7 +18,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.data import checkout_dir
-from mcpframe.kit.bundle import BuildResult, build, snapshot_page
+from mcpframe.kit.bundle import BuildResult, build
+from mcpframe.kit.bundle.snapshot import snapshot_page
 from tests.bundle.conftest import Adder, write_project
 from tests.bundle.served_pages import PATIENCE, Serving, call, copied
 

@@ -22,19 +22,19 @@ from pytest_pyodide.runner import PlaywrightChromeRunner
 from pytest_pyodide.server import DefaultHandler
 
 from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
-from mcpframe.kit.bundle.archive import pack
-from mcpframe.kit.bundle.layers import SITE_PACKAGES, compiled_wheels
-from mcpframe.kit.bundle.lock import Lock, inputs_hash, read_lock, write_lock
-from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
-from mcpframe.kit.bundle.resolve import resolve
-from mcpframe.kit.bundle.runtime import FILES, Runtime, ensure_runtime
-from mcpframe.kit.bundle.wheels import fetch_wheels
+from mcpframe.kit.bundle.packages.layers import SITE_PACKAGES, compiled_wheels
+from mcpframe.kit.bundle.packages.lock import Lock, inputs_hash, read_lock, write_lock
+from mcpframe.kit.bundle.packages.resolve import resolve
+from mcpframe.kit.bundle.packages.wheels import fetch_wheels
+from mcpframe.kit.bundle.pyodide.archive import pack
+from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
+from mcpframe.kit.bundle.pyodide.runtime import FILES, Runtime, ensure_runtime
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parent.parent
 REQUIREMENTS = ("pytest==9.1.1", "tblib")
 SHIPPED = (
-    *("mcpframe/__init__.py", "mcpframe/frame", "templates"),
+    *("mcpframe/__init__.py", "mcpframe/frame", "mcpframe/hub", "mcpframe/views", "templates"),
     *("tests/__init__.py", "tests/support", "tests/unit/frame", "tests/vectors", "tests/in_pyodide/inside"),
 )
 NOT_SHIPPED = "mcpframe/frame/compat/fastmcp_package.py"

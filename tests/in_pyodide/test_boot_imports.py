@@ -21,10 +21,11 @@ class OfTheBundle:
 
 sys.meta_path[sys.meta_path.index(PathFinder)] = OfTheBundle
 before = set(sys.modules)
-from mcpframe.frame import boot
+from mcpframe.frame.boot import boot
 from mcpframe.frame.compat import sdk
 sdk.prepare()
-from mcpframe.frame import server, session
+from mcpframe.frame.serving import server
+from mcpframe.frame.session import session
 from mcpframe.frame.browser import stack, window
 from mcpframe.frame.dialects import available
 available.dialects()

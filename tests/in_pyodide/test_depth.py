@@ -5,7 +5,7 @@ from __future__ import annotations
 STORAGE = """
 import json
 from mcpframe.frame.core.errors import StorageError
-from mcpframe.frame.storage import MAX_NESTING, MemoryRecords, Storage
+from mcpframe.frame.storage.values import MAX_NESTING, MemoryRecords, Storage
 from tests.support.fake_storage import FakeTexts
 
 def nested(levels):

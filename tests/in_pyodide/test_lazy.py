@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.bundle.archive import pack
+from mcpframe.kit.bundle.pyodide.archive import pack
 
 WHEEL = "packages/lazydemo-1.0-py3-none-any.whl"
 LOAD_IT = """
 import importlib, json, sys
 import mcpframe
-from mcpframe.frame import load
+from mcpframe.frame.page import load
 load.configure({"lazydemo": [%s]})
 try:
     await mcpframe.load("lazydemo")

@@ -19,8 +19,8 @@ from mcp import Client, MCPError
 from mcp.client._transport import TransportStreams
 from mcp.shared.memory import create_client_server_memory_streams
 
-from mcpframe.frame.hub.hub import Hub
-from mcpframe.frame.hub.server import HubServer
+from mcpframe.hub.core.hub import Hub
+from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.hub.run import HubSettings, run_hub
 from mcpframe.kit.hub.tab_page import HubPage

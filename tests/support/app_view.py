@@ -10,15 +10,15 @@ from typing import Any
 from mcp.server.apps import Apps, ResourceCsp, ResourcePermissions
 from mcp.server.mcpserver import MCPServer
 
-from mcpframe.frame.apps_host import AppsHost
 from mcpframe.frame.core.connection import Candidate, Connection, parse_allowed_origins
 from mcpframe.frame.core.events import Inbound
 from mcpframe.frame.dialects.mcp_apps.offers import ViewOffer
 from mcpframe.frame.dialects.mcp_apps.roles import VIEW
-from mcpframe.frame.host_messages import HostMessages
-from mcpframe.frame.hosts import host_api
-from mcpframe.frame.places import Framing
-from mcpframe.frame.session import Session, open_session
+from mcpframe.frame.host_api.by_dialect import host_api
+from mcpframe.frame.host_api.mcp_apps import AppsHost
+from mcpframe.frame.session.host_messages import HostMessages
+from mcpframe.frame.session.places import Framing
+from mcpframe.frame.session.session import Session, open_session
 from tests.support.fake_window import FakeWindow
 
 HOST = "https://chat.example"

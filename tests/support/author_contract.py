@@ -16,15 +16,15 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from mcpframe.frame import setup_phase
 from mcpframe.frame.core.connection import Connection
 from mcpframe.frame.core.events import Departure
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects.sep import messages as sep_messages
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.events import Permission, SetupErrorCode, SetupRequired, SetupResult, Visibility
-from mcpframe.frame.lines import PlainMessages
-from mcpframe.frame.session import Session, open_session
+from mcpframe.frame.session import setup as setup_phase
+from mcpframe.frame.session.lines import PlainMessages
+from mcpframe.frame.session.session import Session, open_session
 from tests.support.fake_window import FakeWindow
 from tests.support.page_rig import Rig, log_of
 from tests.support.plain_client import PlainClient
@@ -262,7 +262,7 @@ async def test_whatever_ui_raises_is_shown_and_the_tools_go_on(rig: Rig, raised:
 
 async def test_a_server_that_asks_for_no_session_gets_none(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr("mcpframe.frame.page_storage.open_storage", opened.append)
+    monkeypatch.setattr("mcpframe.frame.boot.page_storage.open_storage", opened.append)
     source = SERVER.partition("@server.setup")[0] + "@server.tool()\n    def one() -> int:\n        return 1\n"
     rig.write(source, "authored_g")
     task = rig.start("authored_g:server")

@@ -14,7 +14,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from mcpframe.frame.server import serve
+from mcpframe.frame.serving.server import serve
 from mcpframe.kit.bridge.http import PATH, Spare, make_app
 from mcpframe.kit.bridge.http_requests import StatelessRequests
 from mcpframe.kit.bridge.http_sessions import Sessions

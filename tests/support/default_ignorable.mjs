@@ -1,5 +1,5 @@
 // Prints the code points with Unicode's property Default_Ignorable_Code_Point, as this Node's ICU has it: the ranges of
-// `mcpframe/frame/hub/visible.py`, as JSON.
+// `mcpframe/frame/core/visible.py`, as JSON.
 const ranges = [];
 for (let code = 0; code < 0x110000; code += 1) {
   if (!/\p{Default_Ignorable_Code_Point}/u.test(String.fromCodePoint(code))) continue;

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mcpframe.frame.dialects.mcp_b.messages import CHECK_READY, READY, STOPPED
-from mcpframe.frame.hub.names import origin_of
+from mcpframe.hub.core.names import origin_of
 from mcpframe.kit.base.errors import BrowserGone
 from tests.support.mcpb import server_result
 

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from mcpframe.frame.hub.frames import FrameNumbers
-from mcpframe.frame.hub.options import HubOptions
-from mcpframe.frame.hub.relay_page import OWN_WINDOW, PageRelay
+from mcpframe.hub.core.frames import FrameNumbers
+from mcpframe.hub.core.options import HubOptions
+from mcpframe.hub.relay.page_relay import OWN_WINDOW, PageRelay
 from tests.support.fake_hub import HubWorld, hub_world, settled
 from tests.support.mcpb import server_result, to_client
 

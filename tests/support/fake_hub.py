@@ -10,12 +10,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from typing import Any
 
-from mcpframe.frame.hub import messages
-from mcpframe.frame.hub.errors import TabLoadError
-from mcpframe.frame.hub.hub import Hub
-from mcpframe.frame.hub.messages import Form, FromHub, ToolCall
-from mcpframe.frame.hub.options import HubOptions
-from mcpframe.frame.hub.transport import PortTransport
+from mcpframe.hub.core import messages
+from mcpframe.hub.core.errors import TabLoadError
+from mcpframe.hub.core.hub import Hub
+from mcpframe.hub.core.messages import Form, FromHub, ToolCall
+from mcpframe.hub.core.options import HubOptions
+from mcpframe.hub.core.transport import PortTransport
 
 SCHEMA: dict[str, Any] = {"type": "object"}
 ENVELOPE: dict[str, Any] = {

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
-from mcpframe.frame.web_mcp.tools import Rejected
+from mcpframe.frame.dialects.webmcp.tools import Rejected
 
 Json = Mapping[str, Any]
 

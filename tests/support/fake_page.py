@@ -1,4 +1,4 @@
-"""A document without a browser: as much of the DOM as `mcpframe.frame.ui` uses, and a `Browser` around it."""
+"""A document without a browser: as much of the DOM as `session_page` uses, and a `Browser` around it."""
 
 # ruff: noqa: N802  the names are the browser's
 

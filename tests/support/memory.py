@@ -12,8 +12,8 @@ import mcp_types as types
 from mcp import Client
 from mcp.shared.memory import create_client_server_memory_streams
 
-from mcpframe.frame.compat.lifespan import log_problem
-from mcpframe.frame.server import serve
+from mcpframe.frame.serving.lifespan import log_problem
+from mcpframe.frame.serving.server import serve
 
 ERAS = {"2025": "legacy", "2026": "auto"}
 """The `mode` that makes the official client speak each protocol era."""

@@ -14,10 +14,10 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpframe.frame import boot
+from mcpframe.frame.boot import boot
 from mcpframe.frame.core.connection import Connection, parse_allowed_origins
 from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.storage import MemoryRecords
+from mcpframe.frame.storage.values import MemoryRecords
 from tests.support.fake_page import FakeBrowser
 from tests.support.fake_storage import FakeLocks, FakeTexts
 from tests.support.fake_window import FakeWindow
@@ -121,8 +121,8 @@ def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
     for module in (window, dom, browser_storage):
         monkeypatch.setitem(sys.modules, module.__name__, module)
         monkeypatch.setattr(module.__name__, module, raising=False)
-    monkeypatch.setattr("mcpframe.frame.host_link._defaults", None)
-    monkeypatch.setattr("mcpframe.frame.load._bundle", None)
+    monkeypatch.setattr("mcpframe.frame.host_api.connect._defaults", None)
+    monkeypatch.setattr("mcpframe.frame.page.load._bundle", None)
     monkeypatch.setattr(boot, "_running", set())
     monkeypatch.syspath_prepend(str(tmp_path))
     before = set(sys.modules)

@@ -9,12 +9,12 @@ from contextlib import asynccontextmanager
 from types import ModuleType
 from typing import Any
 
-from mcpframe.frame import boot
+from mcpframe.frame.boot import boot
 from mcpframe.frame.core.connection import parse_allowed_origins
 from mcpframe.frame.core.events import Departure
 from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.lines import PlainMessages
-from mcpframe.frame.session import open_session
+from mcpframe.frame.session.lines import PlainMessages
+from mcpframe.frame.session.session import open_session
 from tests.support.fake_window import FakeWindow
 from tests.support.sep import alone
 

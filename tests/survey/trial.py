@@ -24,7 +24,7 @@ from packaging.utils import canonicalize_name
 from playwright.async_api import BrowserContext, Route, async_playwright
 
 from mcpframe.frame.core.roles import Options
-from mcpframe.frame.outer import OuterFrame
+from mcpframe.frame.hosting.outer import OuterFrame
 from mcpframe.kit.base.deadline import within
 from mcpframe.kit.base.errors import CallError
 from mcpframe.kit.base.scratch import scratch

@@ -1,4 +1,4 @@
-"""No circle of imports between modules, those for type checkers and those inside functions included."""
+"""No circle of imports, neither between modules nor between folders; type checking and functions included."""
 
 from __future__ import annotations
 
@@ -27,16 +27,20 @@ def modules_of(folder: Path, prefix: str) -> dict[str, Path]:
     return {name: path for name, path in modules.items() if name}
 
 
-def import_graph(modules: Mapping[str, Path]) -> Graph:
+def import_graph(modules: Mapping[str, Path], *, by_name: bool = True) -> Graph:
     """Return for each module the modules of the same set that its file imports, at whatever place in the file.
+
+    Args:
+        modules: The set.
+        by_name: Whether `import_module` with a constant counts. Optional parts are loaded so, by who may do without.
 
     That Python runs the `__init__.py` of the packages around an imported module is left out: one that imports its
     modules passes their names on, and is a circle only where one of them imports the package itself.
     """
-    return {name: set(_imported(name, path, modules)) - {name} for name, path in modules.items()}
+    return {name: set(_imported(name, path, modules, by_name)) - {name} for name, path in modules.items()}
 
 
-def _imported(module: str, path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
+def _imported(module: str, path: Path, modules: Mapping[str, Path], by_name: bool) -> Iterator[str]:
     for node in sources.nodes(path):
         named: list[str] = []
         if isinstance(node, ast.Import):
@@ -51,7 +55,7 @@ def _imported(module: str, path: Path, modules: Mapping[str, Path]) -> Iterator[
             named = [
                 f"{source}.{alias.name}" if f"{source}.{alias.name}" in modules else source for alias in node.names
             ]
-        elif isinstance(node, ast.Call):
+        elif isinstance(node, ast.Call) and by_name:
             named = sources.named_by_import_module(node)
         yield from (name for name in named if name in modules)
 
@@ -91,6 +95,23 @@ INSPECTOR = modules_of(sources.INSPECTOR, "")
 @pytest.mark.parametrize("modules", [PACKAGE, INSPECTOR], ids=["mcpframe", "inspector"])
 def test_no_module_imports_itself_by_way_of_others(modules: dict[str, Path]) -> None:
     assert [" -> ".join(circle) for circle in circles(import_graph(modules))] == []
+
+
+def rooms(modules: Mapping[str, Path]) -> Graph:
+    """Return for each folder of modules the folders that it imports from."""
+
+    def room(module: str) -> str:
+        is_folder = modules[module].name == "__init__.py" or module.count(".") == 1
+        return module if is_folder else module.rpartition(".")[0]
+
+    found: dict[str, set[str]] = {room(module): set() for module in modules}
+    for module, imported in import_graph(modules, by_name=False).items():
+        found[room(module)] |= {room(each) for each in imported} - {room(module)}
+    return found
+
+
+def test_no_arrow_between_rooms_runs_up() -> None:
+    assert [" -> ".join(circle) for circle in circles(rooms(PACKAGE))] == []
 
 
 def test_a_circle_would_be_noticed(tmp_path: Path) -> None:

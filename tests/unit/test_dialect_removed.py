@@ -19,14 +19,18 @@ REPOSITORY = Path(__file__).parents[2]
 FRAME = REPOSITORY / "mcpframe" / "frame"
 DIALECTS = "mcpframe.frame.dialects"
 PARTS = {
-    "sep": {"mcpframe.frame.setup_phase", "mcpframe.frame.author_setup"},
-    "mcp_apps": {f"mcpframe.frame.{name}" for name in ("apps_host", "app_host", "app_host_view")},
-    "mcp_ui": {f"mcpframe.frame.{name}" for name in ("embedding_host", "ui_host", "ui_host_actions")},
+    "sep": {"mcpframe.frame.session.setup", "mcpframe.frame.serving.setup"},
+    "mcp_apps": {
+        f"mcpframe.frame.{name}" for name in ("host_api.mcp_apps", "hosting.mcp_apps.host", "hosting.mcp_apps.view")
+    },
+    "mcp_ui": {
+        f"mcpframe.frame.{name}" for name in ("host_api.mcp_ui", "hosting.mcp_ui.host", "hosting.mcp_ui.actions")
+    },
     "mcp_b": {
-        *(f"mcpframe.frame.{name}" for name in ("page_clients", "page_server")),
-        *(f"mcpframe.frame.hub.{name}" for name in ("app", "relay_page", "relay_frame")),
-        *(f"mcpframe.frame.hub.page.{name}" for name in ("leading", "window_port")),
-        *(f"mcpframe.frame.extension_hub.{name}" for name in ("home", "tab_document", "tab_ports")),
+        *(f"mcpframe.frame.page_server.{name}" for name in ("clients", "server")),
+        *(f"mcpframe.hub.relay.{name}" for name in ("page_relay", "frame")),
+        *(f"mcpframe.hub.homes.page.{name}" for name in ("app", "leading", "window_port")),
+        *(f"mcpframe.hub.homes.extension.{name}" for name in ("home", "tab_document", "tab_ports")),
     },
 }
 """For each dialect the files above the dialects that are a part of it: a phase of its own, its host API."""
@@ -36,14 +40,14 @@ COMPOSITION = [
     *(
         FRAME / name
         for name in (
-            "boot.py",
-            "boot_config.py",
-            "serving.py",
-            "host_link.py",
-            "outer.py",
-            "session.py",
-            "author.py",
-            "server.py",
+            "boot/boot.py",
+            "boot/config.py",
+            "boot/serving.py",
+            "host_api/connect.py",
+            "hosting/outer.py",
+            "session/session.py",
+            "serving/author.py",
+            "serving/server.py",
         )
     ),
     REPOSITORY / "mcpframe" / "kit" / "testing" / "framed.py",
@@ -88,7 +92,14 @@ def without(removed: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package and its tests, in which the dialect's folder is not there."""
     root = tmp_path_factory.mktemp("without")
     ignored = shutil.ignore_patterns("__pycache__")
-    for folder in ("mcpframe", "tests/support", "tests/vectors", "tests/contract", "tests/unit/frame"):
+    for folder in (
+        "mcpframe",
+        "tests/support",
+        "tests/vectors",
+        "tests/contract",
+        "tests/unit/frame",
+        "tests/unit/hub",
+    ):
         shutil.copytree(REPOSITORY / folder, root / folder, ignore=ignored)
     others = [REPOSITORY / "pyproject.toml", REPOSITORY / "tests" / "in_pyodide" / "import_budget.txt"]
     for path in (*others, *REPOSITORY.glob("tests/**/conftest.py")):
@@ -130,8 +141,8 @@ assert {
 
 
 def test_everything_else_imports(without: Path, removed: str) -> None:
-    frame = without / "mcpframe" / "frame"
-    files = [path for path in sorted(frame.rglob("*.py")) if path.parent.name != "browser"]  # that needs a browser
+    paths = [path for room in ("frame", "hub") for path in sorted((without / "mcpframe" / room).rglob("*.py"))]
+    files = [path for path in paths if path.parent.name != "browser"]  # that needs a browser
     names = [".".join(path.relative_to(without).with_suffix("").parts) for path in files]
     modules = [name.removesuffix(".__init__") for name in names if name not in PARTS[removed]]
     assert len(modules) > 30
@@ -140,7 +151,9 @@ def test_everything_else_imports(without: Path, removed: str) -> None:
 
 @pytest.mark.extended
 def test_the_tests_that_do_not_concern_it_pass(without: Path, removed: str) -> None:
-    tests = sorted((REPOSITORY / "tests" / "unit" / "frame").rglob("test_*.py"))
+    tests = [
+        path for room in ("frame", "hub") for path in sorted((REPOSITORY / "tests" / "unit" / room).rglob("test_*.py"))
+    ]
     chosen = [str(path.relative_to(REPOSITORY)) for path in tests if not concerns(removed, path, set())]
     assert {"tests/unit/frame/core/test_candidates.py", "tests/unit/frame/core/test_candidates_fuzz.py"} <= {*chosen}
     done = run(without, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-x", *chosen)

@@ -13,7 +13,7 @@ import typer
 from docs.generate import DOCS, ROOT, UnknownPart, pages, rendered, stale_pages
 from docs.generate.site import render
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.bundle.lock import read_lock
+from mcpframe.kit.bundle.packages.lock import read_lock
 from mcpframe.kit.cli.main import app
 from mcpframe.kit.project.project import find_project
 

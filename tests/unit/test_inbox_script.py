@@ -11,12 +11,12 @@ from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.frame.core.roles import State
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.dialect import DIALECT
-from mcpframe.frame.setup_phase import SetupCompleted, SetupErrorCode
+from mcpframe.frame.session.setup import SetupCompleted, SetupErrorCode
 from mcpframe.kit.base.data import checkout_dir, page_dir
 from mcpframe.kit.base.node import find_node
 from mcpframe.kit.bundle.inbox import inbox_data
-from mcpframe.kit.bundle.inspect import Inspected, InspectedSetup
-from mcpframe.kit.bundle.scripts import BUNDLED_INBOX
+from mcpframe.kit.bundle.inspection import Inspected, InspectedSetup
+from mcpframe.kit.bundle.page.scripts import BUNDLED_INBOX
 from mcpframe.kit.project.config import McpframeConfig
 from tests.support.mcpb import to_client
 from tests.support.sep import connection_in, hear

@@ -12,7 +12,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from mcpframe.kit.base.data import checkout_dir
-from mcpframe.kit.bundle import pyodide_packages, runtime
+from mcpframe.kit.bundle.pyodide import packages as pyodide_packages
+from mcpframe.kit.bundle.pyodide import runtime
 
 ROOT = checkout_dir()
 REQUIREMENTS = sorted((ROOT / "requirements").glob("*.txt"))

@@ -10,7 +10,7 @@ import anyio
 import pytest
 from mcp.server.stdio import stdio_server
 
-from mcpframe.frame.server import serve
+from mcpframe.frame.serving.server import serve
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import find_node, install_locked
 from tests.unit.frame.compat.test_uninitialized import MAKERS

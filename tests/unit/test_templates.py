@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.bundle.lock import read_lock
+from mcpframe.kit.bundle.packages.lock import read_lock
 from mcpframe.kit.cli.testing import plugin_arguments
 
 ROOT = Path(__file__).parents[2]

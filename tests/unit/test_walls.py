@@ -15,16 +15,13 @@ from tests.support.sources import INSPECTOR, PACKAGE, files, imports, nodes, tex
 FRAME = PACKAGE / "frame"
 BROWSER = {"js", "pyodide", "pyodide_js"}
 KIT_ONLY = {"playwright", "typer", "rich", "starlette", "uvicorn", "jinja2", "uv", "watchfiles", "wsproto"}
-SDK_USERS = {"session.py", "server.py", "other_server.py", "compat", "hub/server.py", "hub/clients.py"}
-"""Files of the frame and folders in it."""
-JOINS_OF_THE_HUB = {
-    "app.py": ("mcpframe.frame.browser.app_tab", "mcpframe.frame.compat.sdk.in_pyodide"),  # the hub to a page
-    "offering.py": ("mcpframe.frame.server_module.",),  # it to a server object
-    "relay_page.py": ("mcpframe.frame.dialects.",),  # the relay to the windows of a page
-    "relay_frame.py": ("mcpframe.frame.dialects.",),
-    "relay_tools.py": ("mcpframe.frame.lines.", "mcpframe.frame.web_mcp.client."),  # it to the tools of a document
-    "document_tools.py": ("mcpframe.frame.web_mcp.tools.",),
-}
+HUB = PACKAGE / "hub"
+KIT = PACKAGE / "kit"
+SDK_ROOMS = {"frame/compat", "frame/session", "frame/serving", "hub/serving"}
+"""The rooms that may import the SDK when they run."""
+LARGEST_ROOM = 30
+MOST_LOOSE = 8
+"""Modules in the root of a building, whose rooms are what a reader looks for."""
 
 
 def top(modules: frozenset[str]) -> set[str]:
@@ -71,9 +68,8 @@ class Wall:
         return {name: modules for name, modules in found.items() if modules}
 
 
-def _outside_of_sdk_wall(path: Path) -> bool:
-    inside = path.relative_to(FRAME)
-    return bool({inside.parts[0], inside.as_posix()} & SDK_USERS)
+def _in_room_of_the_sdk(path: Path) -> bool:
+    return any(PACKAGE / room in path.parents for room in SDK_ROOMS)
 
 
 def _dialect(path: Path, modules: frozenset[str]) -> set[str]:
@@ -81,9 +77,8 @@ def _dialect(path: Path, modules: frozenset[str]) -> set[str]:
     return ours_but(modules, "mcpframe.frame.core.", f"mcpframe.frame.dialects.{own}")
 
 
-def _hub(path: Path, modules: frozenset[str]) -> set[str]:
-    joins = JOINS_OF_THE_HUB.get(path.name, ())
-    return ours_but(modules, "mcpframe.frame.hub.", "mcpframe.frame.core.", *joins)
+def _base(_: Path, modules: frozenset[str]) -> set[str]:
+    return ours_but(modules, "mcpframe.kit.base", "mcpframe.frame.core.")
 
 
 WALLS = [
@@ -102,10 +97,17 @@ WALLS = [
         outside=lambda path: path.parent.name == "in_pyodide" or path.parent == FRAME / "browser",
     ),
     Wall(
-        "only these files of the frame import the SDK",
+        "only the rooms that serve import the SDK",
         FRAME,
         lambda _, found: top(found) & {"mcp", "mcp_types"},
-        outside=_outside_of_sdk_wall,
+        outside=_in_room_of_the_sdk,
+        typing_only=False,
+    ),
+    Wall(
+        "in the hub, only what serves clients imports the SDK",
+        HUB,
+        lambda _, found: top(found) & {"mcp", "mcp_types"},
+        outside=_in_room_of_the_sdk,
         typing_only=False,
     ),
     Wall("a dialect imports the core and itself only", FRAME / "dialects", _dialect),
@@ -119,18 +121,31 @@ WALLS = [
         FRAME / "core",
         lambda _, found: top(found) & {"asyncio", "anyio", "time", "threading", "socket", "mcp", "pydantic"},
     ),
-    Wall("the hub imports itself, the core, and what it joins to", FRAME / "hub", _hub),
+    Wall("the frame never imports the hub", FRAME, lambda _, found: ours_in(found, "mcpframe.hub")),
+    Wall("the hub never imports the kit", HUB, lambda _, found: ours_in(found, "mcpframe.kit")),
+    Wall(
+        "the hub's core imports the frame's core and itself only",
+        HUB / "core",
+        lambda _, found: ours_but(found, "mcpframe.hub.core", "mcpframe.frame.core."),
+    ),
     Wall(
         "the hub has no clock and no way out",
-        FRAME / "hub",
+        HUB,
         lambda _, found: top(found) & {"time", "threading", "socket", "subprocess", "pathlib", "os"},
     ),
+    Wall("the base of the kit imports nothing of ours but itself", KIT / "base", _base),
 ]
 
 
 @pytest.mark.parametrize("wall", WALLS, ids=lambda wall: wall.name)
 def test_wall(wall: Wall) -> None:
     assert wall.broken() == {}
+
+
+def test_no_room_is_too_large_to_hold() -> None:
+    sizes = {path.parent: len([*path.parent.glob("*.py")]) - 1 for path in files(PACKAGE)}
+    assert {folder.name: size for folder, size in sizes.items() if size > LARGEST_ROOM} == {}
+    assert {folder.name: sizes[folder] for folder in (FRAME, HUB, KIT) if sizes.get(folder, 0) > MOST_LOOSE} == {}
 
 
 def test_the_core_never_awaits() -> None:

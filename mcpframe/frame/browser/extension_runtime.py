@@ -1,4 +1,4 @@
-"""The extension, as the hub's document has it: `extension_hub.runtime.ExtensionApi` over `static/extension/ports.js`.
+"""The extension, as the hub's document has it: `runtime.ExtensionApi` over `static/extension/ports.js`.
 
 Only numbers and JSON text cross between Python and JavaScript.
 """

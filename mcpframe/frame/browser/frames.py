@@ -16,7 +16,7 @@ from pyodide.ffi import JsException, JsProxy, create_proxy, to_js
 from mcpframe.frame.browser.window import PeerWindow
 from mcpframe.frame.core.errors import PopupBlocked, StateError
 from mcpframe.frame.core.events import Departure, Inbound
-from mcpframe.frame.places import POPUP, POPUP_SIZE, Framing, Place
+from mcpframe.frame.session.places import POPUP, POPUP_SIZE, Framing, Place
 
 _POLL_MILLISECONDS = 250
 """How often to check whether a popup was closed: its opener gets no event."""

@@ -17,7 +17,7 @@ from pyodide.ffi import JsException, create_proxy, to_js
 from mcpframe.frame.browser.window import text_of
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.events import Unreadable
-from mcpframe.frame.web_mcp.tools import Rejected, failure
+from mcpframe.frame.dialects.webmcp.tools import Rejected, failure
 
 BUNDLED_WITH = ("webmcp",)
 

@@ -17,7 +17,7 @@ from pyodide.ffi import JsException, create_proxy
 from mcpframe.frame.browser.model_context import context, js_object, settled
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
-from mcpframe.frame.web_mcp.tools import LIMITS, Rejected
+from mcpframe.frame.dialects.webmcp.tools import LIMITS, Rejected
 
 _parse = js.JSON.parse
 _stringify = js.JSON.stringify

@@ -19,7 +19,7 @@ import js
 from pyodide.ffi import JsException, create_proxy, to_js
 
 from mcpframe.frame.core.errors import QuotaError, StorageError
-from mcpframe.frame.storage import FORMAT, LOCK_LEASE, LOCK_TIMEOUT, Record
+from mcpframe.frame.storage.values import FORMAT, LOCK_LEASE, LOCK_TIMEOUT, Record
 
 _DATABASE = "mcpframe"
 _STORE = "values"

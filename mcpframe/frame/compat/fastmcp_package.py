@@ -21,7 +21,7 @@ from typing import Any
 
 import anyio
 
-from mcpframe.frame.lines import reason_of
+from mcpframe.frame.core.reasons import reason_of
 
 BUNDLED_WITH = ("fastmcp",)
 

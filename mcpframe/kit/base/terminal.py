@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from mcpframe.frame.hub.visible import visible
+from mcpframe.frame.core.visible import visible
 
 __all__ = ["VisibleFormatter", "log_visibly", "visible"]
 

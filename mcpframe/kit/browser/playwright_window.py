@@ -26,8 +26,8 @@ from playwright.async_api import Error, Frame, JSHandle, Page
 
 from mcpframe.frame.core.errors import PopupBlocked, StateError
 from mcpframe.frame.core.events import Departure, Inbound
-from mcpframe.frame.hub.half import read_text
-from mcpframe.frame.places import POPUP_SIZE, Framing
+from mcpframe.frame.session.places import POPUP_SIZE, Framing
+from mcpframe.hub.relay.half import read_text
 from mcpframe.kit.browser.page_scripts import script_with_reading
 
 logger = logging.getLogger(__name__)

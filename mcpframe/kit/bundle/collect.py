@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.bundle.npm import npm_files
+from mcpframe.kit.bundle.packages.npm import npm_files
 from mcpframe.kit.project.project import Project
 
 _NOT_SOURCE = frozenset({"tests", "test", "build", "dist", "docs", "node_modules", "venv", "env", "__pycache__"})

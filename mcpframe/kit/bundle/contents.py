@@ -13,29 +13,37 @@ from packaging.utils import canonicalize_name
 
 from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.base.data import page_dir, static_dir
-from mcpframe.kit.bundle.archive import Files, pack
-from mcpframe.kit.bundle.assets import Asset, asset, content_hash, hashed
 from mcpframe.kit.bundle.collect import style_paths
-from mcpframe.kit.bundle.csp import header_policy, page_policy
-from mcpframe.kit.bundle.deferred_modules import needs_deferred
 from mcpframe.kit.bundle.inbox import inbox_data
-from mcpframe.kit.bundle.index_page import link, prefetch_script, relative_url, render_page
-from mcpframe.kit.bundle.inspect import Inspected
-from mcpframe.kit.bundle.layers import LIBRARY, SERVER_PATH, STDLIB_PATH, STDLIB_ZIP, Layers, base_packages, root_names
-from mcpframe.kit.bundle.lock import Lock
-from mcpframe.kit.bundle.memory import DECODER
+from mcpframe.kit.bundle.inspection import Inspected
 from mcpframe.kit.bundle.offered import embedders, lists_of, offered
-from mcpframe.kit.bundle.optional_native import is_foreign, pure_wheel
+from mcpframe.kit.bundle.output.assets import Asset, asset, content_hash, hashed
+from mcpframe.kit.bundle.output.write import SHARED
+from mcpframe.kit.bundle.packages.deferred_modules import needs_deferred
+from mcpframe.kit.bundle.packages.layers import (
+    LIBRARY,
+    SERVER_PATH,
+    STDLIB_PATH,
+    STDLIB_ZIP,
+    Layers,
+    base_packages,
+    root_names,
+)
+from mcpframe.kit.bundle.packages.lock import Lock
+from mcpframe.kit.bundle.packages.optional_native import is_foreign, pure_wheel
+from mcpframe.kit.bundle.page.csp import header_policy, page_policy
+from mcpframe.kit.bundle.page.index_page import link, prefetch_script, relative_url, render_page
+from mcpframe.kit.bundle.page.scripts import inbox_script, loader_script
+from mcpframe.kit.bundle.page.view_files import view_files
 from mcpframe.kit.bundle.patches import SCRIPT, Patched, patch_script
-from mcpframe.kit.bundle.runtime import ABI, PLATFORM, PYTHON_VERSION, VERSION, Runtime
-from mcpframe.kit.bundle.scripts import inbox_script, loader_script
-from mcpframe.kit.bundle.snapshot import AUTHOR, Snapshot
-from mcpframe.kit.bundle.view_files import view_files
-from mcpframe.kit.bundle.write import SHARED
+from mcpframe.kit.bundle.pyodide.archive import Files, pack
+from mcpframe.kit.bundle.pyodide.runtime import ABI, PLATFORM, PYTHON_VERSION, VERSION, Runtime
+from mcpframe.kit.bundle.snapshot.memory import DECODER
+from mcpframe.kit.bundle.snapshot.snapshot import AUTHOR, Snapshot
 from mcpframe.kit.project.project import Project
 
 SANDBOX = static_dir() / "app" / "sandbox.html"
-"""The page between a host and a view: see `mcpframe.frame.app_host`."""
+"""The page between a host and a view: see `mcpframe.frame.hosting.mcp_apps.host`."""
 _MANIFEST_FORMAT = 1
 _LICENCES = b"""\
 The licences of the packages in this folder, as distributed with them.

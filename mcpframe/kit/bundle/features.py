@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from mcpframe.frame.dialects.available import offers
-from mcpframe.kit.bundle.archive import unpack
-from mcpframe.kit.bundle.imports import imports_named, imports_of
-from mcpframe.kit.bundle.layers import base_packages
-from mcpframe.kit.bundle.lock import Lock
+from mcpframe.kit.bundle.code.imports import imports_named, imports_of
+from mcpframe.kit.bundle.packages.layers import base_packages
+from mcpframe.kit.bundle.packages.lock import Lock
+from mcpframe.kit.bundle.pyodide.archive import unpack
 from mcpframe.kit.project.project import Project
 
 FEATURES = {

@@ -14,7 +14,7 @@ from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.events import Send
 from mcpframe.frame.core.origins import ANY, OriginLists
 from mcpframe.frame.dialects.available import dialects, inner_candidates
-from mcpframe.kit.bundle.inspect import Inspected, InspectedSetup
+from mcpframe.kit.bundle.inspection import Inspected, InspectedSetup
 from mcpframe.kit.project.config import McpframeConfig
 
 _ANYONE = parse_allowed_origins([ANY])  # openings do not depend on the allowed origins
@@ -61,7 +61,7 @@ def _posted(
 
 
 def _setup_openings(setup: InspectedSetup | None) -> list[dict[str, Any]]:
-    from mcpframe.frame.setup_phase import Permission, page_candidate
+    from mcpframe.frame.session.setup import Permission, page_candidate
 
     if setup is None:
         return []

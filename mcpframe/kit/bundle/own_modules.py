@@ -1,7 +1,7 @@
 """The modules of mcpframe in a bundle: those that the page's start and the author's code import, directly or not.
 
 Every import in a module of the bundle counts, wherever it stands: at the top of a file, in a function, or as a text
-that names a module (`"mcpframe.frame.world"`, `"mcpframe.frame.hub.app:AppHub"`, or with a gap
+that names a module (`"mcpframe.frame.world"`, `"mcpframe.hub.homes.page.app:AppHub"`, or with a gap
 `f"mcpframe.frame.dialects.{name}.dialect"`). Imports for type checkers do not, nor does `sys.modules.get(…)`, which
 asks whether a module is there. Two kinds of module are optional, and say so themselves:
 
@@ -24,12 +24,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mcpframe import HOMES
-from mcpframe.kit.bundle.imports import Import, imports_in, syntax_tree
-from mcpframe.kit.bundle.pyodide_job import program_texts
-from mcpframe.kit.bundle.scripts import loader_script
+from mcpframe.kit.bundle.code.imports import Import, imports_in, syntax_tree
+from mcpframe.kit.bundle.page.scripts import loader_script
+from mcpframe.kit.bundle.pyodide.job import program_texts
 
 _NAME = "mcpframe"
 _ROOT = Path(__file__).resolve().parents[2]
+_ROOMS = ("frame", "hub", "views")
 _LEFT_OUT = "mcpframe.frame.compat.left_out_modules"
 _DECLARATION = "BUNDLED_WITH"
 _MODULE_NAME = re.compile(r"mcpframe(\.[\w*]+)*(:\w*)?", re.ASCII)
@@ -89,7 +90,7 @@ def own_sources() -> dict[str, bytes]:
 @cache
 def module_paths() -> dict[str, Path]:
     """Return the files of the modules that may be in a bundle, by name: nothing of the tool chain."""
-    found = [_ROOT / "__init__.py", *(_ROOT / "frame").rglob("*.py"), *(_ROOT / "views").rglob("*.py")]
+    found = [_ROOT / "__init__.py", *(path for room in _ROOMS for path in (_ROOT / room).rglob("*.py"))]
     return {_module(path.relative_to(_ROOT.parent).as_posix()): path for path in found}
 
 

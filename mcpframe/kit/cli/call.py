@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import mcp_types as types
     from mcp import Client
 
-    from mcpframe.kit.cli.server_session import Logs
+    from mcpframe.kit.client.session import Logs
 
 EXAMPLES = (
     "Examples:  mcpframe call https://tools.example/pi/ calculate_pi iterations=1000  |  "
@@ -69,9 +69,9 @@ def call(
     import asyncio
 
     from mcpframe.kit.base.errors import CallError
-    from mcpframe.kit.cli.server_session import check_origin, one_session
     from mcpframe.kit.cli.tool_result import save as save_files
     from mcpframe.kit.cli.tool_result import shown
+    from mcpframe.kit.client.session import check_origin, one_session
 
     check_origin(origin)
     if args is not None and pairs:
@@ -124,7 +124,7 @@ def _object(text: str) -> dict[str, Any]:
 
 def _logs(level: Level, before: Callable[[], None]) -> Logs | None:
     """Return the settings that print the server's logs to stderr; `before` is called first."""
-    from mcpframe.kit.cli.server_session import Logs
+    from mcpframe.kit.client.session import Logs
 
     if level == "none":
         return None

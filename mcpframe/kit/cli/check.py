@@ -30,7 +30,7 @@ def check(
 
     Exits with 1 where it finds an error; warnings leave it at 0.
     """
-    from mcpframe.kit.cli.server_session import check_origin
+    from mcpframe.kit.client.session import check_origin
     from mcpframe.kit.publish.checks import check_url
 
     check_origin(origin)

@@ -18,7 +18,7 @@ _SHORTEST_NAME, USUAL_NAME = 40, 128
 def checked_pages(values: list[str] | None) -> list[str]:
     """Return addresses of pages; what could be an option of the browser is none, and raises `typer.BadParameter`."""
     from mcpframe.frame.core.errors import OriginError
-    from mcpframe.frame.places import parse_address
+    from mcpframe.frame.session.places import parse_address
 
     try:
         return [parse_address(value)[0] for value in values or ()]

@@ -26,7 +26,7 @@ def list_server(
     """List the tools, resources and prompts of a server: a published one, a built one, or a project's."""
     import asyncio
 
-    from mcpframe.kit.cli.server_session import check_origin
+    from mcpframe.kit.client.session import check_origin
 
     check_origin(origin)
     entries = entries_of(setup, enter)
@@ -49,7 +49,7 @@ def list_server(
 
 def entries_of(setup: bool, enter: list[str] | None) -> list[tuple[str, Any]] | None:
     """Return the setup for `one_session` from `--setup` and `--enter`. Raises `SetupNotDone` if they cannot be used."""
-    from mcpframe.kit.cli.server_setup import parse_entries
+    from mcpframe.kit.client.setup import parse_entries
 
     return parse_entries(enter or ()) if setup or enter else None
 
@@ -58,7 +58,7 @@ async def _listed(
     url: str, origin: str | None, era: str, patience: float, setup: list[tuple[str, Any]] | None
 ) -> dict[str, Any]:
     from mcpframe.kit.base.server_lists import list_all, on_the_wire
-    from mcpframe.kit.cli.server_session import one_session
+    from mcpframe.kit.client.session import one_session
 
     async with one_session(url, origin=origin, era=era, patience=patience, setup=setup) as client:
         can = client.server_capabilities

@@ -240,7 +240,7 @@ def _bridged(result: BuildResult) -> str:
 
 def _embedders(result: BuildResult) -> str:
     from mcpframe.kit.bundle.offered import needs_hosts
-    from mcpframe.kit.bundle.write import origins_of
+    from mcpframe.kit.bundle.output.write import origins_of
     from mcpframe.kit.web.published import offered_by
 
     origins, offered = origins_of(result.manifest), offered_by(result.manifest)

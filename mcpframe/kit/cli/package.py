@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from mcpframe.kit.base.errors import BuildError
-    from mcpframe.kit.bundle.code_limits import Outlook
-    from mcpframe.kit.bundle.explain import Explained
+    from mcpframe.kit.bundle.code.code_limits import Outlook
+    from mcpframe.kit.bundle.packages.explain import Explained
 
 
 def make_project(
@@ -80,11 +80,11 @@ def read_outlook(package: str, folder: Path) -> Outlook | None:
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
-    from mcpframe.kit.bundle.archive import unpack, unpacking
-    from mcpframe.kit.bundle.code_limits import look_at
+    from mcpframe.kit.bundle.code.code_limits import look_at
     from mcpframe.kit.bundle.features import HTTP_PACKAGES, uses_http
-    from mcpframe.kit.bundle.lock import read_lock
-    from mcpframe.kit.bundle.wheels import wheel_path
+    from mcpframe.kit.bundle.packages.lock import read_lock
+    from mcpframe.kit.bundle.packages.wheels import wheel_path
+    from mcpframe.kit.bundle.pyodide.archive import unpack, unpacking
     from mcpframe.kit.project.config import MOST_UNPACKED
     from mcpframe.kit.project.project import find_project
 
@@ -150,8 +150,8 @@ def print_limits(reasons: Iterable[Explained], on: Console = _out) -> None:
 
 def explained(path: Path, error: BuildError | None = None) -> tuple[Explained, ...]:
     """Explain why a build of the project at a path failed, or what limits its server."""
-    from mcpframe.kit.bundle.explain import explain
-    from mcpframe.kit.bundle.lock import read_lock
+    from mcpframe.kit.bundle.packages.explain import explain
+    from mcpframe.kit.bundle.packages.lock import read_lock
     from mcpframe.kit.project.project import find_project
 
     return explain(read_lock(find_project(path).lock_path), error)

@@ -20,11 +20,11 @@ from mcpframe.frame.core import payload
 from mcpframe.frame.core.jsonrpc import RequestId
 from mcpframe.frame.core.outline import outline
 from mcpframe.frame.core.roles import MAX_NESTING
-from mcpframe.frame.hub.clients import HubClients
-from mcpframe.frame.hub.errors import TabNotFound
-from mcpframe.frame.hub.interfaces import UNNAMED, Caller, OnProgress
-from mcpframe.frame.hub.native import MOST_JOINED
-from mcpframe.frame.hub.server import HubServer
+from mcpframe.hub.core.errors import TabNotFound
+from mcpframe.hub.core.interfaces import UNNAMED, Caller, OnProgress
+from mcpframe.hub.serving.native import MOST_JOINED
+from mcpframe.hub.serving.port_clients import HubClients
+from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.bridge.lines import Broken, Lines
 from mcpframe.kit.bridge.link import Link, LinkedPage
 from mcpframe.kit.bridge.run import ended_by_signals

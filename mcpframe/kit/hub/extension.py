@@ -16,10 +16,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mcpframe.frame.core.origins import ANY, parse_allowed_origins
-from mcpframe.frame.extension_hub.home import SETTINGS
-from mcpframe.frame.extension_hub.tab_document import PIECE
-from mcpframe.frame.hub.messages import MAX_MESSAGE_BYTES
-from mcpframe.frame.hub.names import LONGEST_NAME
+from mcpframe.hub.core.messages import MAX_MESSAGE_BYTES
+from mcpframe.hub.core.names import LONGEST_NAME
+from mcpframe.hub.homes.extension.home import SETTINGS
+from mcpframe.hub.homes.extension.tab_document import PIECE
 from mcpframe.kit.base.cache import cache_dir, make_public, new_folder, writing
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import BuildError
@@ -27,7 +27,7 @@ from mcpframe.kit.base.locking import locked
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.browser.page_scripts import script_with_reading
 from mcpframe.kit.bundle import build
-from mcpframe.kit.bundle.write import SHARED
+from mcpframe.kit.bundle.output.write import SHARED
 from mcpframe.kit.hub.extension_id import EXTENSION_KEY
 
 MANIFEST = "manifest.json"

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from mcpframe.frame.core.origins import parse_allowed_origins
-from mcpframe.frame.hub.server import HubServer
+from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.bridge.http import HOST, PATH, Endpoint, security, serve_until_cancelled, with_cors
 from mcpframe.kit.bridge.lines import LIMITS
 from mcpframe.kit.web.serve import bind

@@ -23,7 +23,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from mcpframe.frame.hub.server import HubServer
+from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import PortTaken
 from mcpframe.kit.base.terminal import VisibleFormatter

@@ -13,7 +13,7 @@ from mcpframe.kit.base.cache import writing
 from mcpframe.kit.base.terminal import VisibleFormatter
 from mcpframe.kit.hub.standard_error import StandardErrorHandler
 
-_LOGGERS = ("mcpframe.frame.hub", "mcpframe.kit.hub")
+_LOGGERS = ("mcpframe.hub", "mcpframe.kit.hub")
 
 _BURST = 50
 _PER_SECONDS = 10.0

@@ -17,7 +17,7 @@ from importlib.metadata import version
 
 from mcpframe.frame.core.errors import McpFrameError, MessageError
 from mcpframe.frame.core.origins import parse_allowed_origins
-from mcpframe.frame.hub.native import Frame
+from mcpframe.hub.serving.native import Frame
 from mcpframe.kit.base.errors import PortTaken
 from mcpframe.kit.bridge.http import HOST, PATH, Spare, answering_all, make_app, serve_until_cancelled
 from mcpframe.kit.bridge.lines import Broken, Lines

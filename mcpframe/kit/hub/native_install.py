@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcpframe.frame.hub.native import NATIVE_HOST
+from mcpframe.hub.serving.native import NATIVE_HOST
 from mcpframe.kit.base.cache import write_file, writing
 from mcpframe.kit.base.errors import InstallError
 from mcpframe.kit.base.programs import python

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from mcpframe.frame.core.outline import outline
-from mcpframe.frame.hub.native import TO_EXTENSION, Frame, Joiner, begin_of, end_of, frames_of
+from mcpframe.hub.serving.native import TO_EXTENSION, Frame, Joiner, begin_of, end_of, frames_of
 from mcpframe.kit.bridge.link import Link
 from mcpframe.kit.bridge.tab import ServerMessage
 

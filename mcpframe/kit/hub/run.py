@@ -14,13 +14,13 @@ from pathlib import Path
 import platformdirs
 
 from mcpframe.frame.core.origins import ANY, parse_allowed_origins
-from mcpframe.frame.hub.consent import Consent
-from mcpframe.frame.hub.hub import Hub
-from mcpframe.frame.hub.loop_clock import LoopClock
-from mcpframe.frame.hub.names import LONGEST_NAME, origin_of
-from mcpframe.frame.hub.options import HubOptions
-from mcpframe.frame.hub.server import HubServer
-from mcpframe.frame.hub.transport import PortTransport
+from mcpframe.frame.session.loop_clock import LoopClock
+from mcpframe.hub.core.consent import Consent
+from mcpframe.hub.core.hub import Hub
+from mcpframe.hub.core.names import LONGEST_NAME, origin_of
+from mcpframe.hub.core.options import HubOptions
+from mcpframe.hub.core.transport import PortTransport
+from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.bridge.profile import open_profile
 from mcpframe.kit.bridge.run import ended_by_signals
 from mcpframe.kit.browser.chromium import ensure_chromium

@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from mcpframe.frame.hub.half import HalfFailed, HalfGone
+from mcpframe.hub.relay.half import HalfFailed, HalfGone
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.bridge.devtools import DevTools
 
 
 class ScriptHalf:
-    """A script's object in the page's own world, which the page's scripts cannot reach: `frame.hub.half.PageHalf`.
+    """A script's object in the page's own world, which the page's scripts cannot reach: `hub.relay.half.PageHalf`.
 
     Args:
         devtools: The browser's.

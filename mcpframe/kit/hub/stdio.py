@@ -14,7 +14,7 @@ from mcp.shared.message import SessionMessage
 
 from mcpframe.frame.compat.sdk import SdkMessages
 from mcpframe.frame.core import jsonrpc
-from mcpframe.frame.hub.server import HubServer
+from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.bridge.lines import Broken, Lines, broken
 from mcpframe.kit.bridge.server_messages import cancelled_id
 from mcpframe.kit.bridge.standard_streams import GRACE_SECONDS, standard_input, standard_output

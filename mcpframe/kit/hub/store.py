@@ -15,7 +15,7 @@ _ENDING = ".json"
 
 
 class FolderStore:
-    """`frame.hub.interfaces.KeyValues` in a folder, which is created when something is stored.
+    """`hub.core.interfaces.KeyValues` in a folder, which is created when something is stored.
 
     A file has its key in it, and a hash of the key as its name: domains are not names of files everywhere. A file that
     is not one of the store's is ignored.

@@ -13,13 +13,13 @@ import secrets
 from functools import partial
 from typing import Any, Protocol
 
-from mcpframe.frame.hub.document_tools import DocumentTools
-from mcpframe.frame.hub.frames import FrameNumbers
-from mcpframe.frame.hub.interfaces import Clock
-from mcpframe.frame.hub.messages import MAX_MESSAGE_BYTES
-from mcpframe.frame.hub.names import domain_of, origin_of
-from mcpframe.frame.hub.relay_page import PageRelay
-from mcpframe.frame.hub.transport import PortTransport
+from mcpframe.hub.core.frames import FrameNumbers
+from mcpframe.hub.core.interfaces import Clock
+from mcpframe.hub.core.messages import MAX_MESSAGE_BYTES
+from mcpframe.hub.core.names import domain_of, origin_of
+from mcpframe.hub.core.transport import PortTransport
+from mcpframe.hub.relay.document_tools import DocumentTools
+from mcpframe.hub.relay.page_relay import PageRelay
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.bridge.devtools import DevTools
@@ -321,7 +321,7 @@ class HubPage:
 
 
 class _WorldHalf:
-    """`static/hub/page.js` in one document: `frame.hub.half.PageHalf`. Nobody asks it for anything."""
+    """`static/hub/page.js` in one document: `hub.relay.half.PageHalf`. Nobody asks it for anything."""
 
     def __init__(self, page: HubPage, world: str) -> None:
         self._page = page

@@ -1,4 +1,4 @@
-"""The tabs of a browser, for the hub (`frame.hub.interfaces.Tabs`), and the browser behind them.
+"""The tabs of a browser, for the hub (`hub.core.interfaces.Tabs`), and the browser behind them.
 
 Pages are found over DevTools, also those that a user opens. A browser that ends takes its tabs with it, and nobody
 waits for them; what happens then is up to the kind of browser: see `browsers`.
@@ -15,9 +15,9 @@ from typing import Any
 
 import anyio
 
-from mcpframe.frame.hub.errors import TabLoadError
-from mcpframe.frame.hub.interfaces import Clock
-from mcpframe.frame.hub.transport import PortTransport
+from mcpframe.hub.core.errors import TabLoadError
+from mcpframe.hub.core.interfaces import Clock
+from mcpframe.hub.core.transport import PortTransport
 from mcpframe.kit.base.errors import BrowserGone, KitError
 from mcpframe.kit.bridge.devtools import DevTools
 from mcpframe.kit.hub.browsers import HubBrowser

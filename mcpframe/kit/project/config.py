@@ -12,12 +12,12 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
-from mcpframe.frame.app_page import url_origin
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.core.origins import ANY, OPAQUE, parse_origin
 from mcpframe.frame.core.roles import MAX_NESTING
 from mcpframe.frame.dialects.available import OFFERED, entries_of
 from mcpframe.kit.base.errors import ConfigError
+from mcpframe.views.bundle_page import url_origin
 
 Origins = Annotated[list[str], Tag("list")] | Annotated[dict[str, list[str]], Tag("table")]
 _ENTRY = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\(\))?\Z")

@@ -72,7 +72,7 @@ class Project:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The environment of the author's code: the arguments of `frame.entries.set_environment`."""
+        """The environment of the author's code: the arguments of `frame.serving.entries.set_environment`."""
         program = {"program": self.program} if self.program else {}
         flags = {name: True for name in ("world", "at_home") if getattr(self, name)}
         return {"args": list(self.config.args), "env": dict(self.config.env), **program, **flags}

@@ -1,7 +1,7 @@
 """Bundle the scripts of framed pages; the results are in the repository.
 
 The modules of a page's script become the one file that pages load. Those of the shim, the view that frames a bundle,
-become `mcpframe/frame/app_shim.py`: a framed server has views, too, and has no folder `static`.
+become `mcpframe/views/bundle_page_shim.py`: a framed server has views, too, and has no folder `static`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from pathlib import Path
 
 from mcpframe.kit.base.data import page_dir, static_dir
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.bundle.assets import integrity
-from mcpframe.kit.bundle.scripts import BUNDLED, BUNDLED_INBOX, SOURCES, with_record
+from mcpframe.kit.bundle.output.assets import integrity
+from mcpframe.kit.bundle.page.scripts import BUNDLED, BUNDLED_INBOX, SOURCES, with_record
 from mcpframe.kit.web.host_page import bundle_module
 
-SHIM_MODULE = Path(__file__).resolve().parents[2] / "frame" / "app_shim.py"
+SHIM_MODULE = Path(__file__).resolve().parents[2] / "views" / "bundle_page_shim.py"
 """The Python module with the text of the shim."""
 _SHIM = ("app/shim.html", "app/shim.js")
 _WIDTH = 100
@@ -73,7 +73,7 @@ def shim_module(modules: Path) -> str:
     text = text.replace("SCRIPT_HASH", integrity(script.encode())).replace("SCRIPT", script)
     lines = "\n".join(f"    {text[at : at + _WIDTH]!r}" for at in range(0, len(text), _WIDTH))
     return f"""\
-\"\"\"The text of the shim, from `static/app`, by `python3 build.py scripts`. See `mcpframe.frame.app_page`.\"\"\"
+\"\"\"The text of the shim, from `static/app`, by `python3 build.py scripts`. See `mcpframe.views.bundle_page`.\"\"\"
 
 SHIM = (
 {lines}

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from playwright.async_api import Error, Frame, JSHandle, Page, async_playwright
 
-from mcpframe.frame.partial_arguments import partial_arguments
-from mcpframe.frame.places import SANDBOX, allow_attribute
+from mcpframe.frame.session.places import SANDBOX, allow_attribute
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import ViewFailed
 from mcpframe.kit.browser.cross_loop_window import ask
@@ -29,6 +28,7 @@ from mcpframe.kit.testing.app_answers import Answer, Answers, Json, Request, Tol
 from mcpframe.kit.testing.app_bridge_script import host_script
 from mcpframe.kit.testing.app_view import START, AppView
 from mcpframe.kit.testing.framed import FramedOptions
+from mcpframe.kit.testing.partial_arguments import partial_arguments
 from mcpframe.kit.testing.shared_browser import ServedBundle, SharedBrowser
 from mcpframe.kit.testing.wire_record import WireRecord
 

@@ -12,16 +12,16 @@ from typing import Any
 
 from mcp import Client
 
-from mcpframe.frame.author import local_session
-from mcpframe.frame.author_setup import run_setup
 from mcpframe.frame.core.errors import EntryError
-from mcpframe.frame.entries import set_environment
-from mcpframe.frame.peer_session import Framed, unwrapped
-from mcpframe.frame.server import equip, open_entry
-from mcpframe.frame.setup_phase import SetupResult, Visibility
+from mcpframe.frame.serving.author import local_session
+from mcpframe.frame.serving.entries import set_environment
+from mcpframe.frame.serving.framed import Framed, unwrapped
+from mcpframe.frame.serving.server import equip, open_entry
+from mcpframe.frame.serving.setup import run_setup
+from mcpframe.frame.session.setup import SetupResult, Visibility
 from mcpframe.kit.base.errors import SetupNotDone
-from mcpframe.kit.bundle.lock import read_lock
-from mcpframe.kit.bundle.sdk_choice import fails_as_earlier
+from mcpframe.kit.bundle.code.sdk_choice import fails_as_earlier
+from mcpframe.kit.bundle.packages.lock import read_lock
 from mcpframe.kit.project.project import Project, find_project
 from mcpframe.kit.testing.framed import FramedOptions
 

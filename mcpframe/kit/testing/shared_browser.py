@@ -135,7 +135,7 @@ class SharedBrowser:
         Raises:
             KitError: It cannot be built.
         """
-        from mcpframe.kit.bundle.write import origins_of
+        from mcpframe.kit.bundle.output.write import origins_of
         from mcpframe.kit.web.serve import serve_app
         from mcpframe.kit.web.site import Site
 

@@ -14,7 +14,7 @@ from urllib.parse import quote, urljoin
 
 from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.frame.dialects.available import OFFERED, dialect, offers
-from mcpframe.frame.places import parse_address
+from mcpframe.frame.session.places import parse_address
 from mcpframe.kit.base.errors import NoFramedServer
 
 _ANY_HOST = "https://host.example"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcpframe import Page
 from mcpframe.frame.browser.extension_runtime import ExtensionRuntime
-from mcpframe.frame.extension_hub.home import serve
+from mcpframe.hub.homes.extension.home import serve
 
 
 async def main(page: Page) -> None:

@@ -9,7 +9,7 @@ from mcp import Client
 
 from connection import Connection
 from mcpframe import Page
-from mcpframe.frame.elements import Element
+from mcpframe.frame.page.elements import Element
 from results import json_tree
 from telling import wire
 from timeline import CAPABILITY

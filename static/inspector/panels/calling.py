@@ -11,7 +11,7 @@ from mcp.shared.dispatcher import ProgressFnT
 
 from forms import Form, FormProblem
 from mcpframe import Page
-from mcpframe.frame.elements import Element
+from mcpframe.frame.page.elements import Element
 from results import show_result
 from telling import sentence
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcpframe.frame.elements import Element, PageEvent
+from mcpframe.frame.page.elements import Element, PageEvent
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from mcpframe import Page
 from mcpframe.frame.core.events import Wire
-from mcpframe.frame.elements import Element
+from mcpframe.frame.page.elements import Element
 from telling import sentence
 from view_activity import Activity
 from view_controls import Controls

@@ -11,7 +11,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from connection import Connection
 from mcpframe import Page
-from mcpframe.frame.elements import Element
+from mcpframe.frame.page.elements import Element
 from telling import sentence
 
 LEVELS: Final[tuple[types.LoggingLevel, ...]] = get_args(types.LoggingLevel)

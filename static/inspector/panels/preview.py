@@ -10,7 +10,7 @@ from typing import Any
 from connection import Connection
 from jsontext import NotJson, read_json
 from mcpframe import Page
-from mcpframe.frame.elements import Element
+from mcpframe.frame.page.elements import Element
 from own_page import PAGE_URI
 from panels.live_view import Hosting
 from panels.tool_view import ToolView

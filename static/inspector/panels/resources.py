@@ -10,7 +10,7 @@ from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 
 from connection import Connection
 from mcpframe import Page
-from mcpframe.frame.elements import Element
+from mcpframe.frame.page.elements import Element
 from panels.calling import Calling
 from panels.completing import offer_completions
 from panels.listing import Item, Listing

@@ -10,7 +10,7 @@ from mcp.shared.dispatcher import ProgressFnT
 
 from connection import Connection
 from mcpframe import Page
-from mcpframe.frame.elements import Element
+from mcpframe.frame.page.elements import Element
 from panels.calling import Calling, Read
 from panels.listing import Item, Listing
 from panels.live_view import Hosting

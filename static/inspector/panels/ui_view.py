@@ -9,12 +9,12 @@ from typing import Any
 from connection import Connection
 from jsontext import NotJson, read_json, write_json
 from mcpframe import Page, UiHost
-from mcpframe.frame.app_host_server import ViewServer
-from mcpframe.frame.app_policy import is_model_only
 from mcpframe.frame.core.errors import StateError, UiError
 from mcpframe.frame.core.events import Closed, Event, Opened
-from mcpframe.frame.elements import Element
-from mcpframe.frame.ui_host import ShownUi
+from mcpframe.frame.hosting.mcp_ui.host import ShownUi
+from mcpframe.frame.hosting.policy import is_model_only
+from mcpframe.frame.hosting.view_server import ViewServer
+from mcpframe.frame.page.elements import Element
 from panels.calling import Calling
 from panels.live_view import Hosting, LiveView
 from result_schemas import limit_patterns

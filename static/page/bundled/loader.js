@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "cd5cfe48316a3d0ae2043be225f75fab53dd876cc388377261900c63580d9647"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "aa48db138571b6fc1a047fdd8515d661d26f832bfdd2e99d2053d61063c92fc5"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -1224,7 +1224,7 @@ async function main() {
   page.start(config2);
   if (files.snapshot_maker) return (await script(files.snapshot_maker)).make(builder);
   const pyodide = await start();
-  const boot = pyodide.pyimport("mcpframe.frame.boot");
+  const boot = pyodide.pyimport("mcpframe.frame.boot.boot");
   const serving = boot.main(JSON.stringify(config2), page);
   ending.watchErrors(serving, () => boot.serves());
   await serving;

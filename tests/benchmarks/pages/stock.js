@@ -28,6 +28,6 @@ mark("packages");
 for (const name of modules) {
   pyodide.FS.writeFile(`/home/pyodide/${name}`, await (await fetch(`${project}/${name}`)).text());
 }
-const boot = pyodide.pyimport("mcpframe.frame.boot");
+const boot = pyodide.pyimport("mcpframe.frame.boot.boot");
 mark("boot");
 await boot.main(JSON.stringify(config), page);

@@ -22,7 +22,7 @@ from pyodide.ffi import create_proxy
 
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.compat.placeholders import PlaceholderError
-from mcpframe.frame.server import serve
+from mcpframe.frame.serving.server import serve
 from tests.support.memory import ERAS, connected, text
 
 both_eras = pytest.mark.parametrize("era", ERAS)

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpframe.frame import boot
+from mcpframe.frame.boot import boot
 from tests.support.plain_client import PlainClient, QuietPage, framed
 
 Serving = Callable[..., AbstractAsyncContextManager[PlainClient]]
@@ -43,7 +43,7 @@ def serving(page: QuietPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, window.__name__, window)
     monkeypatch.setattr(window.__name__, window, raising=False)
     monkeypatch.setattr(boot, "_running", set())
-    monkeypatch.setattr("mcpframe.frame.load._bundle", None)
+    monkeypatch.setattr("mcpframe.frame.page.load._bundle", None)
     monkeypatch.syspath_prepend(str(tmp_path))
 
     def serve(source: str, entry: str = "authored:server", **config: Any) -> AbstractAsyncContextManager[PlainClient]:

@@ -11,12 +11,12 @@ import anyio
 import pytest
 from mcp.server.lowlevel import Server
 
-from mcpframe.frame import other_server
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.core.dialect import Dialect
 from mcpframe.frame.core.events import Departure, Opened
-from mcpframe.frame.lines import PlainMessages
-from mcpframe.frame.session import open_session
+from mcpframe.frame.serving import other_server
+from mcpframe.frame.session.lines import PlainMessages
+from mcpframe.frame.session.session import open_session
 from tests.support.fake_window import FakeWindow
 from tests.support.plain_client import PlainClient
 from tests.support.second_dialect import DIRECTED, FRAME, HOST, PLAIN, connection, role_of

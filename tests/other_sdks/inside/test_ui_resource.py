@@ -12,7 +12,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from mcpframe.frame.compat import sdk
-from mcpframe.frame.ui_resource import UiContent, read_ui_resource
+from mcpframe.frame.hosting.mcp_ui.resource import UiContent, read_ui_resource
 from tests.other_sdks.inside.conftest import Serving
 
 URI = "ui://tasks/board"

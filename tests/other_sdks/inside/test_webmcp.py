@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 
 from mcpframe.frame.compat import sdk
-from mcpframe.frame.web_mcp.offering import Offering
+from mcpframe.frame.webmcp.offering import Offering
 from tests.support.fake_model_context import FakeModelContext
 
 FASTMCP = sdk.has_fastmcp() if find_spec("fastmcp") else False
@@ -41,7 +41,7 @@ def server() -> Any:
 
 
 async def test_tools_of_another_sdk() -> None:
-    from mcpframe.frame import other_server
+    from mcpframe.frame.serving import other_server
 
     place, target = FakeModelContext(), server()
     other = other_server

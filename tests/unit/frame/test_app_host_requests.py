@@ -15,12 +15,12 @@ from mcp.server.apps import Apps
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.types import CreateMessageResult, TextContent
 
-from mcpframe.frame.app_host import AppHost
-from mcpframe.frame.app_host_server import LARGEST_VIEW, ViewServer
-from mcpframe.frame.app_host_size import LARGEST, SizeFollower, bounded
 from mcpframe.frame.core.errors import AppError, AppTimeout, HostError, PeerGone
 from mcpframe.frame.core.events import Refused
 from mcpframe.frame.dialects.mcp_apps.offers import ViewOffer
+from mcpframe.frame.hosting.mcp_apps.host import AppHost
+from mcpframe.frame.hosting.size import LARGEST, SizeFollower, bounded
+from mcpframe.frame.hosting.view_server import LARGEST_VIEW, ViewServer
 from tests.support.app_view import HOST, SANDBOX, URI, PythonView, weather
 from tests.support.fake_place import FakePlace
 from tests.unit.frame.test_app_host import Shown, shown

@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from mcpframe.frame.app_page import framing_html, framing_meta
+from mcpframe.views.bundle_page import framing_html, framing_meta
 
 URL = "https://tools.example/forecast/"
 

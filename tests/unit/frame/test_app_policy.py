@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpframe.frame.app_policy import (
+from mcpframe.frame.hosting.policy import (
     DOMAINS,
     MOST_DOMAINS,
     ViewPolicy,

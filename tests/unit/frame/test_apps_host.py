@@ -10,12 +10,12 @@ import anyio
 import pytest
 from mcp.types import CallToolResult, SamplingMessage, TextContent
 
-from mcpframe.frame.apps_host import AppsHost
 from mcpframe.frame.core.errors import HostError, HostLacks, HostTimeout, StateError
 from mcpframe.frame.dialects.mcp_apps.events import HostFound
-from mcpframe.frame.host import Host
-from mcpframe.frame.host_context import HostContext, ToolCancelled, ToolInput, ToolInputPartial, ToolResult
-from mcpframe.frame.host_messages import HostMessages
+from mcpframe.frame.host_api.context import HostContext, ToolCancelled, ToolInput, ToolInputPartial, ToolResult
+from mcpframe.frame.host_api.host import Host
+from mcpframe.frame.host_api.mcp_apps import AppsHost
+from mcpframe.frame.session.host_messages import HostMessages
 
 Json = dict[str, Any]
 pytestmark = pytest.mark.anyio

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from mcpframe import FrameServer, FrameSession, Setup, SetupCancelled, SetupFailed
-from mcpframe.frame.author import local_session
-from mcpframe.frame.author_setup import run_setup
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.dialects.sep.events import Permission, SetupErrorCode, SetupResult, Visibility
-from mcpframe.frame.storage import MemoryRecords, Storage
+from mcpframe.frame.serving.author import local_session
+from mcpframe.frame.serving.setup import run_setup
+from mcpframe.frame.storage.values import MemoryRecords, Storage
 
 DEFAULT = SetupResult("Configured", Visibility.OPTIONAL, "See it")
 

@@ -13,14 +13,15 @@ from mcp import Client
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from mcpframe.frame import boot, setup_phase
-from mcpframe.frame.boot_config import BootConfig
+from mcpframe.frame.boot import boot
+from mcpframe.frame.boot.config import BootConfig
+from mcpframe.frame.boot.reporter import Loader
 from mcpframe.frame.core.connection import Options
 from mcpframe.frame.core.events import Departure
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.events import SetupResult, Visibility
-from mcpframe.frame.reporter import Loader
-from mcpframe.frame.session import open_session, transport
+from mcpframe.frame.session import setup as setup_phase
+from mcpframe.frame.session.session import open_session, transport
 from tests.support.fake_window import STRANGER, inbound
 from tests.support.page_rig import TIMING, Rig, bounded, rig
 from tests.support.sep import HOST, MESSAGES
@@ -178,7 +179,7 @@ async def test_a_server_that_crashes_is_shown_and_raised(rig: Rig, monkeypatch: 
     async def crash(*args: Any, **options: Any) -> None:
         raise RuntimeError("no database")
 
-    monkeypatch.setattr("mcpframe.frame.server.serve", crash)
+    monkeypatch.setattr("mcpframe.frame.serving.server.serve", crash)
     rig.write(SERVER, "authored_nine")
     task = rig.start("authored_nine:server")
     async with open_session(rig.outer_connection(), rig.outer):

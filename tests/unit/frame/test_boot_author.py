@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from mcp.server.mcpserver import MCPServer
 
-from mcpframe.frame import setup_phase
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.events import SetupResult, Visibility
-from mcpframe.frame.server import serve
-from mcpframe.frame.session import open_session
+from mcpframe.frame.serving.server import serve
+from mcpframe.frame.session import setup as setup_phase
+from mcpframe.frame.session.session import open_session
 from tests.support.page_rig import Rig, bounded, log_of, rig
 from tests.support.sep import HOST
 

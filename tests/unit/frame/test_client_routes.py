@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcpframe.frame.client_routes import PageClient, Routes
+from mcpframe.frame.session.client_routes import PageClient, Routes
 
 Json = dict[str, Any]
 

@@ -14,8 +14,8 @@ from mcp.server import MCPServer
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from mcpframe.frame import console
 from mcpframe.frame.core.errors import EntryError, ProgramError
+from mcpframe.frame.serving.program import console
 
 CLIENT = {"name": "client", "version": "1"}
 

@@ -15,11 +15,11 @@ from mcpframe.frame.core.connection import Candidate, Connection, Options, parse
 from mcpframe.frame.core.errors import HostError, HostLacks, HostTimeout
 from mcpframe.frame.core.events import Inbound, Refused
 from mcpframe.frame.dialects.mcp_ui.roles import EMBEDDED
-from mcpframe.frame.embedding_host import EmbeddingHost
-from mcpframe.frame.host import Host
-from mcpframe.frame.host_messages import HostMessages
-from mcpframe.frame.hosts import host_api
-from mcpframe.frame.session import Session
+from mcpframe.frame.host_api.by_dialect import host_api
+from mcpframe.frame.host_api.host import Host
+from mcpframe.frame.host_api.mcp_ui import EmbeddingHost
+from mcpframe.frame.session.host_messages import HostMessages
+from mcpframe.frame.session.session import Session
 
 Json = dict[str, Any]
 HOST = "https://chat.example"

@@ -19,8 +19,8 @@ import anyio
 import pydantic_core
 import pytest
 
-from mcpframe.frame import hints, load
-from mcpframe.kit.bundle.layers import SERVER_PATH
+from mcpframe.frame.page import hints, load
+from mcpframe.kit.bundle.packages.layers import SERVER_PATH
 
 
 class FakeRequests:

@@ -11,7 +11,8 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpframe.frame.lines import LineFiles, reason_of, serve_lines
+from mcpframe.frame.core.reasons import reason_of
+from mcpframe.frame.session.lines import LineFiles, serve_lines
 from tests.support.plain_client import PlainClient
 
 Program = Callable[[LineFiles], Awaitable[None]]
@@ -158,7 +159,7 @@ async def test_a_program_that_raises_is_the_answer(error: BaseException, reason:
 
 
 async def test_a_program_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcpframe.frame.lines._PATIENCE", 0.01)
+    monkeypatch.setattr("mcpframe.frame.session.lines._PATIENCE", 0.01)
     ended = asyncio.Event()
 
     async def program(files: LineFiles) -> None:

@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 import mcpframe
-from mcpframe.frame import load
 from mcpframe.frame.core.errors import LoadError
+from mcpframe.frame.page import load
 
 WHEELS = {"packages/numpy-2.4.6-x.whl": b"numpy", "packages/scipy-1-x.whl": b"scipy", "packages/blas-1-x.whl": b"blas"}
 

@@ -24,7 +24,7 @@ from mcp.shared.exceptions import MCPError
 from mcpframe.frame.core.connection import Options
 from mcpframe.frame.core.errors import HandshakeTimeout
 from mcpframe.frame.core.events import Closed, Departure, Event, Inbound
-from mcpframe.frame.page_clients import iframe_client
+from mcpframe.frame.page_server.clients import iframe_client
 from tests.contract.damaged import Record
 from tests.support.fake_place import FakePlace
 from tests.support.fake_window import STRANGER, FakeWindow

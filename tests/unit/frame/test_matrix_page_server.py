@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from mcpframe.frame.client_routes import Routes
-from mcpframe.frame.clients import MOST
 from mcpframe.frame.core.events import Inbound
+from mcpframe.frame.session.client_routes import Routes
+from mcpframe.frame.session.many_clients import MOST
 from tests.contract.damaged import Record
 from tests.support.fake_window import STRANGER
 from tests.support.mcpb import to_client, to_server

@@ -29,10 +29,10 @@ from mcpframe.frame.core.events import Closed, Departure, Inbound
 from mcpframe.frame.dialects.available import inner_candidates
 from mcpframe.frame.dialects.mcp_ui.offers import EmbeddedOffer
 from mcpframe.frame.dialects.mcp_ui.roles import EMBEDDED
-from mcpframe.frame.embedding_host import EmbeddingHost
-from mcpframe.frame.host_messages import HostMessages
-from mcpframe.frame.hosts import host_api
-from mcpframe.frame.session import Session
+from mcpframe.frame.host_api.by_dialect import host_api
+from mcpframe.frame.host_api.mcp_ui import EmbeddingHost
+from mcpframe.frame.session.host_messages import HostMessages
+from mcpframe.frame.session.session import Session
 from tests.contract.damaged import Record
 from tests.support.fake_window import STRANGER
 from tests.support.sep import MESSAGES as SEP

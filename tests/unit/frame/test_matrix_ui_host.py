@@ -28,8 +28,8 @@ from mcpframe.frame.core.errors import OriginError, UiError
 from mcpframe.frame.core.events import Departure, Inbound
 from mcpframe.frame.core.origins import parse_origin
 from mcpframe.frame.dialects.mcp_ui.messages import ACTIONS
-from mcpframe.frame.places import parse_address
-from mcpframe.frame.ui_resource import first_address, read_ui_resource
+from mcpframe.frame.hosting.mcp_ui.resource import first_address, read_ui_resource
+from mcpframe.frame.session.places import parse_address
 from tests.browser.test_matrix_app_host import LINKS
 from tests.contract.damaged import Record
 from tests.support.fake_window import STRANGER
@@ -127,7 +127,7 @@ async def test_no_sandbox_gives_html_text_this_page_s_origin(
 ) -> None:
     """Tokens are the same in any case. A page of this origin by its address gets an opaque one."""
     tokens = ("allow-same-origin", "Allow-Same-Origin", "x\tALLOW-SAME-ORIGIN\n", "allow-popups\u00a0allow-same-origin")
-    monkeypatch.setattr("mcpframe.frame.ui_host._own_origin", lambda _: FRAME)
+    monkeypatch.setattr("mcpframe.frame.hosting.mcp_ui.host._own_origin", lambda _: FRAME)
     for sandbox in tokens:
         with pytest.raises(OriginError):
             UiHost(ui_resource(URI, html="<p>"), sandbox=sandbox)

@@ -23,10 +23,10 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from mcpframe.frame import server as objects
-from mcpframe.frame.web_mcp.client import tools_session
-from mcpframe.frame.web_mcp.offering import Offering
-from mcpframe.frame.web_mcp.tools import Rejected
+from mcpframe.frame.dialects.webmcp.tools import Rejected
+from mcpframe.frame.serving import server as objects
+from mcpframe.frame.webmcp.client import tools_session
+from mcpframe.frame.webmcp.offering import Offering
 from tests.contract.damaged import Record
 from tests.support.fake_model_context import FakeModelContext
 from tests.unit.frame.test_matrix_page_server import ODD

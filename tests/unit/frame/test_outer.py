@@ -13,8 +13,6 @@ from mcp import Client
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
 
-from mcpframe.frame import outer as outer_module
-from mcpframe.frame import setup_phase
 from mcpframe.frame.core.connection import Options, parse_allowed_origins
 from mcpframe.frame.core.errors import HandshakeTimeout, OriginError, PeerGone, PermissionsDenied, StateError
 from mcpframe.frame.core.events import Closed, Departure, Opened, Wire
@@ -31,10 +29,12 @@ from mcpframe.frame.dialects.sep.events import (
 )
 from mcpframe.frame.dialects.sep.messages import phase_of
 from mcpframe.frame.dialects.sep.offers import PageOffer
-from mcpframe.frame.outer import POPUP, OuterFrame
-from mcpframe.frame.places import SANDBOX, Framing, NoHandshake, VisibilityChanged
-from mcpframe.frame.server import serve
-from mcpframe.frame.session import open_session, transport
+from mcpframe.frame.hosting import outer as outer_module
+from mcpframe.frame.hosting.outer import POPUP, OuterFrame
+from mcpframe.frame.serving.server import serve
+from mcpframe.frame.session import setup as setup_phase
+from mcpframe.frame.session.places import SANDBOX, Framing, NoHandshake, VisibilityChanged
+from mcpframe.frame.session.session import open_session, transport
 from tests.support.fake_place import FakePlace
 from tests.support.fake_window import FakeWindow
 from tests.support.sep import FRAME, HOST, alone

@@ -14,9 +14,9 @@ from mcp.shared.exceptions import MCPError
 from mcpframe.frame.core.connection import Options, parse_allowed_origins
 from mcpframe.frame.core.events import Closed, Opened, Unresponsive
 from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.outer import OuterFrame
-from mcpframe.frame.places import Framing
-from mcpframe.frame.session import open_session
+from mcpframe.frame.hosting.outer import OuterFrame
+from mcpframe.frame.session.places import Framing
+from mcpframe.frame.session.session import open_session
 from tests.support.fake_place import FakePlace
 from tests.support.fake_window import FakeWindow
 from tests.support.sep import HOST, alone

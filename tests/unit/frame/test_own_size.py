@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from mcpframe.frame.hosts import OwnSize
+from mcpframe.frame.host_api.by_dialect import OwnSize
 
 FIRST = 150
 

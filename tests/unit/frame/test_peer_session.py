@@ -9,9 +9,9 @@ import pytest
 from mcp import Client
 
 from mcpframe import FrameServer
-from mcpframe.frame.author import FrameSession, local_session
 from mcpframe.frame.core.errors import StateError
-from mcpframe.frame.peer_session import PeerSession
+from mcpframe.frame.serving.author import FrameSession, local_session
+from mcpframe.frame.serving.framed import PeerSession
 
 # Without a page
 
@@ -52,7 +52,7 @@ async def test_two_servers_of_one_process_have_sessions_of_their_own() -> None:
 
 
 async def test_in_a_page_there_is_no_session_outside_of_a_peers_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcpframe.frame.peer_session.in_pyodide", lambda: True)
+    monkeypatch.setattr("mcpframe.frame.serving.framed.in_pyodide", lambda: True)
     server = FrameServer("test", allowed_origins=["*"])
     nobody = contextvars.copy_context()
     with server.running_for(PeerSession(local_session)):

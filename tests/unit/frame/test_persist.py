@@ -10,10 +10,10 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpframe.frame import persist
 from mcpframe.frame.core.errors import StorageError
-from mcpframe.frame.persist import KeptFiles, SavingWriter, keeping
-from mcpframe.frame.storage import MemoryRecords, Record, Storage
+from mcpframe.frame.storage import kept_files as persist
+from mcpframe.frame.storage.kept_files import KeptFiles, SavingWriter, keeping
+from mcpframe.frame.storage.values import MemoryRecords, Record, Storage
 
 pytestmark = pytest.mark.anyio
 

@@ -8,8 +8,8 @@ import pytest
 
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.dialects.sep.messages import address_for
-from mcpframe.frame.outer import OuterFrame
-from mcpframe.frame.places import SANDBOX
+from mcpframe.frame.hosting.outer import OuterFrame
+from mcpframe.frame.session.places import SANDBOX
 
 URL = "https://tools.example/pi/"
 

@@ -13,9 +13,9 @@ from mcpframe import FrameServer
 from mcpframe.frame.core.connection import parse_allowed_origins
 from mcpframe.frame.core.events import Inbox
 from mcpframe.frame.dialects.sep import roles as sep
-from mcpframe.frame.read_ahead import ReadAhead
-from mcpframe.frame.server import serve
-from mcpframe.frame.session import open_session
+from mcpframe.frame.serving.server import serve
+from mcpframe.frame.session.read_ahead import ReadAhead
+from mcpframe.frame.session.session import open_session
 from tests.support.fake_window import FakeWindow, inbound
 from tests.support.plain_client import CLIENT
 from tests.support.sep import FRAME, HOST, MESSAGES, alone

@@ -11,8 +11,8 @@ from mcp.server.mcpserver import MCPServer
 from mcpframe.frame.core.connection import Connection
 from mcpframe.frame.core.dialect import Dialect
 from mcpframe.frame.core.events import Event, Inbox, Opened
-from mcpframe.frame.server import serve
-from mcpframe.frame.session import open_session, transport
+from mcpframe.frame.serving.server import serve
+from mcpframe.frame.session.session import open_session, transport
 from tests.support.fake_window import FakeWindow, inbound
 from tests.support.second_dialect import (
     ANSWERED,

@@ -12,7 +12,7 @@ import mcpframe
 from mcpframe import FrameServer
 from mcpframe.frame.compat.sdk import HandleCodec
 from mcpframe.frame.core.errors import EntryError, OriginError
-from mcpframe.frame.server import equip, load_entry, lowlevel, open_entry
+from mcpframe.frame.serving.server import equip, load_entry, lowlevel, open_entry
 
 
 def test_importing_mcpframe_is_lazy_and_its_names_are_listed():

@@ -16,14 +16,14 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
-from mcpframe.frame import setup_phase
 from mcpframe.frame.core.connection import Connection, Options, parse_allowed_origins
 from mcpframe.frame.core.errors import HandshakeTimeout, PeerGone, SessionError, StateError, VersionMismatch
 from mcpframe.frame.core.events import Closed, Departure, Event, Inbound, Inbox, Opened
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.dialects.sep import roles as sep
 from mcpframe.frame.dialects.sep.events import SetupReason, SetupRequired, SetupResult, SetupStarted
-from mcpframe.frame.session import Session, open_session, transport
+from mcpframe.frame.session import setup as setup_phase
+from mcpframe.frame.session.session import Session, open_session, transport
 from tests.support.fake_window import FakeWindow, inbound
 from tests.support.sep import FRAME, HOST, MESSAGES, NOTIFICATION, REQUEST, SESSION, alone
 

@@ -12,8 +12,8 @@ import anyio
 import pytest
 
 from mcpframe.frame.core.errors import PageError
-from mcpframe.frame.storage import Storage
-from mcpframe.frame.ui import Assets, Element, Page, PageEvent
+from mcpframe.frame.page.session_page import Assets, Element, Page, PageEvent
+from mcpframe.frame.storage.values import Storage
 from tests.support.fake_page import FakeBrowser, FakeFile, FakeFileList
 
 HTML = b"""<h1 id="title">Title</h1><button id="go">Go</button><input id="file" type="file">

@@ -14,7 +14,7 @@ from mcp.server.mcpserver import MCPServer
 from mcpframe import UiHost, ui_resource
 from mcpframe.frame.core.errors import OriginError, StateError, UiError
 from mcpframe.frame.core.events import Departure, Refused
-from mcpframe.frame.ui_host_actions import MOST, UiAction
+from mcpframe.frame.hosting.mcp_ui.actions import MOST, UiAction
 from tests.support.framed_page import FRAME, PROXY, URI, FramedPage, board
 
 Json = dict[str, Any]

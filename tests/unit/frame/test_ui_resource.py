@@ -12,7 +12,7 @@ from mcp.types import EmbeddedResource
 
 import mcpframe
 from mcpframe.frame.core.errors import OriginError, UiError
-from mcpframe.frame.ui_resource import UiContent, first_address, read_ui_resource, waiting_address
+from mcpframe.frame.hosting.mcp_ui.resource import UiContent, first_address, read_ui_resource, waiting_address
 from mcpframe.views import View
 
 URI = "ui://tasks/board"

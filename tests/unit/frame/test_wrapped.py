@@ -14,8 +14,8 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 
 from mcpframe import FrameServer, wrap
 from mcpframe.frame.core.errors import EntryError, OriginError, SdkError
-from mcpframe.frame.server import equip
-from mcpframe.frame.session import transport
+from mcpframe.frame.serving.server import equip
+from mcpframe.frame.session.session import transport
 from tests.support.page_rig import Rig, rig
 from tests.support.sep import SESSION
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from forms import Form, FormProblem
 from json_values import same
-from mcpframe.frame.storage import Storage
-from mcpframe.frame.ui import Element, Page
+from mcpframe.frame.page.session_page import Element, Page
+from mcpframe.frame.storage.values import Storage
 from tests.support.fake_page import FakeBrowser, FakeElement, FakeEvent, FakeFile
 from tests.unit.inspector.schemas import JSON, any_schemas, sound_schemas
 

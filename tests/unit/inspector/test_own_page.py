@@ -8,7 +8,7 @@ from typing import Any
 import mcp_types as types
 import pytest
 
-from mcpframe.frame.app_page import framing_html
+from mcpframe.views.bundle_page import framing_html
 from own_page import PAGE_URI, OwnPage, bundle_of
 
 pytestmark = pytest.mark.anyio

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpframe.frame.storage import Storage
-from mcpframe.frame.ui import Page
+from mcpframe.frame.page.session_page import Page
+from mcpframe.frame.storage.values import Storage
 from media import data_url, decoded, file_name, media_type, shown_as, size_text, web_address
 from results import is_table, show_result
 from tests.support.fake_page import FakeBrowser, FakeElement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcpframe.frame.setup_phase import SetupErrorCode, SetupResult
+from mcpframe.frame.session.setup import SetupErrorCode, SetupResult
 from setting_up import reason_of
 
 

@@ -14,8 +14,8 @@ import anyio
 import pytest
 
 import shell
-from mcpframe.frame.storage import Storage
-from mcpframe.frame.ui import Page
+from mcpframe.frame.page.session_page import Page
+from mcpframe.frame.storage.values import Storage
 from mcpframe.kit.base.data import static_dir
 from rebuilds import Rebuilt
 from servers import Server, Servers

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from mcpframe.frame.boot.serving import BOOT_CAPABILITY
 from mcpframe.frame.core.events import Wire
-from mcpframe.frame.serving import BOOT_CAPABILITY
 from timeline import CAPABILITY, FRAME, HOST, Timeline, span
 from wire_log import WireLog
 

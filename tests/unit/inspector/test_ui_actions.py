@@ -14,9 +14,9 @@ import pytest
 import view_activity
 from jsontext import NotJson
 from mcpframe.frame.core.errors import UiError
-from mcpframe.frame.storage import Storage
-from mcpframe.frame.ui import Page
-from mcpframe.frame.ui_host import UiAction
+from mcpframe.frame.hosting.mcp_ui.host import UiAction
+from mcpframe.frame.page.session_page import Page
+from mcpframe.frame.storage.values import Storage
 from pace import Pace
 from tests.support.fake_page import FakeBrowser, FakeElement
 from ui_actions import UiActions, read_answer

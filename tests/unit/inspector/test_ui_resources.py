@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mcpframe import ui_resource
-from mcpframe.frame.ui_resource import DATA, SIZE
+from mcpframe.frame.hosting.mcp_ui.resource import DATA, SIZE
 from telling import wire
 from ui_resources import HEIGHT, MOST, data_of, prepared, ui_resources_of
 

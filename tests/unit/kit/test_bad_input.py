@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import WriteError
-from mcpframe.kit.bundle.assets import asset
-from mcpframe.kit.bundle.write import write_bundle
+from mcpframe.kit.bundle.output.assets import asset
+from mcpframe.kit.bundle.output.write import write_bundle
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.web import published
 from mcpframe.kit.web.serve import serve_folder

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from mcp.server import apps
 
-from mcpframe.frame.app_page import framing_html
 from mcpframe.frame.core import errors
 from mcpframe.views import EXTENSION_ID, MIME_TYPE, View, ViewError
+from mcpframe.views.bundle_page import framing_html
 
 URL = "https://tools.example/forecast/"
 URI = "ui://weather/forecast"

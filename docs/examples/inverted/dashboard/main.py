@@ -3,7 +3,7 @@
 from mcp.server.mcpserver import MCPServer
 
 from mcpframe import OuterFrame, Page
-from mcpframe.frame.server import serve
+from mcpframe.frame.serving.server import serve
 
 server = MCPServer("dashboard")
 

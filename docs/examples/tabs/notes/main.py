@@ -4,7 +4,7 @@ from mcp import Client
 from mcp.server.mcpserver import MCPServer
 
 from mcpframe import Page
-from mcpframe.frame.hub.app import AppHub
+from mcpframe.hub.homes.page.app import AppHub
 
 
 async def main(page: Page) -> None:

@@ -14,7 +14,7 @@ DIALECT = Dialect(
     outer={TRANSPORT: HOST},
     page_offer=lambda query="", **about: ViewOffer(**about),
     initializes=False,
-    host_api="mcpframe.frame.apps_host:AppsHost",
+    host_api="mcpframe.frame.host_api.mcp_apps:AppsHost",
     steps={
         PROXY_READY: "Sandbox ready",
         INITIALIZE: "View calls",

@@ -8,7 +8,7 @@
 
 On the tab channel the server and its clients are scripts of the same window, and the source of every message is that
 window itself. On the iframe channel the server is the inner frame. A client says nothing when it leaves, and several
-may use one window: `mcpframe.frame.clients` tells them apart.
+may use one window: `mcpframe.frame.session.many_clients` tells them apart.
 
 A client that knows the server's origin posts to no other. If nobody answers its check, it repeats it, together with a
 `ping`: servers of transports 0.1 do not know the check, and any valid message shows that a server is ready.

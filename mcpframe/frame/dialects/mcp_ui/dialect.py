@@ -26,6 +26,6 @@ DIALECT = Dialect(
     page_offer=_page_offer,
     query=WAITING,
     initializes=False,
-    host_api="mcpframe.frame.embedding_host:EmbeddingHost",
+    host_api="mcpframe.frame.host_api.mcp_ui:EmbeddingHost",
     steps={READY: "Page ready", RENDER_DATA: "Render data"},
 )

@@ -27,8 +27,8 @@ FOR_SOME = (
     "mcpframe.frame.world",
     "mcpframe.frame.world.limits",
     "mcpframe.frame.browser.visitor",
-    "mcpframe.frame.page_files",
-    "mcpframe.frame.web_mcp.document",
+    "mcpframe.frame.boot.page_files",
+    "mcpframe.frame.boot.model_context",
     "mcpframe.frame.browser.model_context",
 )
 """Modules that not every bundle has."""
@@ -118,19 +118,19 @@ async def prepare(settings: str) -> None:
     sdk.load_fastmcp()
     import anyio._backends._asyncio  # noqa: F401  anyio imports it when it is first used
 
-    import mcpframe.frame.author
-    import mcpframe.frame.boot
+    import mcpframe.frame.boot.boot
+    import mcpframe.frame.boot.page_storage
+    import mcpframe.frame.boot.setup_page
     import mcpframe.frame.browser.dom
     import mcpframe.frame.browser.storage
     import mcpframe.frame.browser.view
     import mcpframe.frame.browser.window
-    import mcpframe.frame.clients
     import mcpframe.frame.compat.after_restore
-    import mcpframe.frame.load
-    import mcpframe.frame.page_storage
-    import mcpframe.frame.setup_page
-    import mcpframe.frame.storage
-    import mcpframe.frame.ui  # noqa: F401
+    import mcpframe.frame.page.load
+    import mcpframe.frame.page.session_page
+    import mcpframe.frame.serving.author
+    import mcpframe.frame.session.many_clients
+    import mcpframe.frame.storage.values  # noqa: F401
     from mcpframe.frame.dialects.available import dialects
 
     for dialect in dialects():
@@ -143,7 +143,7 @@ async def prepare(settings: str) -> None:
     if sdk.major() == 1:
         await _serve(_server_of_mcp_1(), HANDSHAKE_ERA)
         return
-    from mcpframe.frame.server import FrameServer
+    from mcpframe.frame.serving.server import FrameServer
 
     server = FrameServer("probe", allowed_origins=[HOST])
 
@@ -253,11 +253,11 @@ class _Nobody:
 
 
 async def _serve(server: Any, script: tuple[tuple[str, dict[str, Any]], ...]) -> None:
-    from mcpframe.frame.boot_config import BootConfig
+    from mcpframe.frame.boot.config import BootConfig
+    from mcpframe.frame.boot.reporter import Reporter
+    from mcpframe.frame.boot.serving import serve_host
     from mcpframe.frame.core.dialect import TRANSPORT
     from mcpframe.frame.dialects.available import inner_candidates
-    from mcpframe.frame.reporter import Reporter
-    from mcpframe.frame.serving import serve_host
 
     config = BootConfig("probe:server", "probe", "probe", [HOST])
     host, page = _Host(script), _Nobody()
@@ -275,15 +275,15 @@ async def _serve(server: Any, script: tuple[tuple[str, dict[str, Any]], ...]) ->
 def load(entry: str, kind: str, settings: str) -> None:
     """Import the author's module, and note what it uses. Factories and programs are called in each page."""
     global _error, _loaded, _kind
-    from mcpframe.frame import entries
     from mcpframe.frame.compat import after_restore
-    from mcpframe.frame.server_module import server_module
+    from mcpframe.frame.serving import entries
+    from mcpframe.frame.serving.server_module import server_module
 
     chosen = json.loads(settings)
     servers = server_module(chosen.get("program", ""))
     _kind = kind
     if kind == "page":
-        import_module("mcpframe.frame.page_main")
+        import_module("mcpframe.frame.boot.page_main")
     drawn = random.getstate()
     there = _folders()
     sys.setprofile(_watch)
@@ -360,8 +360,8 @@ def fill(free: str) -> None:
 
 async def check(entry: str | None, kind: str, settings: str) -> str:
     """Return the tools of the server in a restored Python, as JSON."""
-    from mcpframe.frame import entries
-    from mcpframe.frame.server_module import server_module
+    from mcpframe.frame.serving import entries
+    from mcpframe.frame.serving.server_module import server_module
 
     if not entry:
         return json.dumps({"tools": None})
@@ -374,7 +374,7 @@ async def check(entry: str | None, kind: str, settings: str) -> str:
 
 
 async def _tools(server: Any) -> list[Any] | None:
-    from mcpframe.frame.server_module import server_module
+    from mcpframe.frame.serving.server_module import server_module
 
     lists = getattr(server_module(target=server), "list_tools", None)
     if lists:

@@ -20,10 +20,10 @@ async def main() -> list[str]:
         return sorted(sys.modules)
     from mcp import Client
 
-    import mcpframe.frame.boot
+    import mcpframe.frame.boot.boot
     import mcpframe.frame.browser.window  # noqa: F401
-    from mcpframe.frame import server as servers
-    from mcpframe.frame.server import FrameServer
+    from mcpframe.frame.serving import server as servers
+    from mcpframe.frame.serving.server import FrameServer
 
     server = FrameServer("probe", allowed_origins=["https://host.example"])
 
@@ -54,9 +54,9 @@ async def _ask_a_server_of_mcp_1() -> None:
     import anyio
     from mcp.server.fastmcp import FastMCP  # type: ignore[attr-defined]
 
-    import mcpframe.frame.boot
+    import mcpframe.frame.boot.boot
     import mcpframe.frame.browser.window  # noqa: F401
-    from mcpframe.frame import other_server
+    from mcpframe.frame.serving import other_server
 
     server = FastMCP("probe")
 

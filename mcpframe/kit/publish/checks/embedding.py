@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.kit.bundle.offered import embedders, without_use
-from mcpframe.kit.bundle.write import origins_of
+from mcpframe.kit.bundle.output.write import origins_of
 from mcpframe.kit.publish.checks.findings import Finding, error, warning
 from mcpframe.kit.web.published import offered_by
 

@@ -10,8 +10,8 @@ from typing import Any
 from mcpframe.kit.base.errors import NoFramedServer
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.server_lists import list_all
-from mcpframe.kit.bundle.write import MANIFEST
-from mcpframe.kit.cli.server_session import one_session
+from mcpframe.kit.bundle.output.write import MANIFEST
+from mcpframe.kit.client.session import one_session
 from mcpframe.kit.publish.checks.embedding import check_page
 from mcpframe.kit.publish.checks.files import check_files
 from mcpframe.kit.publish.checks.findings import Finding, error, warning

@@ -12,8 +12,8 @@ from mcp.shared.exceptions import MCPError
 from pyodide.ffi import create_proxy
 
 from mcpframe import Page
-from mcpframe.frame.hub.app import AppHub
-from mcpframe.frame.hub.page import dialing
+from mcpframe.hub.homes.page import dialing
+from mcpframe.hub.homes.page.app import AppHub
 
 server = MCPServer("a tab's")
 

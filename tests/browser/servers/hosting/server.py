@@ -13,8 +13,8 @@ from pyodide.ffi import JsProxy
 
 from mcpframe import POPUP, FrameServer, OuterFrame
 from mcpframe.frame.core.errors import McpFrameError
-from mcpframe.frame.server import serve
-from mcpframe.frame.setup_phase import Permission
+from mcpframe.frame.serving.server import serve
+from mcpframe.frame.session.setup import Permission
 
 server = FrameServer("hosting")
 

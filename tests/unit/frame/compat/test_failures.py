@@ -15,7 +15,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.exceptions import MCPError
 
 from mcpframe import FrameServer
-from mcpframe.frame.compat.failures import message_of
+from mcpframe.frame.serving.failures import message_of
 from tests.support.memory import ERAS, Heard, ask_for_logs, connected, logging_to, text
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")

@@ -16,8 +16,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.memory import create_client_server_memory_streams
 
 from mcpframe import FrameServer
-from mcpframe.frame.compat.lifespan import own_lifespan
-from mcpframe.frame.server import serve
+from mcpframe.frame.serving.lifespan import own_lifespan
+from mcpframe.frame.serving.server import serve
 from tests.support.memory import ERAS, connected, text
 
 both_eras = pytest.mark.parametrize("era", ERAS)

@@ -11,8 +11,8 @@ from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPDeprecationWarning
 from mcp_types import ResourceUpdatedNotification, ToolListChangedNotification
 
-from mcpframe.frame.server import FrameServer, equip
-from mcpframe.frame.wrapped import wrap
+from mcpframe.frame.serving.server import FrameServer, equip
+from mcpframe.frame.serving.wrapped import wrap
 
 SKY, SEA = "city://oslo/sky", "city://oslo/sea"
 

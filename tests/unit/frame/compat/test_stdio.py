@@ -9,8 +9,8 @@ from typing import Any
 import anyio
 from mcp.server.stdio import stdio_server
 
-from mcpframe.frame.compat.stdio import stdio_of
-from mcpframe.frame.lines import LineFiles
+from mcpframe.frame.serving.stdio import stdio_of
+from mcpframe.frame.session.lines import LineFiles
 
 
 def ping(number: int) -> str:

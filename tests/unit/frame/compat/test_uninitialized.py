@@ -17,7 +17,7 @@ from mcp_types import jsonrpc_message_adapter
 from pydantic import BaseModel
 
 from mcpframe import FrameServer
-from mcpframe.frame.server import serve
+from mcpframe.frame.serving.server import serve
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 

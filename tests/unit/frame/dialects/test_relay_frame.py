@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from mcpframe.frame.hub.errors import TabClosed, TabNotFound
-from mcpframe.frame.hub.frames import MOST_KNOWN, QUIET_SECONDS, FrameNumbers, frame_number, frame_tab, page_tab
-from mcpframe.frame.hub.relay_frame import START_SECONDS, FrameState, is_past_opening
-from mcpframe.frame.hub.relay_page import MOST_FRAMES
+from mcpframe.hub.core.errors import TabClosed, TabNotFound
+from mcpframe.hub.core.frames import MOST_KNOWN, QUIET_SECONDS, FrameNumbers, frame_number, frame_tab, page_tab
+from mcpframe.hub.relay.frame import START_SECONDS, FrameState, is_past_opening
+from mcpframe.hub.relay.page_relay import MOST_FRAMES
 from tests.support.fake_half import FakeHalf, FakeServer, pages_world
 from tests.support.fake_hub import HubWorld, settled, tool
 from tests.support.mcpb import to_client

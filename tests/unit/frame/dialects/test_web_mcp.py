@@ -13,7 +13,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from mcpframe.frame.session import transport
+from mcpframe.frame.session.session import transport
 from tests.support.fake_model_context import FakeModelContext
 from tests.support.mcpb import to_server
 from tests.support.page_rig import Rig, bounded, rig
@@ -105,13 +105,13 @@ async def test_nobody_allowed_in_this_dialect_is_nothing_registered(rig: Rig, pl
 
 
 async def test_without_the_api_nothing_is_imported(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if "web_mcp" in name or name.endswith("model_context")]:
+    for name in [name for name in sys.modules if "webmcp" in name or name.endswith("model_context")]:
         monkeypatch.delitem(sys.modules, name)
     rig.write(SERVER, "authored_webmcp_e")
     task = rig.start("authored_webmcp_e:server")
     async with Client(transport(rig.outer_connection(), rig.outer)) as client:
         await client.list_tools()
-    assert not [name for name in sys.modules if name.startswith("mcpframe.frame.web_mcp")]
+    assert not [name for name in sys.modules if name.startswith("mcpframe.frame.webmcp")]
     await end(task)
 
 

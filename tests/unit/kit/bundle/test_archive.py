@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.bundle.archive import check_sizes, pack, unpack, unpacking
+from mcpframe.kit.bundle.pyodide.archive import check_sizes, pack, unpack, unpacking
 
 FILES = {"b/two.txt": b"2", "a.txt": b"1" * 1000}
 

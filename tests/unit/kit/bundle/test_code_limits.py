@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcpframe.kit.bundle.code_limits import look_at
+from mcpframe.kit.bundle.code.code_limits import look_at
 
 CODE = b'''"""Asks https://documentation.example.net/ for the weather."""
 import os, subprocess

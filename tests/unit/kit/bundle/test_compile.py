@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.frame import session
+from mcpframe.frame.session import session
 from mcpframe.kit.bundle.in_pyodide.compile import without_docstrings
 
 SOURCE = b'''"""A module."""

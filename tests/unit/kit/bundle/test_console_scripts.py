@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import ConfigError
-from mcpframe.kit.bundle.archive import pack
-from mcpframe.kit.bundle.console_scripts import console_scripts, server_objects, with_entry
+from mcpframe.kit.bundle.code.console_scripts import console_scripts, server_objects, with_entry
+from mcpframe.kit.bundle.pyodide.archive import pack
 from mcpframe.kit.project.project import Project, find_project
 
 SCRIPTS = b"""

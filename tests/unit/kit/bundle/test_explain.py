@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.bundle.choose_wheels import NoWheelFound
-from mcpframe.kit.bundle.explain import Explained, explain
-from mcpframe.kit.bundle.lock import Lock, Locked
-from mcpframe.kit.bundle.wheels import wheel_path
+from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
+from mcpframe.kit.bundle.packages.explain import Explained, explain
+from mcpframe.kit.bundle.packages.lock import Lock, Locked
+from mcpframe.kit.bundle.packages.wheels import wheel_path
 from tests.support.wheels import write_wheel
 
 Adding = Callable[..., Locked]

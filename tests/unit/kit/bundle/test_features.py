@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.bundle.features import FEATURES, code_of, features_of, has_http_library, written_for_a_process
-from mcpframe.kit.bundle.lock import Lock, Locked
 from mcpframe.kit.bundle.own_modules import own_modules
+from mcpframe.kit.bundle.packages.lock import Lock, Locked
 from mcpframe.kit.project.project import find_project
 from tests.support.wheels import write_wheel
 
@@ -50,11 +50,11 @@ def test_a_module_of_the_standard_library_is_one(tmp_path: Path, source: str, ex
 
 
 def test_the_code_of_a_bundle_is_the_authors_and_that_of_wheels(tmp_path: Path) -> None:
-    wheel = write_wheel(tmp_path, "theirs", {"theirs.py": "import mcpframe.frame.hub", "data.json": "{}"})
+    wheel = write_wheel(tmp_path, "theirs", {"theirs.py": "import mcpframe.hub", "data.json": "{}"})
     author = {"server.py": b"import theirs", "data.json": b"{}"}
     code = code_of(lock(mcp="mcpframe", theirs="server"), {"theirs": wheel}, author)
-    assert sorted(code.values()) == [b"import mcpframe.frame.hub", b"import theirs"]
-    assert "mcpframe.frame.hub" in own_modules(code, {"mcp2"})
+    assert sorted(code.values()) == [b"import mcpframe.hub", b"import theirs"]
+    assert "mcpframe.hub" in own_modules(code, {"mcp2"})
 
 
 @pytest.mark.parametrize(

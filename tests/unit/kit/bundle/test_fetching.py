@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch, ToolFailed
-from mcpframe.kit.bundle import wheels as module
-from mcpframe.kit.bundle.lock import Locked
-from mcpframe.kit.bundle.pyodide_packages import PyodidePackages
-from mcpframe.kit.bundle.runtime import Runtime
-from mcpframe.kit.bundle.wheels import NoWheel, download, fetch_wheels, wheel_path
+from mcpframe.kit.bundle.packages import wheels as module
+from mcpframe.kit.bundle.packages.lock import Locked
+from mcpframe.kit.bundle.packages.wheels import NoWheel, download, fetch_wheels, wheel_path
+from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
+from mcpframe.kit.bundle.pyodide.runtime import Runtime
 
 WHEEL = b"a wheel"
 DIGEST = hashlib.sha256(WHEEL).hexdigest()

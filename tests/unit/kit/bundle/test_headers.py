@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from mcpframe.kit.bundle.csp import header_policy, page_policy
-from mcpframe.kit.bundle.host_headers import SANDBOX_HEADERS, host_files
+from mcpframe.kit.bundle.output.host_headers import SANDBOX_HEADERS, host_files
+from mcpframe.kit.bundle.page.csp import header_policy, page_policy
 from mcpframe.kit.project.config import CspConfig
 from mcpframe.kit.web.site_headers import headers_for, parse
 

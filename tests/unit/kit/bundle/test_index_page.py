@@ -6,8 +6,8 @@ import json
 import re
 from html.parser import HTMLParser
 
-from mcpframe.kit.bundle.assets import asset, hashed
-from mcpframe.kit.bundle.index_page import link, relative_url, render_page
+from mcpframe.kit.bundle.output.assets import asset, hashed
+from mcpframe.kit.bundle.page.index_page import link, relative_url, render_page
 
 LINK = {"url": "../_mcpframe/a.js", "integrity": "sha256-x", "bytes": 1}
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.bundle.lock import Lock, Locked, inputs_hash, read_lock, write_lock
+from mcpframe.kit.bundle.packages.lock import Lock, Locked, inputs_hash, read_lock, write_lock
 
 
 def locked(name: str, *required_by: str) -> Locked:

@@ -11,7 +11,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpframe.kit.bundle.memory import sparse, whole
+from mcpframe.kit.bundle.snapshot.memory import sparse, whole
 
 
 def restored(data: bytes, before: bytes) -> tuple[bytes, dict[str, Any], int]:

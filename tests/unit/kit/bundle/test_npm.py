@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, ConfigError, DownloadError, HashMismatch, ToolFailed
-from mcpframe.kit.bundle import npm
+from mcpframe.kit.bundle.packages import npm
 from mcpframe.kit.project.config import McpframeConfig, NpmConfig, read_config
 
 FILES = {

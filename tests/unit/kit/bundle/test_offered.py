@@ -12,7 +12,7 @@ from mcpframe.frame.dialects.available import NAMES, OFFERED, entries_of, inner_
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.bundle import pipeline
 from mcpframe.kit.bundle.inbox import inbox_data
-from mcpframe.kit.bundle.inspect import Inspected, InspectedSetup
+from mcpframe.kit.bundle.inspection import Inspected, InspectedSetup
 from mcpframe.kit.bundle.offered import embedders, lists_of, needs_hosts, offered, without_hosts, without_use
 from mcpframe.kit.project.config import McpframeConfig
 from mcpframe.kit.project.project import Project, find_project, with_dialects

@@ -17,9 +17,9 @@ import pytest
 import mcpframe
 from mcpframe.kit.bundle.collect import author_files
 from mcpframe.kit.bundle.features import FEATURES, features_of
-from mcpframe.kit.bundle.left_out import modules_of
-from mcpframe.kit.bundle.lock import Lock
 from mcpframe.kit.bundle.own_modules import module_paths, own_files, own_modules, part_of
+from mcpframe.kit.bundle.packages.left_out import modules_of
+from mcpframe.kit.bundle.packages.lock import Lock
 from mcpframe.kit.project.project import find_project
 
 REPOSITORY = Path(__file__).parents[4]
@@ -61,7 +61,7 @@ BUNDLES = {
     "views": of("from mcpframe.views import View, Views"),
     "all names": of("from mcpframe import *"),
     "a page with all names": of("from mcpframe import *", "mcp2", "page"),
-    "names of the hub": of("from mcpframe.frame.hub import names"),
+    "names of the hub": of("from mcpframe.hub.core import names"),
     "all features": of("", *FEATURES),
     **{
         str(file.parent.relative_to(REPOSITORY)): of_project(file)
@@ -160,10 +160,10 @@ def test_nothing_of_the_tool_chain_is_in_a_bundle() -> None:
 
 
 def test_the_page_can_start() -> None:
-    assert {"mcpframe.frame.boot", "mcpframe.frame.compat.after_restore"} <= modules("plain")
+    assert {"mcpframe.frame.boot.boot", "mcpframe.frame.compat.after_restore"} <= modules("plain")
 
 
-HOSTING, HUB = "mcpframe.frame.app_host", "mcpframe.frame.hub.app"
+HOSTING, HUB = "mcpframe.frame.hosting.mcp_apps.host", "mcpframe.hub.homes.page.app"
 
 
 @pytest.mark.parametrize(
@@ -172,19 +172,19 @@ HOSTING, HUB = "mcpframe.frame.app_host", "mcpframe.frame.hub.app"
         ("from mcpframe import AppHost", HOSTING),
         ("import mcpframe\nmcpframe.AppHost", HOSTING),
         ("import mcpframe as framed\ndef host(): return framed.AppHost(1)", HOSTING),
-        ("import mcpframe.frame.ui\nmcpframe.AppHost", HOSTING),
+        ("import mcpframe.frame.page.session_page\nmcpframe.AppHost", HOSTING),
         ("from mcpframe import *", HOSTING),
         ("import mcpframe\ngetattr(mcpframe, 'App' + 'Host')", HOSTING),
         ("from importlib import import_module\nimport_module('mcpframe').AppHost", HOSTING),
-        ("from mcpframe.frame.hub.app import AppHub", HUB),
-        ("from mcpframe.frame.hub import app", HUB),
-        ("import mcpframe.frame.hub.app", HUB),
-        ("def later():\n    import mcpframe.frame.hub.app as app", HUB),
-        ("try:\n    from mcpframe.frame.hub import app\nexcept ImportError:\n    app = None", HUB),
-        ("import_module('mcpframe.frame.hub.app')", HUB),
-        ("APP = 'mcpframe.frame.hub.app:AppHub'", HUB),
-        ("import_module(f'mcpframe.frame.hub.{name}')", HUB),
-        ("from mcpframe.frame.page_main import run_page", "mcpframe.frame.page_main"),
+        ("from mcpframe.hub.homes.page.app import AppHub", HUB),
+        ("from mcpframe.hub.homes.page import app", HUB),
+        ("import mcpframe.hub.homes.page.app", HUB),
+        ("def later():\n    import mcpframe.hub.homes.page.app as app", HUB),
+        ("try:\n    from mcpframe.hub.homes.page import app\nexcept ImportError:\n    app = None", HUB),
+        ("import_module('mcpframe.hub.homes.page.app')", HUB),
+        ("APP = 'mcpframe.hub.homes.page.app:AppHub'", HUB),
+        ("import_module(f'mcpframe.hub.{name}')", HUB),
+        ("from mcpframe.frame.boot.page_main import run_page", "mcpframe.frame.boot.page_main"),
         ("def later(): from mcpframe.frame import world", "mcpframe.frame.world.limits"),
     ],
 )
@@ -199,10 +199,10 @@ def test_each_way_to_import_a_module_brings_it(code: str, module: str) -> None:
         "from mcpframe import FrameServer, Page",
         "import mcpframe\nserver = mcpframe.FrameServer('x')",
         "if TYPE_CHECKING:\n    from mcpframe import AppHost",
-        "'This is no mcpframe.AppHost and no mcpframe.frame.hub.app.'",
+        "'This is no mcpframe.AppHost and no mcpframe.hub.homes.page.app.'",
         "import textwrap; from elsewhere import AppHost",
         "from mcpframe import nothing_like_it",
-        "import sys; sys.modules.get('mcpframe.frame.hub.app')",
+        "import sys; sys.modules.get('mcpframe.hub.homes.page.app')",
         "import log; log.getLogger('mcpframe')",
         "def (:",
     ],

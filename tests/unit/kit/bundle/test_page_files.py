@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import ConfigError
-from mcpframe.kit.bundle.assets import Asset
 from mcpframe.kit.bundle.collect import author_files, page_files, style_paths
 from mcpframe.kit.bundle.contents import _author_assets
-from mcpframe.kit.bundle.csp import page_policy
-from mcpframe.kit.bundle.host_headers import host_files
+from mcpframe.kit.bundle.output.assets import Asset
+from mcpframe.kit.bundle.output.host_headers import host_files
+from mcpframe.kit.bundle.page.csp import page_policy
 from mcpframe.kit.project.config import CspConfig, read_config
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.web.site_headers import headers_for, parse

@@ -14,11 +14,11 @@ import pytest
 from mcpframe.kit.base.data import checkout_dir, page_dir
 from mcpframe.kit.base.errors import KitError
 from mcpframe.kit.base.node import install_locked
-from mcpframe.kit.bundle import scripts
-from mcpframe.kit.bundle.csp import page_policy
-from mcpframe.kit.bundle.index_page import prefetch_script, render_page
-from mcpframe.kit.bundle.memory import DECODER
-from mcpframe.kit.bundle.scripts import BUNDLED, loader_script, snapshot_maker_script
+from mcpframe.kit.bundle.page import scripts
+from mcpframe.kit.bundle.page.csp import page_policy
+from mcpframe.kit.bundle.page.index_page import prefetch_script, render_page
+from mcpframe.kit.bundle.page.scripts import BUNDLED, loader_script, snapshot_maker_script
+from mcpframe.kit.bundle.snapshot.memory import DECODER
 from mcpframe.kit.project.config import CspConfig
 from mcpframe.kit.publish.page_script import SHIM_MODULE, bundled_page_script, shim_module
 from mcpframe.kit.web.host_page import bundle_module

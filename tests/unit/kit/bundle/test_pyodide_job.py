@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.bundle import pyodide_job
-from mcpframe.kit.bundle.archive import pack
-from mcpframe.kit.bundle.pyodide_job import OUTPUT, Mounted, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
-from mcpframe.kit.bundle.runtime import Runtime, ensure_runtime
+from mcpframe.kit.bundle.pyodide import job as pyodide_job
+from mcpframe.kit.bundle.pyodide.archive import pack
+from mcpframe.kit.bundle.pyodide.job import OUTPUT, Mounted, Outcome, ProgramFailed, ProgramTimeout, run_in_pyodide
+from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime
 
 Run = Callable[..., list[Outcome]]
 

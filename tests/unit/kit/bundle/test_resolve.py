@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, DownloadError, ToolFailed
-from mcpframe.kit.bundle import choose_wheels, pins, requirements
-from mcpframe.kit.bundle import resolve as module
-from mcpframe.kit.bundle.lock import Lock, Locked
-from mcpframe.kit.bundle.pins import Conflict
-from mcpframe.kit.bundle.pyodide_packages import PyodidePackage
-from mcpframe.kit.bundle.resolve import resolve
-from mcpframe.kit.bundle.sdk_choice import EARLIER_SDK, SDK
-from mcpframe.kit.bundle.wheels import NoWheel
+from mcpframe.kit.bundle.code.sdk_choice import EARLIER_SDK, SDK
+from mcpframe.kit.bundle.packages import choose_wheels, pins, requirements
+from mcpframe.kit.bundle.packages import resolve as module
+from mcpframe.kit.bundle.packages.lock import Lock, Locked
+from mcpframe.kit.bundle.packages.pins import Conflict
+from mcpframe.kit.bundle.packages.resolve import resolve
+from mcpframe.kit.bundle.packages.wheels import NoWheel
+from mcpframe.kit.bundle.pyodide.packages import PyodidePackage
 
 HASH = "ab" * 32
 

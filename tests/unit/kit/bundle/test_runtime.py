@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import DownloadError, HashMismatch, NodeMissing, ToolFailed, WriteError
-from mcpframe.kit.bundle import runtime
-from mcpframe.kit.bundle.runtime import ensure_runtime
+from mcpframe.kit.bundle.pyodide import runtime
+from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
 from mcpframe.kit.web.serve import serve_folder
 
 CONTENTS = {name: f"the {name}".encode() for name in runtime.FILES}

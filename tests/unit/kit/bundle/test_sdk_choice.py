@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.kit.bundle.imports import imports_named, imports_of
-from mcpframe.kit.bundle.sdk_choice import asks_for_later, written_for_earlier
+from mcpframe.kit.bundle.code.imports import imports_named, imports_of
+from mcpframe.kit.bundle.code.sdk_choice import asks_for_later, written_for_earlier
 
 ROOT = Path(__file__).resolve().parents[4]
 

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from mcpframe.kit.bundle import snapshot as snapshots
-from mcpframe.kit.bundle import snapshot_page
-from mcpframe.kit.bundle.assets import asset
-from mcpframe.kit.bundle.pyodide_job import program_text
-from mcpframe.kit.bundle.snapshot_boot import boot_of
+from mcpframe.kit.bundle.output.assets import asset
+from mcpframe.kit.bundle.pyodide.job import program_text
+from mcpframe.kit.bundle.snapshot import snapshot as snapshots
+from mcpframe.kit.bundle.snapshot import snapshot_page
+from mcpframe.kit.bundle.snapshot.boot import boot_of
 
 NOTHING = {"error": None, "asked": None, "tasks": 0, "written": [], "opened": [], "modules": []}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.bundle.snapshot_outcome import check_memory, checked
+from mcpframe.kit.bundle.snapshot.outcome import check_memory, checked
 
 FOUND = {"error": None, "asked": None, "tasks": 0, "modules": ["sys"], "written": [], "opened": []}
 TAKEN = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcpframe.kit.bundle.stdio_choice import StdioChoice, stdio_choice
+from mcpframe.kit.bundle.code.stdio_choice import StdioChoice, stdio_choice
 
 ARGUMENT = 'args = ["--transport", "stdio"]'
 

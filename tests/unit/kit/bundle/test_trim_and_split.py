@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from mcpframe.kit.bundle.archive import pack
-from mcpframe.kit.bundle.deferred_modules import index_of, module_name, needs_deferred, split
-from mcpframe.kit.bundle.trim import native_libraries, trim_wheel
+from mcpframe.kit.bundle.packages.deferred_modules import index_of, module_name, needs_deferred, split
+from mcpframe.kit.bundle.packages.trim import native_libraries, trim_wheel
+from mcpframe.kit.bundle.pyodide.archive import pack
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from mcpframe.frame.app_page import framing_html
 from mcpframe.kit.base.errors import ConfigError
-from mcpframe.kit.bundle.csp import page_policy
-from mcpframe.kit.bundle.view_files import inline_csp, unreachable_views, view_files
+from mcpframe.kit.bundle.page.csp import page_policy
+from mcpframe.kit.bundle.page.view_files import inline_csp, unreachable_views, view_files
 from mcpframe.kit.project.config import AppConfig, CspConfig, read_config
+from mcpframe.views.bundle_page import framing_html
 
 URL = "https://tools.example/base/forecast/"
 CSP = CspConfig(

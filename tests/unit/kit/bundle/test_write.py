@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, WriteError
-from mcpframe.kit.bundle import write as module
-from mcpframe.kit.bundle.assets import Asset, asset, hashed
-from mcpframe.kit.bundle.write import BuildResult, find_current, read_manifests, write_bundle
+from mcpframe.kit.bundle.output import write as module
+from mcpframe.kit.bundle.output.assets import Asset, asset, hashed
+from mcpframe.kit.bundle.output.write import BuildResult, find_current, read_manifests, write_bundle
 
 
 @pytest.fixture(autouse=True)

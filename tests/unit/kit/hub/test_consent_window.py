@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from mcpframe.frame.hub.consent import Consent, question
-from mcpframe.frame.hub.interfaces import UNNAMED, Caller, CallRequest
+from mcpframe.hub.core.consent import Consent, question
+from mcpframe.hub.core.interfaces import UNNAMED, Caller, CallRequest
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.hub.consent import BrowserAsks
 

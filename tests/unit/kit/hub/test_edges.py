@@ -16,10 +16,10 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.hub.interfaces import PROGRAM, Caller, CallRequest
-from mcpframe.frame.hub.messages import CallCancelled
-from mcpframe.frame.hub.options import HubOptions
-from mcpframe.frame.hub.server import HubServer
+from mcpframe.hub.core.interfaces import PROGRAM, Caller, CallRequest
+from mcpframe.hub.core.messages import CallCancelled
+from mcpframe.hub.core.options import HubOptions
+from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.base.errors import PortTaken
 from mcpframe.kit.bridge.standard_streams import Output
 from mcpframe.kit.hub import http, stdio

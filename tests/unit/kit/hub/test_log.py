@@ -16,7 +16,7 @@ from mcpframe.kit.hub.standard_error import MOST_WAITING, StandardErrorHandler
 
 def test_each_record_is_one_line_that_no_page_can_forge(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "new" / "calls.log"
-    logger = logging.getLogger("mcpframe.frame.hub.hub")
+    logger = logging.getLogger("mcpframe.hub.core.hub")
     for number in (1, 2):
         with hub_log(file):
             logger.info("Tool %r is executed by tab %d. %s", "add", number, "a\nb\x1b[2J\u202e")
@@ -39,7 +39,7 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 def test_of_complaints_without_end_few_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that causes thousands a second must not fill the disk, nor hide what is called."""
     file = tmp_path / "calls.log"
-    logger = logging.getLogger("mcpframe.frame.hub.transport")
+    logger = logging.getLogger("mcpframe.hub.core.transport")
     seconds = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: seconds)
     with hub_log(file):

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from mcpframe.frame.hub.errors import TabClosed
+from mcpframe.hub.core.errors import TabClosed
 from tests.support.fake_hub import tool
 from tests.unit.kit.hub.test_tabs import quick, text, world
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from mcpframe.frame.core.errors import MalformedMessage, MessageError, MessageTooLarge
-from mcpframe.frame.hub.native import TO_EXTENSION, Joiner, frames_of
+from mcpframe.hub.serving.native import TO_EXTENSION, Joiner, frames_of
 from mcpframe.kit.cli.main import app
 from mcpframe.kit.hub.extension_id import EXTENSION_ID
 from mcpframe.kit.hub.native_frames import MOST_IN, MOST_OUT, NativeFrames, pack

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcpframe.frame.hub.storage import DomainToolStorage
+from mcpframe.hub.core.storage import DomainToolStorage
 from mcpframe.kit.hub.store import FolderStore
 from tests.support.fake_hub import FakeClock, tool
 

@@ -11,12 +11,12 @@ from typing import Any
 import anyio
 import pytest
 
-from mcpframe.frame.hub import relay_page
-from mcpframe.frame.hub.errors import HubError, TabClosed, TabLoadError, TabNotFound
-from mcpframe.frame.hub.hub import Hub
-from mcpframe.frame.hub.names import origin_of
-from mcpframe.frame.hub.options import HubOptions
-from mcpframe.frame.hub.transport import PortTransport
+from mcpframe.hub.core.errors import HubError, TabClosed, TabLoadError, TabNotFound
+from mcpframe.hub.core.hub import Hub
+from mcpframe.hub.core.names import origin_of
+from mcpframe.hub.core.options import HubOptions
+from mcpframe.hub.core.transport import PortTransport
+from mcpframe.hub.relay import page_relay
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.hub import tabs
 from mcpframe.kit.hub.tabs import BrowserTabs
@@ -82,7 +82,7 @@ async def world(allowed: set[str] | None = None, *, headless: bool = True) -> As
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relay_page, "_PAUSE", 0.002)
+    monkeypatch.setattr(page_relay, "_PAUSE", 0.002)
     monkeypatch.setattr(tabs, "_RETRY_SECONDS", 0.002)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import ScaffoldError
-from mcpframe.kit.bundle.lock import read_lock
+from mcpframe.kit.bundle.packages.lock import read_lock
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.project.scaffold import scaffold, template_names
 

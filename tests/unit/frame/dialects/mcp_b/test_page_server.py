@@ -12,8 +12,8 @@ from mcp.server.mcpserver import MCPServer
 
 from docs.generate import DOCS
 from mcpframe.frame.core.errors import OriginError
-from mcpframe.frame.page_server import page_server
-from mcpframe.frame.server import FrameServer
+from mcpframe.frame.page_server.server import page_server
+from mcpframe.frame.serving.server import FrameServer
 from tests.support.fake_window import FakeWindow
 from tests.support.mcpb import CHANNEL, to_client, to_server
 from tests.support.page_rig import Rig, bounded, rig

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mcpframe.kit.bundle.patches import SCRIPT
-from mcpframe.kit.bundle.runtime import ensure_runtime
+from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
 
 
 @pytest.fixture(scope="session")

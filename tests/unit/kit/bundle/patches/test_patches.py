@@ -13,10 +13,10 @@ import pytest
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import DownloadError, NodeMissing
 from mcpframe.kit.bundle import patches
-from mcpframe.kit.bundle.npm import npm_files
+from mcpframe.kit.bundle.packages.npm import npm_files
 from mcpframe.kit.bundle.patches import SCRIPT, SCRIPTS, KnownScript, Patched, functions_on_demand, patch_script
 from mcpframe.kit.bundle.patches.patch import Patch
-from mcpframe.kit.bundle.runtime import FILES, VERSION
+from mcpframe.kit.bundle.pyodide.runtime import FILES, VERSION
 from mcpframe.kit.project.config import NpmConfig
 
 RESULT = "512efe7c06ec9b7d5a3016ba9aeab0d6e4ce660761bd5a5e5bc6fd199cfbe709"

@@ -1,0 +1,137 @@
+"""The composition root inside a page: from the boot config to a served session.
+
+The loader calls `main` once Python runs. Everything that differs from page to page is in the boot config that the build
+wrote into it; everything a person sees goes through the loader's callbacks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import traceback
+from importlib import import_module
+from typing import Any
+
+from mcpframe.frame.boot.config import BootConfig
+from mcpframe.frame.boot.reporter import Loader, RefusalLog, Reporter
+from mcpframe.frame.boot.serving import offered_tools, serve_host
+from mcpframe.frame.compat import sdk
+from mcpframe.frame.compat.batching import batch_callbacks
+from mcpframe.frame.compat.process import outlive_exits
+from mcpframe.frame.core.connection import AllowedOrigins
+from mcpframe.frame.core.dialect import SETUP, TAB, TRANSPORT
+from mcpframe.frame.core.errors import HandshakeTimeout, McpFrameError, SessionError
+from mcpframe.frame.core.origins import OriginLists
+from mcpframe.frame.dialects.available import inner_candidates, phase_of, withheld
+from mcpframe.frame.page import load
+from mcpframe.frame.serving import entries
+from mcpframe.frame.serving.server_module import server_module
+
+log = logging.getLogger("mcpframe")
+
+_running: set[asyncio.Task[Any] | None] = set()
+"""Holds the page's task: the event loop's own reference is weak, and so is the browser's, as far as Python can see."""
+
+
+async def main(config_json: str, loader: Loader) -> None:
+    """Start the author's server and serve the host of this page until either of them ends it.
+
+    Nothing is raised: what goes wrong is shown on the page.
+
+    Args:
+        config_json: the boot config.
+        loader: the loader's callbacks.
+    """
+    _running.add(asyncio.current_task())
+    kind = "server"
+    try:
+        config = BootConfig.read(config_json)
+        kind = config.kind
+        await _run(config, loader)
+    except SessionError as error:
+        loader.fail(str(error), "")
+    except McpFrameError as error:
+        loader.fail(str(error), traceback.format_exc())
+    except BaseException as error:
+        _report(error, kind, loader)
+        raise
+
+
+def _report(error: BaseException, kind: str, loader: Loader) -> None:
+    """Show an error that ended the server; without its traceback where there is no memory for that."""
+    try:
+        loader.fail(f"The {kind} stopped: {type(error).__name__}: {error}", traceback.format_exc())
+    except Exception:  # noqa: BLE001  whatever it is, the page is told that the server has stopped
+        error.__traceback__ = None  # and so frees what its frames hold
+        loader.fail(f"The {kind} stopped: {type(error).__name__}.", "")
+
+
+async def serves() -> bool:
+    """Return whether `main` still serves in a loop that runs: the page asks where an error reached it."""
+    await asyncio.sleep(0)
+    return any(task is not None and not task.done() for task in _running)
+
+
+async def _run(config: BootConfig, loader: Loader) -> None:
+    sdk.prepare()
+    if sdk.in_pyodide():
+        from mcpframe.frame.browser import stack
+
+        batch_callbacks(asyncio.get_running_loop(), is_spared=stack.is_spared)
+        outlive_exits()
+    load.configure(config.lazy)
+    from mcpframe.frame.browser import window
+
+    servers = server_module(config.program)
+    loader.progress("Starting the server" if config.kind == "server" else "Starting")
+    try:
+        if config.world:
+            import_module("mcpframe.frame.world").begin()
+        entries.set_environment(**config.environment)
+        is_server = config.kind == "server"
+        target: Any = await servers.open_entry(config.entry) if is_server else entries.load_main(config.entry)
+    except McpFrameError:
+        raise
+    except BaseException as error:  # noqa: BLE001  whatever the author's module raises is shown, `sys.exit()` included
+        from mcpframe.frame.page import hints
+
+        await hints.explain(error)
+        loader.fail(f"{config.title}: the {config.kind}'s module raised an error.", traceback.format_exc())
+        return
+    if config.kind == "page":
+        from mcpframe.frame.boot.page_main import run_page
+
+        await run_page(target, config, loader)
+        return
+    host = window.host_window()
+    if host is None:
+        loader.standalone("{}")
+        own = OriginLists(AllowedOrigins(frozenset({window.own_origin()})), {}).without(withheld(config.dialects))
+        async with offered_tools(target, config, loader) as offering:
+            if candidates := inner_candidates(TAB, own):
+                hook = RefusalLog()
+                await serve_host(target, candidates, window.own_window(), config, loader, offering, on_event=hook)
+            elif offering:
+                await offering.ended()
+        return
+    allowed = config.origins(target)
+    if allowed.anyone:
+        log.warning("Any page may embed this server: its allowed_origins has '*'.")
+    loader.ready(json.dumps({"state": "waiting"}))
+    if phase_of(window.fragment()) == SETUP:
+        from mcpframe.frame.boot.setup_page import set_up
+
+        await set_up(target, allowed, host, config, loader)
+    else:
+        candidates = inner_candidates(TRANSPORT, allowed, about=config.about, query=window.query())
+        async with offered_tools(target, config, loader) as offering:
+            try:
+                if candidates:
+                    await serve_host(target, candidates, host, config, loader, offering, on_event=Reporter(loader))
+            except HandshakeTimeout:
+                if not offering or not offering.registered:
+                    raise
+                candidates = []  # the page around this one uses WebMCP, and nothing else
+            if offering and not candidates:
+                await offering.ended()

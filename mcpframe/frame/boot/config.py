@@ -1,0 +1,106 @@
+"""The boot config of a page: what the build wrote into it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from mcpframe.frame.core.connection import Options
+from mcpframe.frame.core.origins import OriginEntries, OriginLists
+from mcpframe.frame.dialects.available import offers, withheld
+from mcpframe.frame.serving.framed import Framed
+
+if TYPE_CHECKING:
+    from mcpframe.frame.session.setup import SetupResult
+
+SERVER_PATIENCE = 30 * 60.0
+"""Seconds in which the host of a server has to answer, unless `handshake_timeout` is set."""
+
+
+@dataclass(frozen=True)
+class BootConfig:
+    """What the build wrote into the page.
+
+    Attributes:
+        entry: `module:object` or `module:factory()` of the author's server, or of the main function of a page.
+        name: the name of the bundle.
+        title: the name for people.
+        allowed_origins: origins of the hosts that may embed the page; empty to take those of the `FrameServer`.
+        dialect_origins: the same for single dialects, in place of those.
+        dialects: the dialects that the page offers, and `"webmcp"`; empty for all.
+        visibility: `requirement` and `message` for the setup's answer.
+        options: any of `Options`' fields, and `allow_opaque`.
+        lazy: for each lazy requirement, the wheels to fetch; see `load`.
+        assets: the author's files for the page: `base`, their folder, and `files`, their paths in it.
+        kind: `"server"`, or `"page"` for a page with a main function.
+        args: what the author's code finds in `sys.argv`, after the program's name.
+        env: environment variables that it finds.
+        program: the name of the console script whose function the entry names; empty for a server object.
+        world: whether the author's code was written for a process: see `mcpframe.frame.world`.
+        at_home: whether the home folder is the current one.
+        persist: files and folders that are kept for each session: see `persist`.
+        about: how the page introduces itself to its host: `name`, `version` and `title`.
+    """
+
+    entry: str
+    name: str
+    title: str
+    allowed_origins: list[str] = field(default_factory=list)
+    dialect_origins: Mapping[str, list[str]] = field(default_factory=dict)
+    dialects: list[str] = field(default_factory=list)
+    visibility: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    lazy: Mapping[str, Any] = field(default_factory=dict)
+    assets: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = "server"
+    args: list[str] = field(default_factory=list)
+    env: Mapping[str, str] = field(default_factory=dict)
+    program: str = ""
+    world: bool = False
+    at_home: bool = False
+    persist: list[str] = field(default_factory=list)
+    about: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, text: str) -> BootConfig:
+        """Read it from the page's JSON; members for the loader alone are passed over."""
+        data = json.loads(text)
+        return cls(**{field.name: data[field.name] for field in fields(cls) if data.get(field.name) is not None})
+
+    @property
+    def environment(self) -> dict[str, Any]:
+        """The arguments of `entries.set_environment`."""
+        return {name: getattr(self, name) for name in ("args", "env", "program", "world", "at_home")}
+
+    def offers(self, name: str) -> bool:
+        """Return whether the page offers a dialect, or `"webmcp"`."""
+        return offers(self.dialects, name)
+
+    @property
+    def connection_options(self) -> Options:
+        """The deadlines and limits of the connection. A server waits long: its host may ask a user first."""
+        known = {field.name for field in fields(Options)}
+        given = {name: value for name, value in self.options.items() if name in known}
+        patience = {"handshake_timeout": SERVER_PATIENCE} if self.kind == "server" else {}
+        return Options(**{**patience, **given})
+
+    def origins(self, server: object) -> OriginLists:
+        """Return the allow-lists of the dialects that are offered: the config's, or else those of the `FrameServer`.
+
+        Raises:
+            OriginError: where neither allows anybody.
+        """
+        common, own = tuple(self.allowed_origins), self.dialect_origins
+        entries = OriginEntries(common, {name: tuple(origins) for name, origins in own.items()})
+        if not entries and isinstance(server, Framed):
+            entries = OriginEntries(server.allowed_origins or (), server.dialect_origins)
+        return entries.parse(opaque=bool(self.options.get("allow_opaque", False))).without(withheld(self.dialects))
+
+    @property
+    def setup_result(self) -> SetupResult:
+        """How the setup of a server without one of its own ends: at once, with this."""
+        from mcpframe.frame.session.setup import configured_result
+
+        return configured_result(self.title, self.visibility)

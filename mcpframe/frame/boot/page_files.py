@@ -1,0 +1,37 @@
+"""Keeps the files of a session in the browser for as long as it is served: see `persist`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from mcpframe.frame.boot.page_storage import open_storage
+from mcpframe.frame.storage.kept_files import Report, SavingWriter, keeping
+
+if TYPE_CHECKING:
+    from mcpframe.frame.session.session import Messages, Session
+
+BUNDLED_WITH = ("persist",)
+
+
+@asynccontextmanager
+async def keeping_files(
+    paths: Sequence[str], session: Session, messages: Messages, report: Report
+) -> AsyncIterator[tuple[Any, Any]]:
+    """Restore the files of a session, and store what changes in the block.
+
+    Args:
+        paths: `persist` of the configuration.
+        session: The session.
+        messages: How messages look on its streams.
+        report: Called with a sentence and details about what cannot be kept.
+
+    Yields:
+        The streams of the session: what is answered is stored before.
+    """
+    from mcpframe.frame.browser.leaving import on_hidden
+
+    read, write = session.streams
+    async with keeping(paths, session.id, open_storage, report, on_hidden) as files:
+        yield read, SavingWriter(write, files, messages.members)

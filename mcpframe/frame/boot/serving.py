@@ -1,0 +1,177 @@
+"""A session of the author's server with the host of its page, or with the clients in its window."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import traceback
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from mcpframe.frame.boot.author_page import end_tasks, running_for
+from mcpframe.frame.compat import sdk
+from mcpframe.frame.core.connection import Candidate, Connection
+from mcpframe.frame.dialects.available import dialect
+from mcpframe.frame.serving.framed import Framed, browser_capability
+from mcpframe.frame.serving.server_module import server_module
+
+if TYPE_CHECKING:
+    from mcpframe.frame.boot.config import BootConfig
+    from mcpframe.frame.boot.reporter import Loader
+    from mcpframe.frame.core.events import InnerWindow
+    from mcpframe.frame.serving.author import UiFunction
+    from mcpframe.frame.serving.server import ServerObject
+    from mcpframe.frame.session.session import EventHook, Messages, Session
+    from mcpframe.frame.webmcp.offering import Offering
+
+BOOT_CAPABILITY = "mcpframe/boot"
+"""The experimental capability with which the host learns how this page came to be ready: see `Loader.timing`."""
+
+
+async def serve_host(
+    target: ServerObject,
+    candidates: Sequence[Candidate],
+    host: InnerWindow,
+    config: BootConfig,
+    loader: Loader,
+    offering: Offering | None = None,
+    *,
+    on_event: EventHook | None = None,
+) -> None:
+    """Serve until the session ends.
+
+    Args:
+        target: the author's server.
+        candidates: the roles that the page may take.
+        host: the window of its peer.
+        config: the boot config.
+        loader: the loader's callbacks.
+        offering: what else serves the server in this page: see `offered_tools`.
+        on_event: called with every event of the connection but `Received`.
+
+    Raises:
+        SessionError: the error that ended it.
+    """
+    from mcpframe.frame.host_api import by_dialect as hosts
+    from mcpframe.frame.session.host_messages import HostMessages
+    from mcpframe.frame.session.session import open_session
+
+    servers = server_module(config.program, target)
+    connection = Connection(candidates, options=config.connection_options)
+    others = HostMessages(hosts.host_api)
+    messages = servers.messages()
+    hooks: dict[str, Any] = {
+        "on_event": on_event,
+        "take_inbox": host.take_inbox,
+        "messages": messages,
+        "intercept": others,
+        "waiting": waiting_for_host(config, offering),
+    }
+    async with (
+        open_session(connection, host, **hooks) as session,
+        _files_of(session, messages, config, loader) as streams,
+    ):
+        its_host = others.handler
+        with hosts.fitted(its_host), running_for(target, session, "transport", config, loader, its_host):
+            tasks: list[asyncio.Task[None]] = []
+            if isinstance(target, Framed) and target.ui_function:
+                tasks.append(asyncio.create_task(_run_ui(target, target.ui_function, loader)))
+            try:
+                experimental = {BOOT_CAPABILITY: json.loads(loader.timing())}
+
+                async def serve(read: Any, write: Any) -> None:
+                    async with _beside(offering, config):
+                        await servers.serve(
+                            target,
+                            read,
+                            offering.watched(write) if offering else write,
+                            experimental=experimental,
+                            on_problem=lambda title, error: loader.problem(title, _traceback_of(error)),
+                        )
+
+                if dialect(session.started.dialect).shared:
+                    from mcpframe.frame.browser import window
+                    from mcpframe.frame.session.many_clients import MOST, serve_clients
+
+                    await serve_clients(
+                        streams,
+                        messages,
+                        session.post,
+                        serve,
+                        most=1 if config.program else MOST,
+                        capabilities=browser_capability(target),
+                        before_leaving=window.before_leaving,
+                    )
+                else:
+                    await serve(*streams)
+                closed = await session.ended()
+            finally:
+                others.close()
+                await end_tasks(tasks)
+    if closed.error:
+        raise closed.error
+
+
+def waiting_for_host(config: BootConfig, offering: Offering | None = None) -> AbstractAsyncContextManager[None]:
+    """Return a context manager for the handshake with a host: `stack.spared`, unless code of the author's runs then."""
+    if offering or config.world or not sdk.in_pyodide():
+        return nullcontext()
+    from mcpframe.frame.browser import stack
+
+    return stack.spared()
+
+
+def offered_tools(
+    target: ServerObject, config: BootConfig, loader: Loader
+) -> AbstractAsyncContextManager[Offering | None]:
+    """Return a context manager in whose block the server's tools are those of the document (WebMCP), if it takes any.
+
+    Args:
+        target: the author's server.
+        config: the boot config.
+        loader: the loader's callbacks.
+    """
+    from mcpframe.frame.browser import window
+
+    if not config.offers("webmcp") or not window.takes_tools():
+        return nullcontext()
+    from mcpframe.frame.boot.model_context import offered
+
+    return offered(target, config, loader)
+
+
+def _beside(offering: Offering | None, config: BootConfig) -> AbstractAsyncContextManager[None]:
+    """Return a context manager in whose block a further client is served: a program serves one at a time."""
+    return offering.standing_aside() if offering and config.program else nullcontext()
+
+
+def _files_of(
+    session: Session, messages: Messages, config: BootConfig, loader: Loader
+) -> AbstractAsyncContextManager[tuple[Any, Any]]:
+    """Return a context manager that keeps the files of a session, and has its streams."""
+    if not config.persist:
+        return nullcontext(session.streams)
+    from mcpframe.frame.boot.page_files import keeping_files
+
+    return keeping_files(config.persist, session, messages, loader.problem)
+
+
+async def _run_ui(server: Framed, function: UiFunction, loader: Loader) -> None:
+    session = server.session
+    try:
+        with session.page.drawing():
+            await function(session)
+    except BaseException as error:
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
+            raise  # the session is over
+        # Whatever else the author's function raises is shown, and the tools go on.
+        from mcpframe.frame.page import hints
+
+        await hints.explain(error)
+        loader.problem(f"The page's own part stopped: {type(error).__name__}: {error}", traceback.format_exc())
+
+
+def _traceback_of(error: BaseException | None) -> str:
+    return "".join(traceback.format_exception(error)) if error else ""

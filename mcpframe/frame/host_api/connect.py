@@ -1,0 +1,109 @@
+"""`connect_to_host`: for a framed page that is not a server, such as the client of an inverted architecture.
+
+    async def main(page: Page) -> None:
+        async with mcp.Client(mcpframe.connect_to_host(allowed_origins=["https://app.example"])) as client:
+            ...
+
+MCP roles are independent of the frames: a server may be served in the block as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mcpframe.frame.core.connection import Connection, Options
+from mcpframe.frame.core.dialect import SETUP, TRANSPORT
+from mcpframe.frame.core.errors import NoPeer, StateError
+from mcpframe.frame.core.events import Event, SessionBegun
+from mcpframe.frame.core.origins import OriginLists
+from mcpframe.frame.dialects.available import entries_of, inner_candidates, phase_of, withheld
+from mcpframe.frame.session.session import open_session
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+    from mcpframe.frame.session.setup import SetupResult
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """The page's configuration, for `connect_to_host`.
+
+    Attributes:
+        allowed_origins: who may be the host; None if the configuration names nobody.
+        options: deadlines and limits.
+        setup: returns the result of a setup of this page.
+        note_session: called when a session with the host begins, and with None when it has ended well.
+        dialects: the dialects that the page offers; empty for all.
+    """
+
+    allowed_origins: OriginLists | None
+    options: Options
+    setup: Callable[[], SetupResult]
+    note_session: Callable[[SessionBegun | None], None] = lambda _: None
+    dialects: Sequence[str] = ()
+
+
+_defaults: Defaults | None = None
+
+
+def configure(defaults: Defaults) -> None:
+    """Set the configuration. Called once by boot."""
+    global _defaults
+    _defaults = defaults
+
+
+@asynccontextmanager
+async def connect_to_host(
+    *,
+    allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    options: Options | None = None,
+    on_event: Callable[[Event], None] | None = None,
+) -> AsyncIterator[TransportStreams]:
+    """Open a session with the page that frames or opened this one, for as long as the block lasts.
+
+    If the host only runs this page's setup, it completes at once, and the block is never entered.
+
+    Args:
+        allowed_origins: the exact origins of the pages that may be the host; by default those of `[tool.mcpframe]`.
+        options: deadlines and limits; by default those of `[tool.mcpframe]`.
+        on_event: called with every event of the connection but `Received`.
+
+    Yields:
+        `(read, write)` of the SDK: for `mcp.Client(connect_to_host(...))`, or for a server to serve.
+
+    Raises:
+        NoPeer: if the page was opened by itself.
+        OriginError: if no origin is allowed, or one of them can never match.
+        SessionError: if the handshake fails; see its subclasses.
+        StateError: outside of a page bundle.
+    """
+    if _defaults is None:
+        raise StateError('connect_to_host is for page bundles: set kind = "page" in [tool.mcpframe].')
+    from mcpframe.frame.browser import window
+
+    named = _defaults.allowed_origins if allowed_origins is None else None
+    allowed = (named or entries_of(allowed_origins).parse()).without(withheld(_defaults.dialects))
+    host = window.host_window()
+    if host is None:
+        raise NoPeer("This page was opened by itself: there is no host around it to connect to.")
+    used = options or _defaults.options
+    if phase_of(window.fragment()) == SETUP:
+        from mcpframe.frame.session import setup as setup_phase
+
+        connection = Connection([setup_phase.page_candidate(allowed)], options=used)
+        async with open_session(connection, host, on_event=on_event) as session:
+            setup_phase.complete(session, _defaults.setup())
+            await asyncio.get_running_loop().create_future()  # until the host removes the page
+    candidates = inner_candidates(TRANSPORT, allowed, initializes=True)
+    if not candidates:
+        raise StateError("No dialect in which a page can be the client is offered: see `dialects` of [tool.mcpframe].")
+    connection = Connection(candidates, options=used)
+    async with open_session(connection, host, on_event=on_event) as session:
+        _defaults.note_session(session.started)
+        yield session.streams
+        _defaults.note_session(None)  # an error may be the end of the page: then its last words are for this host

@@ -1,0 +1,1 @@
+"""A host of MCP Apps: the views of a server's tools."""

@@ -1,0 +1,230 @@
+"""A host of MCP Apps: it shows the views of a server's tools, and talks with them.
+
+    app = AppHost(client, "forecast", sandbox="https://sandbox.example/sandbox.html", on_link=ask_and_open)
+    async with app.show("#view") as view:
+        result = await view.call({"place": "Vienna"})
+
+A view is HTML text of a server that the host does not trust. So it runs in a sandbox: the host frames a page of another
+origin, the sandbox proxy (`static/app/sandbox.html`), which frames the view with the policy that the host made of what
+the view declares, and relays messages. A view reaches its own server and no other, calls only tools that are for views,
+and everything else is asked of the host's functions.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from mcpframe.frame.core.connection import Candidate, Connection, Options
+from mcpframe.frame.core.errors import AppError
+from mcpframe.frame.core.events import Closed, Event
+from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.dialects.mcp_apps.events import ViewCalled
+from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer
+from mcpframe.frame.dialects.mcp_apps.roles import HOST
+from mcpframe.frame.hosting.find_place import find_place
+from mcpframe.frame.hosting.mcp_apps.hooks import Hooks
+from mcpframe.frame.hosting.mcp_apps.view import RunningView
+from mcpframe.frame.hosting.policy import ViewPolicy, content_policy, granted, public_suffixes
+from mcpframe.frame.hosting.sandbox import PROXY_SANDBOX, parse_sandbox_proxy
+from mcpframe.frame.hosting.view_server import MIME_TYPE, ViewResource, ViewServer
+from mcpframe.frame.session.places import Framing, allow_attribute
+from mcpframe.frame.session.session import Session, WireHook
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.client.extension import ClientExtension
+
+log = logging.getLogger(__name__)
+
+Json = Mapping[str, Any]
+TEARDOWN = 5.0
+"""Seconds that a view may take before it is removed, unless the host says otherwise."""
+
+_OPAQUE, _OWN_ORIGIN = "allow-scripts allow-forms", "allow-scripts allow-forms allow-same-origin"
+_OPTIONS = Options(handshake_timeout=60.0, max_pending=100)
+_AS_WIDE_AS_ITS_PLACE = 100_000
+
+
+class AppHost:
+    """The host of one view, which can be shown any number of times.
+
+    Attributes:
+        sandbox: the address of the sandbox proxy.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        tool: str,
+        *,
+        sandbox: str | None = None,
+        own_origin: bool = False,
+        context: Json | None = None,
+        name: str = "mcpframe",
+        version: str = "0",
+        permissions: Iterable[str] = (),
+        wasm: bool = False,
+        allow_domain: Callable[[str, str], bool] = lambda kind, domain: True,
+        teardown: float = TEARDOWN,
+        options: Options | None = None,
+        on_event: Callable[[Event], None] | None = None,
+        on_wire: WireHook | None = None,
+        **hooks: Any,
+    ) -> None:
+        """Describe the view; nothing is read yet.
+
+        Args:
+            client: a connected client of the view's server. The view reaches no other.
+            tool: the name of the tool whose view is shown, or the `ui://` address of a view.
+            sandbox: the address of the sandbox proxy, on another origin than this page. A page that was built with
+                `sandbox_origin` has one, which is used by default.
+            own_origin: whether the sandbox's origin belongs to this server alone, so that its views may have it as
+                theirs, with storage. By default a view's origin is opaque.
+            context: the host's context in the names of MCP Apps: `theme`, `locale`, `containerDimensions`, ….
+            name: the name of this host.
+            version: the version of this host.
+            permissions: the permissions that a view gets if it asks for them: see `app_policy.PERMISSIONS`.
+            wasm: whether the view may run WebAssembly in its own page, which a bundle in its inline form needs.
+            allow_domain: called with the kind and the source of each domain that the view declares, such as
+                `("connectDomains", "https://api.example.com")`; false refuses it. By default all that are valid stand.
+            teardown: how many seconds the view may take before it is removed.
+            options: deadlines and limits.
+            on_event: called with every event of a connection but `Received`.
+            on_wire: called with every message that is sent, received or rejected.
+            hooks: the functions that are asked, by name; each may be async, and what is left out is not offered.
+                `on_link(url)`: open a link, of http, https or mailto. `on_message(blocks)`: add a message of the user
+                to the conversation. `on_download(blocks)`: offer a file. `on_model_context(blocks, structured)`:
+                replace what the view tells the model. Each returns False to decline.
+                `on_display_mode(mode)`: returns the display mode that is set. `on_sampling(params)`: returns a
+                `CreateMessageResult`. `on_log(level, data, logger)`, `on_tools_changed()` and
+                `on_teardown_request()` take note.
+
+        Raises:
+            OriginError: for an address that is none, or is of this page's own origin.
+            StateError: if there is no sandbox.
+            TypeError: for a function of another name.
+            ValueError: for a permission that no view can have.
+        """
+        self.sandbox, self._origin = parse_sandbox_proxy(sandbox)
+        self._server = ViewServer(client)
+        self._tool = tool
+        self._own_origin = own_origin
+        self._context = dict(context or {})
+        self._info = {"name": name, "version": version}
+        self._permissions = tuple(permissions)
+        granted(ViewPolicy(), self._permissions)
+        self._wasm = wasm
+        self._allow_domain = allow_domain
+        self._teardown = teardown
+        self._options = options or _OPTIONS
+        self._on_event = on_event
+        self._on_wire = on_wire
+        self._hooks = Hooks(**hooks)
+
+    @staticmethod
+    def extension() -> ClientExtension:
+        """Return what says to a server that its client shows views: `Client(..., extensions=[AppHost.extension()])`.
+
+        Some servers have views only for such clients.
+        """
+        from mcpframe.frame.compat.sdk import views_extension
+
+        return views_extension(MIME_TYPE)
+
+    @asynccontextmanager
+    async def show(self, place: Any, *, reason: str = "The host removes the view.") -> AsyncIterator[RunningView]:
+        """Read the view and show it for as long as the block lasts. It is ready later: see `RunningView.initialized`.
+
+        At the end the view is asked to prepare for its removal, and is removed when it has answered or took too long.
+
+        Args:
+            place: where to put it: a selector, an element, or a `Place`.
+            reason: the reason that it is told at the end.
+
+        Yields:
+            The view.
+
+        Raises:
+            AppError: if the tool has no view, or its resource is none.
+            StateError: if there is no such place.
+        """
+        definition, uri = (None, self._tool) if self._tool.startswith("ui://") else await self._named()
+        resource = await self._server.read_view(uri)
+        policy = ViewPolicy.read(resource.ui, self._allow_domain)
+        if policy.refused:
+            log.warning("%s declares domains that it does not get: %s", uri, ", ".join(policy.refused))
+            if "*." in "".join(policy.refused) and public_suffixes() is None:
+                log.warning("Wildcards stand only where the host's page has the package publicsuffixlist.")
+        permissions = granted(policy, self._permissions)
+        framing = Framing(
+            url=self.sandbox,
+            name=f"mcpframe-{uuid.uuid4().hex}",
+            title=str((definition or {}).get("title") or (definition or {}).get("name") or uri),
+            sandbox=PROXY_SANDBOX,
+            allow=allow_attribute(permissions.values()),
+            visible=True,
+        )
+        info = {"tool": definition} if definition else None
+        modes = {"displayMode": "inline", "availableDisplayModes": ["inline"]}
+        context = {**modes, **({"toolInfo": info} if info else {}), **self._context}
+        view = RunningView(self._server, self._hooks, resource, policy, definition, context)
+        offer = AppsHostOffer(
+            info=self._info,
+            capabilities=self._capabilities(policy, permissions),
+            context=view.context,
+            resource=self._resource(resource, policy, permissions),
+        )
+        candidate = Candidate(HOST, parse_allowed_origins([self._origin]), offer)
+        async with find_place(place)(framing) as window:
+            view.attach(window)
+            window.resize(_AS_WIDE_AS_ITS_PLACE, None)
+            connection = Connection([candidate], options=self._options)
+            view.session = session = Session(
+                connection,
+                window,
+                on_event=lambda event: self._note(view, event),
+                on_wire=self._on_wire,
+                intercept=view.messages,
+            )
+            session.streams[0].close()  # a view is no client or server of MCP: everything is taken before
+            try:
+                session.start()
+                try:
+                    yield view
+                finally:
+                    await view.tear_down(reason, self._teardown)
+            finally:
+                session.close()
+
+    async def _named(self) -> tuple[Json, str]:
+        return await self._server.view_of(self._tool)
+
+    def _note(self, view: RunningView, event: Event) -> None:
+        if isinstance(event, ViewCalled):
+            view.called(event)
+        elif isinstance(event, Closed):
+            view.over()
+        if self._on_event:
+            self._on_event(event)
+
+    def _capabilities(self, policy: ViewPolicy, permissions: Json) -> dict[str, Any]:
+        sandbox = {"csp": policy.csp, "permissions": {name: {} for name in permissions}}
+        return {**self._server.capabilities, **self._hooks.capabilities, "sandbox": sandbox}
+
+    def _resource(self, resource: ViewResource, policy: ViewPolicy, permissions: Mapping[str, str]) -> dict[str, Any]:
+        """Return the parameters of `sandbox-resource-ready`; `policy` and `allow` are for our own proxy."""
+        return {
+            "html": resource.html,
+            "sandbox": _OWN_ORIGIN if self._own_origin else _OPAQUE,
+            "csp": policy.csp,
+            "permissions": {name: {} for name in permissions},
+            "policy": content_policy(policy, wasm=self._wasm),
+            "allow": allow_attribute(permissions.values()),
+        }
+
+
+__all__ = ["AppError", "AppHost", "RunningView"]

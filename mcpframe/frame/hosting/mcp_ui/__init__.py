@@ -1,0 +1,1 @@
+"""A host of mcp-ui: the UI resources that tools return."""

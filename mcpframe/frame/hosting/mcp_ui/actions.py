@@ -1,0 +1,221 @@
+"""The page of a UI resource while it is shown: its actions, its size and its render data."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from mcpframe.frame.core import jsonrpc
+from mcpframe.frame.core.errors import StateError, UiError
+from mcpframe.frame.core.events import SessionBegun
+from mcpframe.frame.dialects.mcp_ui.events import EmbedderAct
+from mcpframe.frame.dialects.mcp_ui.messages import PROGRESS, SIZE_CHANGE
+from mcpframe.frame.hosting.policy import is_model_only, parse_link
+from mcpframe.frame.hosting.size import SizeFollower, bounded
+from mcpframe.frame.hosting.view_server import ViewServer
+from mcpframe.frame.session.host_messages import is_cancelled, plain
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+    from mcpframe.frame.session.places import FramedWindow
+    from mcpframe.frame.session.session import Session
+
+log = logging.getLogger(__name__)
+
+Json = Mapping[str, Any]
+Handler = Callable[..., Any]
+
+MOST = 100
+"""How many actions of one page are handled at once."""
+
+
+class NotHandled(Exception):
+    """An action that this host does not handle."""
+
+
+@dataclass(frozen=True, slots=True)
+class UiAction:
+    """An action of a page.
+
+    Attributes:
+        kind: `"tool"`, `"intent"`, `"prompt"`, `"link"`, `"notify"` or `"ui-request-data"`.
+        payload: its payload, as the page has posted it; the `url` of a link is as browsers read it.
+        id: its id; None if the page waits for no answer.
+    """
+
+    kind: str
+    payload: Json
+    id: jsonrpc.RequestId | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Actions:
+    """The functions that handle actions; None for what is not handled. See `UiHost`."""
+
+    client: Client | None = None
+    on_tool: Handler | None = None
+    on_intent: Handler | None = None
+    on_prompt: Handler | None = None
+    on_link: Handler | None = None
+    on_notify: Handler | None = None
+    on_data: Handler | None = None
+    on_action: Handler | None = None
+
+    @property
+    def handles(self) -> bool:
+        """Whether any action is handled."""
+        functions = (self.on_tool, self.on_intent, self.on_prompt, self.on_link, self.on_notify, self.on_data)
+        return self.client is not None or any(function is not None for function in (*functions, self.on_action))
+
+    async def handle(self, asked: UiAction) -> Any:
+        """Return what answers an action.
+
+        Raises:
+            NotHandled: nothing handles it.
+        """
+        action, content = asked.kind, asked.payload
+        params = content.get("params") or {}
+        if action == "tool" and self.on_tool is None and self.client is not None:
+            return await self._call_tool(self.client, content["toolName"], dict(params))
+        if action == "link":
+            try:
+                content = {**content, "url": parse_link(content["url"])}
+            except ValueError as error:
+                raise NotHandled(str(error)) from None
+            asked = replace(asked, payload=content)
+        known: dict[str, tuple[Handler | None, tuple[Any, ...]]] = {
+            "tool": (self.on_tool, (content.get("toolName"), params)),
+            "intent": (self.on_intent, (content.get("intent"), params)),
+            "prompt": (self.on_prompt, (content.get("prompt"),)),
+            "link": (self.on_link, (content.get("url"),)),
+            "notify": (self.on_notify, (content.get("message"),)),
+            "ui-request-data": (self.on_data, (content.get("requestType"), params)),
+        }
+        function, arguments = known[action]
+        if function is None:
+            function, arguments = self.on_action, (asked,)
+        if function is None:
+            raise NotHandled(f"This host does not handle {action!r}.")
+        answer = function(*arguments)
+        return await answer if inspect.isawaitable(answer) else answer
+
+    @cached_property
+    def _server(self) -> ViewServer:
+        """The client's server, whose tools are listed once: at the first call, as the client may connect later."""
+        assert self.client is not None
+        return ViewServer(self.client)
+
+    async def _call_tool(self, client: Client, name: str, arguments: dict[str, Any]) -> Any:
+        definition = await self._server.tool(name)
+        if definition is not None and is_model_only(definition):
+            raise NotHandled(f"The tool {name[:200]} is for models only, not for pages.")
+        return await client.call_tool(name, arguments)
+
+
+class ShownUi:
+    """A page that is shown.
+
+    Attributes:
+        size: the width and height that the page reports last; None for what it has not reported.
+        closed: set when its window is gone, when another document is in the place of one at an opaque origin, or when
+            the host has removed it.
+        session: the session with it.
+    """
+
+    session: Session
+
+    def __init__(self, actions: Actions, axes: Sequence[str]) -> None:
+        """Made by `UiHost.show`."""
+        self.size: tuple[float | None, float | None] = (None, None)
+        self.closed = asyncio.Event()
+        self._actions = actions
+        self._axes = axes
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._sizes = SizeFollower(self._resize)
+        self._window: FramedWindow | None = None
+
+    def render(self, data: Json) -> None:
+        """Send the page other render data, now and whenever it asks.
+
+        Raises:
+            StateError: once the page is not shown any more.
+        """
+        self.session.act(EmbedderAct.RENDER, plain(data))
+
+    def attach(self, session: Session, window: FramedWindow) -> None:
+        """Begin, in a window."""
+        self.session, self._window = session, window
+
+    def loaded(self) -> None:
+        """Take note that the page has loaded."""
+        with suppress(StateError):
+            self.session.act(EmbedderAct.LOADED)
+
+    def close(self) -> None:
+        """End: what is being handled is cancelled."""
+        self.closed.set()
+        self._sizes.close()
+        for task in tuple(self._tasks):
+            task.cancel()
+
+    # session.Intercept
+
+    def begun(self, session: Session, event: SessionBegun) -> None:
+        """Take note that the page has said something."""
+
+    def take(self, message: Json) -> bool:
+        """Take an action of the page, or its size."""
+        action, content, id_ = message["method"], message.get("params") or {}, message.get("id")
+        if action == SIZE_CHANGE:
+            self._follow(content)
+            return True
+        if not self._actions.handles:
+            return True
+        if len(self._tasks) >= MOST:
+            if id_ is not None:
+                self._post(jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{MOST} actions are being handled."))
+            return True
+        token = {} if id_ is None else {"progressToken": id_, "progress": 0}
+        self._post({"jsonrpc": "2.0", "method": PROGRESS, "params": token})
+        task = asyncio.create_task(self._handle(id_, action, content))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return True
+
+    async def _handle(self, id_: Any, action: str, content: Json) -> None:
+        try:
+            response = plain(await self._actions.handle(UiAction(action, content, id_)))
+            json.dumps(response)  # what has no form in JSON is an error, too
+            answer = {"jsonrpc": "2.0", "id": id_, "result": {"response": response}}
+        except NotHandled as error:
+            answer = jsonrpc.error_response(id_, jsonrpc.METHOD_NOT_FOUND, str(error))
+        except UiError as error:  # raised by the host's code for the page
+            answer = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, str(error))
+        except (Exception, asyncio.CancelledError) as error:
+            if is_cancelled(error):
+                raise
+            log.exception("The action %r failed", action)
+            answer = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{type(error).__name__}: {error}")
+        if id_ is not None:
+            self._post(answer)
+
+    def _post(self, message: Json) -> None:
+        with suppress(StateError):
+            self.session.post(message)
+
+    def _follow(self, reported: Json) -> None:
+        width, height = reported.get("width"), reported.get("height")
+        self.size = (self.size[0] if width is None else width, self.size[1] if height is None else height)
+        self._sizes.follow(bounded({name: value for name, value in reported.items() if name in self._axes}, {}))
+
+    def _resize(self, width: int | None, height: int | None) -> None:
+        if self._window is not None:
+            self._window.resize(width, height)

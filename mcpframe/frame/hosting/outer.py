@@ -1,0 +1,343 @@
+"""The outer frame: frames a page, sets it up, and talks MCP with it in either role.
+
+    outer = OuterFrame("https://tools.example/pi/")
+    async with outer.setup("#dialog") as setup:
+        result = await setup.result()
+    async with mcp.Client(outer.connect("#tools")) as client:
+        ...
+
+`setup` and `connect` put a new window into a place, listen before its page can send anything, and remove it at the end.
+A place is a selector, an element of this page, or `POPUP`; outside a browser it is a `PlaywrightPlace` of
+`mcpframe.kit.testing`. After a session is over, enter `connect` again for another one with the same id, also if the
+page was `Unresponsive`.
+
+Permissions are granted by name, beforehand or when the setup asks; nothing else gets into the `allow` attribute.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import sys
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+from mcpframe.frame.core.connection import Candidate, Connection, Options
+from mcpframe.frame.core.dialect import SETUP, TRANSPORT
+from mcpframe.frame.core.errors import OriginError, PermissionsDenied, StateError
+from mcpframe.frame.core.events import Closed, Event
+from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.core.roles import State
+from mcpframe.frame.dialects.available import dialect
+from mcpframe.frame.hosting.find_place import find_place
+from mcpframe.frame.session.places import (
+    HINT_AFTER,
+    POPUP,
+    FramedWindow,
+    Framing,
+    NoHandshake,
+    Place,
+    Popup,
+    VisibilityChanged,
+    allow_attribute,
+    parse_address,
+    parse_sandbox,
+)
+from mcpframe.frame.session.session import Session, WireHook, open_session
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+    from mcpframe.frame.session.setup import Permission, SetupRequired, SetupResult, SetupStarted, Visibility
+
+__all__ = ["POPUP", "OuterFrame", "RunningSetup"]
+
+OuterHook = Callable[[Event | NoHandshake | VisibilityChanged], None]
+Decide = Callable[["tuple[Permission, ...]"], Iterable[str] | Awaitable[Iterable[str]]]
+
+_MOST_DECISIONS = 3
+"""How often one setup may ask for further permissions: the page is reloaded each time."""
+
+
+class RunningSetup:
+    """A setup phase in progress in a framed page.
+
+    Attributes:
+        requires_visible: whether the page must be visible; if so, it is shown.
+        permissions: what the page asked for.
+        session: the session under it.
+    """
+
+    def __init__(self, session: Session, started: SetupStarted) -> None:
+        """Made by `OuterFrame.setup`."""
+        self.session = session
+        self.requires_visible = started.requires_visible
+        self.permissions = started.permissions
+
+    async def result(self) -> SetupResult:
+        """Wait until the page has completed its setup; leave the `async with` block to cancel it.
+
+        Returns:
+            What the page reported. A setup that failed or was cancelled in the page has an `error_code`.
+
+        Raises:
+            SessionError: where the page is gone, or took longer than `Options.setup_timeout`.
+        """
+        from mcpframe.frame.session import setup as setup_phase
+
+        return await setup_phase.result_of(self.session)
+
+
+class OuterFrame:
+    """One framed page of a host: its address, its session id, and what it may do. One phase at a time.
+
+    Attributes:
+        url: the page's address.
+        origin: the one origin that is heard and posted to; `"null"` for an opaque one.
+        session_id: the id under which the page stores its values. A host that stores it, too, can resume the session.
+        title: the title reported by the setup.
+        visibility: whether the page is to be visible in the transport phase, as reported by the setup.
+        permissions: the names of the permissions granted so far.
+        setup_required: set when a session asks for its setup again; a setup clears it.
+        session: the session of the phase under way; None outside of one.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        session_id: str | None = None,
+        title: str = "",
+        visibility: Visibility | Literal["required", "optional", "hidden"] = "hidden",
+        sandbox: str | None = "standard",
+        permissions: Iterable[str] = (),
+        on_permissions: Decide | None = None,
+        opaque: bool = False,
+        options: Options | None = None,
+        on_event: OuterHook | None = None,
+        on_wire: WireHook | None = None,
+    ) -> None:
+        """Describe the page to frame; nothing is loaded yet.
+
+        Args:
+            url: address of the page, of http or https. In a browser it may be relative to this page.
+            session_id: the id of a session to resume; by default a new, unguessable one.
+            title: the frame's accessible name until the setup reports a title.
+            visibility: the visibility that an earlier setup reported.
+            sandbox: `"standard"`, `"popups"`, `"strict"`, the text of a `sandbox` attribute, or None for none.
+                See `places.SANDBOX`. A popup has no sandbox.
+            permissions: names of the Permissions Policy features that are granted.
+            on_permissions: called when a setup asks for more; returns the names to grant, may be async. Without it
+                nothing more is granted.
+            opaque: the sandbox makes the page's origin opaque. Messages to it can only be posted to `*`, so any page in
+                that iframe can read them; it never gets a known session id.
+            options: deadlines and limits.
+            on_event: called with every event of a connection but `Received`, with `VisibilityChanged`, and with
+                `NoHandshake`.
+            on_wire: called with every message, in either phase, that is sent, received or rejected (`events.Wire`).
+                This has a cost; it is for inspection. For messages of other windows only the origin is reported.
+
+        Raises:
+            OriginError: for an address, a sandbox or a permission that cannot work.
+        """
+        from mcpframe.frame.session import setup as setup_phase
+
+        if sys.platform == "emscripten":
+            from mcpframe.frame.browser.frames import absolute
+
+            url = absolute(url)
+        self.url, origin = parse_address(url)
+        self.origin = "null" if opaque else origin
+        self._allowed = parse_allowed_origins([] if opaque else [origin], opaque=opaque)
+        self._sandbox = parse_sandbox(sandbox, opaque=opaque)
+        if opaque and session_id is not None:
+            raise OriginError("A session id is not given to a page of opaque origin: leave out session_id.")
+        self.session_id = session_id or str(uuid.uuid4())
+        self.title = title
+        self.visibility = setup_phase.Visibility(visibility)
+        self.permissions = set(permissions)
+        allow_attribute(self.permissions)
+        self.options = options or Options()
+        self.setup_required: SetupRequired | None = None
+        self.session: Session | None = None
+        self._opaque = opaque
+        self._declined: set[str] = set()
+        self._phases: dict[str, tuple[str, ...]] = {}
+        self._decide = on_permissions
+        self._on_event = on_event
+        self._on_wire = on_wire
+        self._window: FramedWindow | None = None
+        self._visible = False
+        self._busy = False
+
+    @property
+    def visible(self) -> bool:
+        """Whether the framed page is shown now."""
+        return self._visible
+
+    def show(self) -> None:
+        """Show the framed page; bring a popup to the front. Raises `StateError` if nothing is framed."""
+        self._set_visible(True)
+
+    def hide(self) -> None:
+        """Hide the framed page; it keeps running. Raises `StateError` if nothing is framed."""
+        self._set_visible(False)
+
+    @asynccontextmanager
+    async def setup(self, place: Any) -> AsyncIterator[RunningSetup]:
+        """Run the page's setup phase for as long as the block lasts.
+
+        A page that must be visible is shown. If it asks for permissions that are undecided, `on_permissions` is called,
+        and the page is reloaded with the granted ones.
+
+        Args:
+            place: where to put the page: see the module.
+
+        Yields:
+            The setup in progress.
+
+        Raises:
+            PermissionsDenied: if the page requires a permission that was not granted.
+            PopupBlocked: if the browser blocks the popup.
+            SessionError: if the handshake fails; see its subclasses.
+            StateError: if this page is already framed.
+        """
+        from mcpframe.frame.session import setup as setup_phase
+
+        async with AsyncExitStack() as stack:
+            session = await self._begin_setup(stack, self._place_of(place))
+            started = session.started
+            assert isinstance(started, setup_phase.SetupStarted)
+            for permission in started.permissions:
+                self._phases[permission.name] = permission.phase
+            if started.requires_visible:
+                self.show()
+            yield RunningSetup(session, started)
+
+    @asynccontextmanager
+    async def connect(self, place: Any, *, visible: bool | None = None) -> AsyncIterator[TransportStreams]:
+        """Open a session with the page, for as long as the block lasts.
+
+        Args:
+            place: where to put the page: see the module.
+            visible: whether it is initially shown; by default only if its setup requires it.
+
+        Yields:
+            `(read, write)` of the SDK: for `mcp.Client(outer.connect(...))`, or for a server in this page to serve.
+
+        Raises:
+            PopupBlocked: if the browser blocks the popup.
+            SessionError: if the handshake fails; see its subclasses.
+            StateError: if this page is already framed, or has to be set up first.
+        """
+        required = self.setup_required
+        if required and not required.can_continue:
+            raise StateError(f"The page needs its setup first: {required.message}")
+        show = self.visibility == "required" if visible is None else visible
+        async with self._framed(TRANSPORT, self._place_of(place), show) as session:
+            yield session.streams
+
+    async def _begin_setup(self, stack: AsyncExitStack, place: Place) -> Session:
+        for _ in range(_MOST_DECISIONS):
+            try:
+                return await stack.enter_async_context(self._framed(SETUP, place, False))
+            except PermissionsDenied as error:
+                await self._ask(error)
+        raise PermissionsDenied(f"The page of {self.origin} asks for other permissions whenever it is loaded.")
+
+    async def _ask(self, error: PermissionsDenied) -> None:
+        if self._decide is None:
+            raise error
+        for permission in error.permissions:  # now, so that granted permissions apply to the reloaded page
+            self._phases[permission.name] = permission.phase
+        answer = self._decide(error.permissions)
+        granted = set(await answer if inspect.isawaitable(answer) else answer)
+        asked = {permission.name for permission in error.permissions}
+        if unasked := granted - asked:
+            raise StateError(f"Granted, but not asked for: {', '.join(sorted(unasked))}.")
+        missing = tuple(p for p in error.permissions if p.required and p.name not in granted)
+        if missing:
+            names = ", ".join(p.name for p in missing)
+            raise PermissionsDenied(f"The page of {self.origin} cannot do without: {names}.", missing) from error
+        allow_attribute(granted)
+        self.permissions |= granted
+        self._declined |= asked - granted
+
+    @asynccontextmanager
+    async def _framed(self, phase: str, place: Place, visible: bool) -> AsyncIterator[Session]:
+        if self._busy:
+            raise StateError("This page is already framed: leave its setup or session first.")
+        spoken = dialect()
+        hinting: asyncio.Handle | None = None
+
+        def loaded() -> None:
+            nonlocal hinting
+            hinting = asyncio.get_running_loop().call_later(HINT_AFTER, self._hint, connection)
+
+        framing = Framing(
+            url=spoken.address_for(self.url, phase),
+            name=f"mcpframe-{uuid.uuid4().hex}",
+            title=self.title or self.origin,
+            sandbox=self._sandbox,
+            allow=allow_attribute(name for name in self.permissions if phase in (self._phases.get(name) or (phase,))),
+            visible=visible,
+            on_load=loaded,
+        )
+        offer = spoken.host_offer(
+            session_id=self.session_id,
+            granted=frozenset(self.permissions),
+            declined=frozenset(self._declined),
+            asks=self._decide is not None,
+        )
+        connection = Connection([Candidate(spoken.outer[phase], self._allowed, offer)], options=self.options)
+        self._busy = True
+        try:
+            async with place(framing) as window:
+                self._window, self._visible = window, visible
+                async with open_session(connection, window, on_event=self._note, on_wire=self._on_wire) as session:
+                    self.session = session
+                    yield session
+        finally:
+            if hinting is not None:
+                hinting.cancel()
+            self._busy = self._visible = False
+            self._window = self.session = None
+
+    def _note(self, event: Event) -> None:
+        from mcpframe.frame.session.setup import SetupCompleted, SetupRequired
+
+        if isinstance(event, SetupRequired):
+            self.setup_required = event
+        elif isinstance(event, SetupCompleted) and event.result.error_code is None:
+            self.setup_required = None
+            self.title = event.result.title or self.title
+            self.visibility = event.result.visibility
+        elif isinstance(event, Closed) and isinstance(event.error, PermissionsDenied):
+            return  # no end: `setup` asks the host
+        if self._on_event:
+            self._on_event(event)
+
+    def _hint(self, connection: Connection) -> None:
+        if self._on_event and connection.state is State.AWAITING:
+            self._on_event(
+                NoHandshake(
+                    f"{self.url} has loaded, but does not call: is the address right, does the page serve MCP, and may "
+                    "this page's origin embed it?"
+                )
+            )
+
+    def _set_visible(self, visible: bool) -> None:
+        if self._window is None:
+            raise StateError("Nothing is framed now: show and hide it within setup() or connect().")
+        self._window.show(visible)
+        if visible is not self._visible:
+            self._visible = visible
+            if self._on_event:
+                self._on_event(VisibilityChanged(visible))
+
+    def _place_of(self, place: Any) -> Place:
+        if self._opaque and isinstance(place, Popup):
+            raise OriginError("A popup has no sandbox, and so an origin of its own: frame an opaque page in an iframe.")
+        return find_place(place, popup=True)

@@ -1,0 +1,217 @@
+"""The one server that a view can reach, through the host's client, and what it has for views."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mcpframe.frame.core import jsonrpc
+from mcpframe.frame.core.errors import AppError
+from mcpframe.frame.hosting.policy import is_model_only, resource_uri, ui_of
+from mcpframe.frame.session.host_messages import AnswerRefused, plain
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+Json = Mapping[str, Any]
+Progress = Callable[[float, float | None, str | None], None]
+
+MIME_TYPE = "text/html;profile=mcp-app"
+LARGEST_VIEW = 16 * 1024 * 1024
+"""The largest HTML text of a view, in characters."""
+_MOST_PAGES = 100
+"""How many pages of a list are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewResource:
+    """The `ui://` resource of a view.
+
+    Attributes:
+        uri: its address.
+        html: its text.
+        ui: its `_meta.ui`.
+    """
+
+    uri: str
+    html: str
+    ui: Json
+
+
+class ViewServer:
+    """What views get of their server."""
+
+    def __init__(self, client: Client) -> None:
+        """Use a connected client of the SDK."""
+        self._client = client
+        self._tools: dict[str, Json] | None = None
+        self._answers: dict[str, Callable[[Json, Progress | None], Awaitable[Json]]] = {}
+        offered = client.server_capabilities
+        if offered.tools is not None:
+            self._answers |= {"tools/call": self._call_tool, "tools/list": self._list_tools}
+        if offered.resources is not None:
+            self._answers |= {
+                "resources/read": self._read_resource,
+                "resources/list": self._lister(client.list_resources),
+                "resources/templates/list": self._lister(client.list_resource_templates),
+            }
+        if offered.prompts is not None:
+            self._answers["prompts/list"] = self._lister(client.list_prompts)
+
+    @property
+    def capabilities(self) -> dict[str, Json]:
+        """What of `hostCapabilities` comes from the server."""
+        names = {"serverTools": "tools/call", "serverResources": "resources/read"}
+        return {name: {} for name, method in names.items() if method in self._answers}
+
+    def answers(self, method: str) -> bool:
+        """Return whether a request of a view goes to the server."""
+        return method in self._answers
+
+    async def answer(self, method: str, params: Json, on_progress: Progress | None = None) -> Json:
+        """Pass a view's request to the server.
+
+        Args:
+            method: one that it answers.
+            params: its parameters.
+            on_progress: called with the progress that the server reports.
+
+        Returns:
+            The result.
+
+        Raises:
+            AnswerRefused: with the server's error, or where a view may not ask for this.
+        """
+        try:
+            return await self._answers[method](params, on_progress)
+        except AnswerRefused:
+            raise
+        except Exception as error:
+            code = getattr(error, "code", None)  # an error of the SDK has the server's
+            if not isinstance(code, int):
+                raise
+            raise AnswerRefused(code, str(error), getattr(error, "data", None)) from error
+
+    async def call(self, name: str, arguments: Json) -> Any:
+        """Call a tool for the host. Returns a `CallToolResult`."""
+        return await self._client.call_tool(name, dict(arguments))
+
+    async def tool(self, name: str) -> Json | None:
+        """Return the definition of a tool as `tools/list` has it; None where there is none."""
+        if self._tools is None or name not in self._tools:
+            self._tools = {tool["name"]: tool async for tool in self._pages(self._client.list_tools, "tools")}
+        return self._tools.get(name)
+
+    def forget_tools(self) -> None:
+        """Read the list of tools again before the next call."""
+        self._tools = None
+
+    async def view_of(self, tool: str) -> tuple[Json, str]:
+        """Return the definition of a tool, and the address of its view.
+
+        Raises:
+            AppError: where there is no such tool, or it has no view.
+        """
+        definition = await self.tool(tool)
+        if definition is None:
+            raise AppError(f"The server has no tool {tool!r}.")
+        uri = resource_uri(definition)
+        if uri is None:
+            raise AppError(f"The tool {tool!r} has no view: there is no ui:// address in its _meta.ui.resourceUri.")
+        return definition, uri
+
+    async def read_view(self, uri: str) -> ViewResource:
+        """Read the resource of a view.
+
+        Raises:
+            AppError: where it is none, is too large, or is another than asked for.
+        """
+        contents = plain((await self._client.read_resource(uri)).contents)
+        found = next((content for content in contents if content.get("uri") == uri), None)
+        if found is None:
+            raise AppError(f"The server answered with another resource than {uri}.", "resources/read")
+        if _mime_type(found.get("mimeType")) != MIME_TYPE:
+            reason = f"{uri} is no view: its type is {found.get('mimeType')!r}, and not {MIME_TYPE!r}."
+            raise AppError(reason, "resources/read")
+        html = found.get("text")
+        if html is None:
+            try:
+                html = base64.b64decode(found.get("blob", ""), validate=True).decode()
+            except ValueError:
+                raise AppError(f"{uri} is no text in UTF-8.", "resources/read") from None
+        if len(html) > LARGEST_VIEW:
+            reason = f"{uri} has {len(html):,} characters; a view has at most {LARGEST_VIEW:,}."
+            raise AppError(reason, "resources/read")
+        return ViewResource(uri, html, ui_of(found) or await self._listed_ui(uri))
+
+    async def _listed_ui(self, uri: str) -> Json:
+        """Return the `_meta.ui` that the list of resources has; that of the content itself comes first."""
+        try:
+            async for resource in self._pages(self._client.list_resources, "resources"):
+                if resource.get("uri") == uri:
+                    return ui_of(resource)
+        except Exception as error:
+            if not isinstance(getattr(error, "code", None), int):
+                raise
+        return {}  # a server may list no views
+
+    async def _call_tool(self, params: Json, on_progress: Progress | None) -> Json:
+        name, arguments = params.get("name"), params.get("arguments", {})
+        if not isinstance(name, str) or not isinstance(arguments, dict):
+            raise AnswerRefused(
+                jsonrpc.INVALID_PARAMS, "tools/call needs the name of a tool, and an object of arguments."
+            )
+        definition = await self.tool(name)
+        if definition is None:
+            raise AnswerRefused(jsonrpc.INVALID_PARAMS, f"Unknown tool: {name[:200]}")
+        if is_model_only(definition):
+            raise AnswerRefused(jsonrpc.INVALID_PARAMS, f"The tool {name[:200]} is for models only, not for views.")
+
+        async def report(progress: float, total: float | None, message: str | None) -> None:
+            if on_progress is not None:
+                on_progress(progress, total, message)
+
+        called = self._client.call_tool(name, arguments, progress_callback=report if on_progress else None)
+        result: Json = plain(await called)
+        return result
+
+    async def _list_tools(self, params: Json, _: Progress | None) -> Json:
+        listed = plain(await self._client.list_tools(cursor=_cursor(params)))
+        return {**listed, "tools": [tool for tool in listed["tools"] if not is_model_only(tool)]}
+
+    async def _read_resource(self, params: Json, _: Progress | None) -> Json:
+        uri = params.get("uri")
+        if not isinstance(uri, str):
+            raise AnswerRefused(jsonrpc.INVALID_PARAMS, "resources/read needs the address of a resource.")
+        result: Json = plain(await self._client.read_resource(uri))
+        return result
+
+    def _lister(self, method: Callable[..., Awaitable[Any]]) -> Callable[[Json, Progress | None], Awaitable[Json]]:
+        async def answer(params: Json, _: Progress | None) -> Json:
+            result: Json = plain(await method(cursor=_cursor(params)))
+            return result
+
+        return answer
+
+    async def _pages(self, method: Callable[..., Awaitable[Any]], member: str) -> AsyncIterator[Json]:
+        cursor = None
+        for _ in range(_MOST_PAGES):
+            page = plain(await method(cursor=cursor))
+            for item in page[member]:
+                yield item
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+
+def _cursor(params: Json) -> str | None:
+    cursor = params.get("cursor")
+    if not isinstance(cursor, str | None):
+        raise AnswerRefused(jsonrpc.INVALID_PARAMS, "The cursor must be a text.")
+    return cursor
+
+
+def _mime_type(text: Any) -> str:
+    return "".join(text.lower().split()) if isinstance(text, str) else ""

@@ -1,0 +1,1 @@
+"""Page servers (MCP-B) for scripts of a window, and clients for them."""

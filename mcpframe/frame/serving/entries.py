@@ -1,0 +1,188 @@
+"""Entries: how a configuration names an object in the author's code, and what that code finds around it.
+
+`module:object` names an object, `module:factory()` a function that is called without arguments and returns one.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from mcpframe.frame.compat import sdk
+from mcpframe.frame.core.errors import EntryError
+
+if TYPE_CHECKING:
+    from mcpframe.frame.page.session_page import Page
+
+
+_CALL = "()"
+WRAPPER = "_mcpframe_wrapper"
+"""The attribute of a server object with what `mcpframe.wrap` has made of it."""
+
+
+def find(entry: str, instead: Callable[[ModuleType], str]) -> Any:
+    """Import the object that an entry names; of `module:factory()` that is the factory.
+
+    Args:
+        entry: `module:object`, as uvicorn has it; either part may be dotted.
+        instead: what to say of a module that has no such object.
+
+    Raises:
+        EntryError: The entry has another form, its module or a module that one needs is not there, or the object is
+            missing. Whatever else the module raises is passed on as it is.
+    """
+    if not re.fullmatch(r"\w+(\.\w+)*:\w+(\.\w+)*(\(\))?", entry):
+        raise EntryError(
+            f"The entry {entry!r} has to be 'module:object', such as 'server:server', or 'module:factory()'."
+        )
+    module_name, _, path = entry.removesuffix(_CALL).partition(":")
+    try:
+        module = import_module(module_name)
+    except ModuleNotFoundError as error:
+        from mcpframe.frame.page import hints  # here, as few pages need it
+
+        missing = error.name or ""
+        if module_name == missing or module_name.startswith(f"{missing}."):
+            raise EntryError(f"The entry {entry!r}: there is no module named {missing!r}.") from error
+        raise EntryError(
+            f"The entry {entry!r}: importing {module_name!r} needs {missing!r}, which is not installed. "
+            f"{hints.missing_module(missing)}"
+        ) from error
+    found: object = module
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise EntryError(f"The entry {entry!r}: {module_name!r} has no {path!r}; {instead(module)}.")
+        found = getattr(found, part)
+    return found
+
+
+def is_factory(entry: str) -> bool:
+    """Return whether an entry names a function that makes the object."""
+    return entry.endswith(_CALL)
+
+
+async def call_factory(entry: str, factory: Any) -> Any:
+    """Call the function that an entry names, without arguments.
+
+    Args:
+        entry: `module:factory()`, for errors.
+        factory: What it names. It may be async.
+
+    Returns:
+        What it returns.
+
+    Raises:
+        EntryError: It is no function, or one that needs arguments. Whatever it raises is passed on as it is.
+    """
+    if not callable(factory):
+        raise EntryError(
+            f"The entry {entry!r} calls an object of type {type(factory).__name__}; "
+            f"where it is the server itself, write {entry.removesuffix(_CALL)!r}."
+        )
+    try:
+        parameters = list(inspect.signature(factory).parameters.values())
+    except (TypeError, ValueError):  # some callables written in C have none
+        parameters = []
+    required = [
+        item.name
+        for item in parameters
+        if item.default is item.empty and item.kind not in (item.VAR_POSITIONAL, item.VAR_KEYWORD)
+    ]
+    if required:
+        raise EntryError(
+            f"The entry {entry!r} is called without arguments, but needs {', '.join(required)}: "
+            "name a function without parameters that passes them."
+        )
+    made = factory()
+    return await made if inspect.isawaitable(made) else made
+
+
+def set_environment(
+    args: Sequence[str],
+    env: Mapping[str, str],
+    program: str = "",
+    *,
+    world: bool = False,
+    at_home: bool = False,
+) -> None:
+    """Set what the author's code finds around it, before it is imported: `sys.argv` and environment variables.
+
+    Args:
+        args: What comes after the program's name in `sys.argv`.
+        env: Variables, added to those that are there.
+        program: The program's name; empty to leave it.
+        world: Whether the code was written for a process: see `mcpframe.frame.world`.
+        at_home: Whether the home folder becomes the current one.
+    """
+    if world:
+        import_module("mcpframe.frame.world").prepare()
+    if at_home:
+        os.chdir(os.path.expanduser("~"))  # noqa: PTH111  pathlib is not needed otherwise
+    os.environ.update(env)
+    if args or program:
+        sys.argv[:] = [program or next(iter(sys.argv), ""), *args]
+    sdk.load_fastmcp()
+
+
+def load_server(entry: str, is_server: Callable[[object], bool], kinds: str) -> Any:
+    """Import the server that an entry names.
+
+    Args:
+        entry: `module:object`.
+        is_server: Returns whether an object is a server.
+        kinds: What a server has to be, for errors.
+
+    Raises:
+        EntryError: As `find`, or the object is no server.
+    """
+    return _checked(entry, _found(entry, is_server), is_server, kinds)
+
+
+async def open_server(entry: str, is_server: Callable[[object], bool], kinds: str) -> Any:
+    """Import the server that an entry names; if it names a factory, call that for it. As `load_server`.
+
+    Raises:
+        EntryError: As `load_server`, or as `call_factory`.
+    """
+    found = _found(entry, is_server)
+    if is_factory(entry):
+        found = await call_factory(entry, found)
+    return _checked(entry, found, is_server, kinds)
+
+
+def _found(entry: str, is_server: Callable[[object], bool]) -> Any:
+    def servers_in(module: ModuleType) -> str:
+        names = [name for name, value in vars(module).items() if is_server(value)]
+        return f"its servers are: {', '.join(names)}" if names else "and no server under another name"
+
+    return find(entry, servers_in)
+
+
+def _checked(entry: str, found: object, is_server: Callable[[object], bool], kinds: str) -> Any:
+    if not is_server(found):
+        raise EntryError(f"The entry {entry!r} is of type {type(found).__name__}; it has to be {kinds}.")
+    return getattr(found, WRAPPER, found)
+
+
+def load_main(entry: str) -> Callable[[Page], Awaitable[None]]:
+    """Import the main function of a page bundle.
+
+    Args:
+        entry: `module:function`.
+
+    Raises:
+        EntryError: As `find`, and where it names no async function.
+    """
+    found: Callable[[Page], Awaitable[None]] = find(entry, lambda _: "write `async def main(page): ...` in it")
+    if not inspect.iscoroutinefunction(found):
+        raise EntryError(
+            f"The entry {entry!r} is of type {type(found).__name__}; that of a page has to be an async function: "
+            "async def main(page): ..."
+        )
+    return found

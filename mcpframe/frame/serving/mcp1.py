@@ -1,0 +1,108 @@
+"""Contains the failures of servers of mcp 1.x (`mcp.server.fastmcp`, lowlevel `Server` with decorators).
+
+As `failures` does for 2.x; each part for one fact:
+
+1. Whatever a handler raises that is no `Exception`, and a result that has no form in JSON, would end the server, not
+   the request (`Server._handle_request`).
+2. The message of a tool's exception is all that there is of it: what to do about it is in its notes (`hints`), and its
+   traceback is for the page's console.
+3. A request that has timed out is an error whose code is httpx's, which may be a placeholder.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import Callable
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+
+from mcpframe.frame.compat.placeholders import PlaceholderError
+from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR
+from mcpframe.frame.core.reasons import reason_of
+
+BUNDLED_WITH = ("mcp1",)
+
+log = logging.getLogger(__name__)
+
+_REQUEST_TIMEOUT = 408
+_MEANT = frozenset({"McpError", "ToolError", "UrlElicitationRequiredError"})
+"""What an author raises to answer a call, with a message for the client."""
+
+
+def contain() -> None:
+    """Let nothing that a handler raises end more than its request. When repeated: nothing."""
+    server = import_module("mcp.server.lowlevel.server").Server
+    if getattr(server._handle_request, "mcpframe", False):
+        return
+    server._handle_request = _contained(server._handle_request)
+    server.call_tool = _explaining(server.call_tool)
+    session: Any = import_module("mcp.shared.session")
+    try:
+        session.httpx.codes.REQUEST_TIMEOUT  # noqa: B018  a placeholder has no code
+    except PlaceholderError:
+        session.httpx = SimpleNamespace(codes=SimpleNamespace(REQUEST_TIMEOUT=_REQUEST_TIMEOUT))
+
+
+def _contained(handle: Callable[..., Any]) -> Callable[..., Any]:
+    types: Any = import_module("mcp.types")
+
+    async def handle_request(self: Any, message: Any, req: Any, session: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            await handle(self, message, req, session, *args, **kwargs)
+        except BaseException as error:
+            # Of the client, or of the end of the session.
+            if isinstance(error, asyncio.CancelledError) and anyio.current_effective_deadline() == -math.inf:
+                raise
+            text = reason_of(error)
+            if isinstance(req, types.CallToolRequest):
+                content = [types.TextContent(type="text", text=f"Error executing tool {req.params.name}: {text}")]
+                answer = types.ServerResult(types.CallToolResult(content=content, isError=True))
+            else:
+                answer = types.ErrorData(code=INTERNAL_ERROR, message=text)
+            message._completed = True
+            await session._send_response(message.request_id, answer)
+
+    handle_request.mcpframe = True  # type: ignore[attr-defined]
+    return handle_request
+
+
+class _Explained(Exception):
+    """The exception of a tool, with what to do about it in its message."""
+
+
+def _explaining(call_tool: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap the decorator `Server.call_tool`: the SDK answers with the message of what the handler raises."""
+
+    def decorator_for(self: Any, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+        register = call_tool(self, *args, **kwargs)
+
+        def decorator(function: Callable[..., Any]) -> Callable[..., Any]:
+            async def explained(name: str, arguments: dict[str, Any]) -> Any:
+                began = time.monotonic()
+                try:
+                    return await function(name, arguments)
+                except Exception as error:
+                    from mcpframe.frame.page import hints  # here: a page where nothing fails does without it
+
+                    wrapped = error.__cause__ if type(error).__name__ == "ToolError" else None
+                    cause = wrapped or error
+                    await hints.explain(cause, time.monotonic() - began)
+                    if type(cause).__name__ not in _MEANT:
+                        log.error("Tool %r raised an unexpected exception", name, exc_info=cause)
+                    if isinstance(cause, BaseExceptionGroup) or getattr(cause, "__notes__", None):
+                        prefix = f"Error executing tool {name}: " if wrapped else ""
+                        raise _Explained(f"{prefix}{reason_of(cause)}") from error
+                    raise
+
+            register(explained)
+            return function
+
+        return decorator
+
+    return decorator_for

@@ -1,0 +1,44 @@
+"""Contains the failures of the handlers of programs written for mcp 2.x, which make their server objects themselves.
+
+`server.serve` does it with the object that it is given; here it is done when the program runs its server.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakSet
+
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import MCPServer
+
+from mcpframe.frame.serving.failures import contain_failures
+
+BUNDLED_WITH = ("mcp2",)
+
+_contained: WeakSet[Any] = WeakSet()
+
+
+def contain() -> None:
+    """Let nothing that a handler raises end more than its request, and tell the client its message."""
+    if hasattr(Server.run, "mcpframe"):
+        return
+    run, run_stdio_async = Server.run, MCPServer.run_stdio_async
+
+    async def run_contained(self: Server[Any], *args: Any, **options: Any) -> None:
+        if type(self) is Server:  # those derived from it, as of fastmcp, have their own ways
+            _contain(self, self)
+        await run(self, *args, **options)
+
+    async def run_stdio_contained(self: MCPServer[Any]) -> None:
+        _contain(self, self._lowlevel_server)
+        await run_stdio_async(self)
+
+    run_contained.mcpframe = True  # type: ignore[attr-defined]
+    Server.run = run_contained  # type: ignore[method-assign]
+    MCPServer.run_stdio_async = run_stdio_contained  # type: ignore[method-assign]
+
+
+def _contain(server: object, target: Server[Any]) -> None:
+    if target not in _contained:
+        _contained.add(target)
+        contain_failures(server, target)

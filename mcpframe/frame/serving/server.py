@@ -1,0 +1,313 @@
+"""The author's surface, `FrameServer`, and what serving any server object in a frame adds to it.
+
+`serve` takes a `FrameServer`, a plain `MCPServer` or a lowlevel `Server` and adds, without touching its registrations:
+
+- what a handler prints goes to the client as `notifications/message` at level info, when the client asked for logs:
+  with `logging/setLevel` up to 2025-11-25, with `io.modelcontextprotocol/logLevel` in the request's `_meta` from
+  2026-07-28 (both: MCP specification, server/utilities/logging). `logging/setLevel` is answered for the author.
+- a client that never sends `initialize` is served (`sdk.accept_without_handshake`).
+- whatever a handler raises is the answer to its request, and a tool's exception reaches the client with its Python
+  message (`failures`). The traceback is logged, which in a page is its console.
+"""
+
+from __future__ import annotations
+
+import logging
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+
+import anyio
+import mcp_types as types
+from mcp.server.connection import allowed_log_levels
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.mcpserver import MCPServer, RequestStateSecurity
+from mcp.server.runner import serve_dual_era_loop
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from typing_extensions import TypeVar
+
+from mcpframe.frame.compat.resource_updates import ToolListing, announce_update, answer_subscriptions
+from mcpframe.frame.compat.sdk import (
+    SdkMessages,
+    accept_without_handshake,
+    connection_state,
+    handle_security,
+    limit_log_levels,
+)
+from mcpframe.frame.core.errors import EntryError
+from mcpframe.frame.serving import entries
+from mcpframe.frame.serving.failures import contain_failures
+from mcpframe.frame.serving.framed import Framed, unwrapped
+from mcpframe.frame.serving.lifespan import log_problem, own_lifespan, refuse
+from mcpframe.frame.session.printing import PrintedLines, captured, printing_to
+
+if TYPE_CHECKING:
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
+    from mcp.shared.message import SessionMessage
+
+
+LifespanT = TypeVar("LifespanT", default=Any)
+ServerObject: TypeAlias = "MCPServer[Any] | Server[Any] | Framed"
+
+log = logging.getLogger(__name__)
+
+_LEVELS: tuple[types.LoggingLevel, ...] = get_args(types.LoggingLevel)  # rising
+_PRINT_LEVEL: types.LoggingLevel = "info"
+_LEVEL_KEY = "mcpframe.log_level"
+_WHAT_SERVES = "a FrameServer, an MCPServer or a lowlevel Server"
+
+_equipped: weakref.WeakSet[Server[Any]] = weakref.WeakSet()
+
+
+class FrameServer(Framed, MCPServer[LifespanT]):
+    """An MCP server that lives in a browser frame: an `MCPServer` of the official SDK with a list of hosts.
+
+    Args:
+        name: The server's name, as the client sees it.
+        allowed_origins: The origins of the pages that may embed this server, exact (`"https://chat.example"`);
+            `"*"` for everybody. A table has a list for each dialect: `{"sep": [...], "mcp_apps": ["*"]}`. None: those
+            of `[tool.mcpframe]` in pyproject.toml, which also wins over this list.
+        browser: The capability `browser`, which MCP-B's clients of the page find among the server's, such as
+            `{"cacheSupported": True}`.
+        request_state_security: As for `MCPServer`; None: the state stays in the frame (`sdk.HandleCodec`).
+        options: Everything else `MCPServer` takes, by name.
+
+    Raises:
+        OriginError: An entry of `allowed_origins` can never match, or the list is empty.
+        TypeError: `browser` has a value that JSON has not.
+
+    Attributes:
+        setup_phase: What was registered with `setup`; None where nothing was.
+        ui_function: What was registered with `ui`; None where nothing was.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        allowed_origins: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+        browser: Mapping[str, Any] | None = None,
+        request_state_security: RequestStateSecurity | None = None,
+        **options: Any,
+    ) -> None:
+        Framed.__init__(self, allowed_origins, browser)
+        MCPServer.__init__(self, name, request_state_security=request_state_security or handle_security(), **options)
+        answer_subscriptions(self._lowlevel_server, self._subscriptions)
+        self._tool_list = ToolListing(self._lowlevel_server, self._subscriptions)
+
+    async def resource_updated(self, uri: str) -> None:
+        """Notify the clients that have subscribed to a resource that it has changed, also outside of any request.
+
+        Args:
+            uri: The resource's URI.
+        """
+        await announce_update(self._subscriptions, uri)
+
+    async def tools_changed(self) -> None:
+        """Notify all clients that tools were added or removed, also outside of any request."""
+        await self._tool_list.changed()
+
+    def cache(self, *names: str) -> None:
+        """Let hubs (MCP-B) offer tools while no tab has this page: calling one opens the page.
+
+        Such a tool gets the annotation `cache`, which the SDK's model of annotations does not have.
+
+        Args:
+            names: The names of the tools.
+        """
+        self._tool_list.cache(names)
+
+
+def lowlevel(server: object) -> Server[Any]:
+    """The lowlevel `Server` in a server object.
+
+    Args:
+        server: A FrameServer, an MCPServer or a lowlevel Server.
+
+    Raises:
+        EntryError: It is none of them.
+    """
+    server = unwrapped(server)
+    if isinstance(server, MCPServer):
+        return server._lowlevel_server
+    if isinstance(server, Server):
+        return server
+    raise EntryError(f"An object of type {type(server).__name__} is no MCP server: pass {_WHAT_SERVES}.")
+
+
+def load_entry(entry: str) -> ServerObject:
+    """Import the server an entry names.
+
+    Args:
+        entry: `module:object`, as uvicorn has it; either part may be dotted.
+
+    Raises:
+        EntryError: The entry has another form, its module or a module that one needs is not there, or the object is
+            missing or no server. Whatever else the module raises is passed on as it is.
+    """
+    server: ServerObject = entries.load_server(entry, _is_server, _WHAT_SERVES)
+    return server
+
+
+async def open_entry(entry: str) -> ServerObject:
+    """Import the server an entry names; where it names a factory, call that for it.
+
+    Args:
+        entry: `module:object`, or `module:factory()` for a function, which may be async.
+
+    Raises:
+        EntryError: As `load_entry`; or the factory cannot be called without arguments.
+    """
+    server: ServerObject = await entries.open_server(entry, _is_server, _WHAT_SERVES)
+    return server
+
+
+def _is_server(found: object) -> bool:
+    return isinstance(unwrapped(found), MCPServer | Server)
+
+
+def messages() -> SdkMessages:
+    """Return how the streams of `serve` have messages."""
+    return SdkMessages()
+
+
+async def serve(
+    server: object,
+    read: ReadStream[SessionMessage | Exception],
+    write: WriteStream[SessionMessage],
+    *,
+    experimental: dict[str, dict[str, Any]] | None = None,
+    on_problem: Callable[[str, BaseException], None] = log_problem,
+) -> None:
+    """Serve one connection with everything a frame adds, until its read stream ends.
+
+    What the server's lifespan raises ends nothing else: see `lifespan`.
+
+    Args:
+        server: A FrameServer, an MCPServer or a lowlevel Server. One object may be served again, and more than once
+            at the same time.
+        read: The messages of the client.
+        write: The messages to the client. Closed at the end.
+        experimental: Experimental capabilities to tell the client of, in either era.
+        on_problem: Called with a sentence and what the lifespan raised; by default that is logged.
+
+    Raises:
+        EntryError: `server` is no server object.
+    """
+    target = equip(server)
+    changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+    if experimental:
+        _tell_who_discovers(target, experimental)
+    options = target.create_initialization_options(changes, experimental)
+    with captured():
+        async with own_lifespan(lambda: target.lifespan(target), on_problem) as begun:
+            if begun.error is not None:
+                await refuse(read, write, begun.error)
+            else:
+                await serve_dual_era_loop(target, read, write, lifespan_state=begun.state, init_options=options)
+
+
+def _tell_who_discovers(target: Server[Any], experimental: dict[str, dict[str, Any]]) -> None:
+    """Add experimental capabilities to the answer of `server/discover`; `initialize` takes them from its options."""
+    entry = target.get_request_handler("server/discover")
+    if entry is None:
+        return
+
+    async def discover(ctx: ServerRequestContext[Any, Any], params: types.RequestParams) -> HandlerResult:
+        result = await entry.handler(ctx, params)
+        if isinstance(result, types.DiscoverResult):
+            result.capabilities.experimental = {**(result.capabilities.experimental or {}), **experimental}
+        return result
+
+    target.add_request_handler("server/discover", types.RequestParams, discover)
+
+
+def equip(server: object) -> Server[Any]:
+    """Add to a server object what a frame adds, once, and return the lowlevel server in it.
+
+    Raises:
+        EntryError: It is no server object.
+    """
+    target = lowlevel(server)
+    if target in _equipped:
+        return target
+    _equipped.add(target)
+    own_levels = target.get_request_handler("logging/setLevel") is not None
+    if not own_levels:
+        target.add_request_handler("logging/setLevel", types.SetLevelRequestParams, _accept_level)
+    contain_failures(unwrapped(server), target)
+    target.middleware.insert(0, _Logs(limit=not own_levels))
+    target.middleware.insert(0, _serve_uninitialized)
+    return target
+
+
+_HANDSHAKE = frozenset({"initialize", "notifications/initialized", "ping", "server/discover"})
+"""What comes before a session: the handshake (MCP specification, basic/lifecycle), and the probe for a later era."""
+
+
+async def _serve_uninitialized(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    if ctx.method not in _HANDSHAKE:
+        accept_without_handshake(ctx)
+    return await call_next(ctx)
+
+
+async def _accept_level(ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams) -> types.EmptyResult:
+    return types.EmptyResult()  # what the level does is up to _Logs, which sees every request
+
+
+class _Logs:
+    """The middleware that sends what a request prints, and keeps to the level the client has set.
+
+    Args:
+        limit: Whether the level also applies to what the author logs; false when the author handles the level.
+    """
+
+    def __init__(self, *, limit: bool) -> None:
+        self._limit = limit
+
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        if ctx.request_id is None or ctx.method == "initialize":
+            return await call_next(ctx)
+        if ctx.method == "logging/setLevel":
+            result = await call_next(ctx)
+            connection_state(ctx)[_LEVEL_KEY] = (ctx.params or {}).get("level")
+            return result
+        if _PRINT_LEVEL not in self._levels_of(ctx):
+            return await call_next(ctx)
+        return await _sending_what_is_printed(ctx, call_next)
+
+    def _levels_of(self, ctx: ServerRequestContext[Any, Any]) -> frozenset[types.LoggingLevel]:
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return allowed_log_levels(ctx.protocol_version, ctx.meta)
+        level = connection_state(ctx).get(_LEVEL_KEY)
+        if level not in _LEVELS:
+            return frozenset()
+        levels = frozenset(_LEVELS[_LEVELS.index(level) :])
+        if self._limit:
+            limit_log_levels(ctx, levels)
+        return levels
+
+
+async def _sending_what_is_printed(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    lines = PrintedLines()
+
+    async def send() -> None:
+        with printing_to(None):  # what sending prints is not the request's
+            async for line in lines:
+                params = types.LoggingMessageNotificationParams(level=_PRINT_LEVEL, logger="print", data=line)
+                await ctx.session.send_notification(types.LoggingMessageNotification(params=params), ctx.request_id)
+
+    result: HandlerResult = None
+    failure: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(send)
+        try:
+            with printing_to(lines):
+                result = await call_next(ctx)
+        except Exception as error:  # noqa: BLE001  raised below: a task group would wrap it
+            failure = error
+        lines.close()
+    if failure is not None:
+        raise failure
+    return result

@@ -1,0 +1,93 @@
+"""Puts lines of ours in place of the process's standard input and output, for whatever serves MCP on them.
+
+All versions of the official SDK have one function for that, `mcp.server.stdio.stdio_server(stdin=None, stdout=None)`,
+which others import by name, early and late. Its two defaults are set here: so it is the same function for all of them.
+
+The SDK's writer ends with what it cannot write, and the server with it. A response that has no form in JSON becomes an
+error for whoever waits for it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib import import_module
+from typing import Any
+
+from mcpframe.frame.compat.sdk import major
+from mcpframe.frame.core import jsonrpc
+from mcpframe.frame.core.reasons import reason_of
+from mcpframe.frame.session.lines import LineFiles, LineReader
+
+log = logging.getLogger(__name__)
+
+
+_files: ContextVar[LineFiles] = ContextVar("mcpframe_files")
+"""Those of the connection that this code runs for: a page may serve several at once."""
+_serving: list[LineFiles] = []
+
+
+class _Stdin:
+    """What is read of the connection that reads."""
+
+    def __aiter__(self) -> LineReader:
+        return _files.get().stdin
+
+
+class _Stdout:
+    """What writes for the connection that writes."""
+
+    async def write(self, text: str) -> int:
+        return await _files.get().stdout.write(text)
+
+    async def flush(self) -> None:
+        await _files.get().stdout.flush()
+
+
+@contextmanager
+def stdio_of(files: LineFiles) -> Iterator[None]:
+    """Let `stdio_server()` read and write these files where the block, or a task that it starts, calls it."""
+    function: Any = import_module("mcp.server.stdio").stdio_server.__wrapped__
+    function.__defaults__ = (_Stdin(), _Stdout())
+    _write_what_can_be_written()
+    token = _files.set(files)
+    _serving.append(files)
+    try:
+        yield
+    finally:
+        _files.reset(token)
+        _serving.remove(files)
+        if not _serving:
+            function.__defaults__ = (None, None)
+
+
+def _write_what_can_be_written() -> None:
+    name = "JSONRPCMessage" if major() == 1 else "JSONRPCResponse"
+    message: Any = getattr(import_module("mcp.types"), name)
+    if not getattr(message.model_dump_json, "mcpframe", False):
+        message.model_dump_json = _writing(message.model_dump_json)
+
+
+def _writing(dump: Callable[..., str]) -> Callable[..., str]:
+    def model_dump_json(self: Any, **options: Any) -> str:
+        try:
+            text = dump(self, **options)
+            text.encode()
+        except Exception as error:
+            response = getattr(self, "root", self)
+            if not hasattr(response, "result"):
+                raise
+            reason = reason_of(error).partition("\n")[0][:500]
+            log.exception("A result has no form in JSON")
+            return json.dumps(
+                jsonrpc.error_response(
+                    response.id, jsonrpc.INTERNAL_ERROR, f"The message has no form in JSON: {reason}"
+                )
+            )
+        return text
+
+    model_dump_json.mcpframe = True  # type: ignore[attr-defined]
+    return model_dump_json

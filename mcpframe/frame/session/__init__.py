@@ -1,0 +1,1 @@
+"""Sessions over a window: the streams of the SDK, several clients behind one window, lines, and the setup phase."""

@@ -1,0 +1,377 @@
+"""A connection driven over a window, joined to the streams of the official SDK.
+
+This is the only place where the connection's time and order meet an event loop: a message event goes in at
+`_deliver`, its outputs are carried out in order before the next one is looked at, and a timer calls `tick` when the
+connection's deadline comes. Writing has no queue and no task: an SDK message is posted before `send` returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import anyio
+
+from mcpframe.frame.compat import sdk
+from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.connection import Connection
+from mcpframe.frame.core.errors import MalformedMessage, MessageError, SessionError, StateError
+from mcpframe.frame.core.events import (
+    Closed,
+    Departure,
+    Event,
+    Inbound,
+    Inbox,
+    Output,
+    OwnEvent,
+    Received,
+    Send,
+    SessionBegun,
+    Window,
+    Wire,
+)
+from mcpframe.frame.session.read_ahead import ReadAhead
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream
+    from mcp.client._transport import TransportStreams
+
+log = logging.getLogger(__name__)
+
+EventHook = Callable[[Event], None]
+WireHook = Callable[[Wire], None]
+TakeInbox = Callable[[], Inbox]
+
+
+class Messages(Protocol):
+    """How messages look on the streams of a session: those of the SDK, unless something else serves."""
+
+    def read(self, body: Mapping[str, Any]) -> Any:
+        """Return a message of the peer as the read stream has it. Raises ValueError where it is not one of MCP."""
+        ...
+
+    def text(self, item: Any) -> str:
+        """Return the JSON text of what is sent. What it raises means that the message has no such form."""
+        ...
+
+    def members(self, item: Any) -> Mapping[str, Any]:
+        """Return the members of what is sent, by name, without making a copy of what is in them."""
+        ...
+
+
+class Intercept(Protocol):
+    """Takes messages of the peer that are not for the streams."""
+
+    def begun(self, session: Session, event: SessionBegun) -> None:
+        """Take note that the session has begun; called before any later message is taken."""
+        ...
+
+    def take(self, message: Mapping[str, Any]) -> bool:
+        """Return whether a message was taken, and is not put on the stream."""
+        ...
+
+
+class Session:
+    """One connection over one window, until either side ends it. Made by `open_session`.
+
+    Attributes:
+        connection: the connection that is driven.
+        started: the event that began it: `Opened`, or that of a phase which only this dialect has.
+        own_event: the last event that only this dialect has; None where there was none.
+        streams: `(read, write)` for the SDK: `read` gives `SessionMessage | Exception`, `write` takes `SessionMessage`;
+            other items where the session has other `Messages`.
+    """
+
+    started: SessionBegun
+
+    def __init__(
+        self,
+        connection: Connection,
+        window: Window,
+        on_event: EventHook | None = None,
+        on_wire: WireHook | None = None,
+        take_inbox: TakeInbox = Inbox,
+        messages: Messages | None = None,
+        intercept: Intercept | None = None,
+    ) -> None:
+        """Prepare a session; nothing happens before `start`.
+
+        Args:
+            connection: a connection in its first state.
+            window: the way to the peer.
+            on_event: called with every event but `Received`, as it happens. What it raises is raised out of the call
+                that caused it, except in the window's callbacks, where the event loop's exception handler gets it.
+            on_wire: called with every message, as it is sent, received or refused: see `Wire`. What it raises is raised
+                like that, too.
+            take_inbox: called once, as soon as the session listens: returns what came before, which is received first.
+            messages: how messages look on the streams; None: as those of the SDK.
+            intercept: gets every message of the peer before it is put on the stream.
+        """
+        self.connection = connection
+        connection.watched = on_wire is not None
+        self._window = window
+        self._on_event = on_event
+        self._on_wire = on_wire
+        self._take_inbox = take_inbox
+        self._intercept = intercept
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.Handle | None = None  # in Pyodide not a TimerHandle: it has no `when`
+        self._due: float | None = None
+        self._stop_listening: Callable[[], None] = lambda: None
+        self._begun: asyncio.Future[SessionBegun] = self._loop.create_future()
+        self._ended: asyncio.Future[Closed] = self._loop.create_future()
+        self.own_event: OwnEvent | None = None
+        self._messages = messages or sdk.SdkMessages()
+        self._ahead = ReadAhead(self._hand_over)
+        self._incoming, read = anyio.create_memory_object_stream[Any](math.inf)
+        self.streams: tuple[MemoryObjectReceiveStream[Any], Writer] = (read, Writer(self))
+
+    @property
+    def id(self) -> str:
+        """The id of the session, as the outer frame gave it; empty in a dialect without."""
+        return self.connection.session_id or ""
+
+    @property
+    def storage_key(self) -> str:
+        """The key of the session's values in the browser: its id. In a dialect without ids, they belong to the host."""
+        return self.id or f"{self.started.dialect} {self.origin}"
+
+    @property
+    def origin(self) -> str:
+        """The pinned origin of the peer."""
+        return self.connection.origin or ""
+
+    def start(self) -> None:
+        """Listen, begin the handshake, and receive what came before."""
+        # All in one turn of the event loop: no live event can come between those of the inbox.
+        self._stop_listening = self._window.listen(self._deliver, self._gone)
+        inbox = self._take_inbox()
+        self._carry_out(self.connection.start(self._loop.time(), called=inbox.called))
+        if inbox.dropped:
+            self.connection.dropped["inbox"] += inbox.dropped
+            log.warning(
+                "%d messages came before this page was ready, beyond the %d that it keeps, and are lost.",
+                inbox.dropped,
+                len(inbox.inbound),
+            )
+        for inbound in inbox.inbound:
+            self._deliver(inbound)
+
+    async def begun(self) -> SessionBegun:
+        """Wait for the handshake.
+
+        Returns:
+            The event that began the session.
+
+        Raises:
+            SessionError: if there will be no session; see its subclasses.
+        """
+        done, _ = await asyncio.wait((self._begun, self._ended), return_when=asyncio.FIRST_COMPLETED)
+        if self._begun in done:
+            self.started = self._begun.result()
+            return self.started
+        raise self._ended.result().error or SessionError("The session was closed during the handshake.")
+
+    async def ended(self) -> Closed:
+        """Wait for the end of the session, and return how it ended."""
+        return await asyncio.shield(self._ended)
+
+    def act(self, act: str, body: Any = None) -> None:
+        """Do something that only this dialect has, such as what `setup_phase` does.
+
+        Raises:
+            StateError: where the dialect does not have it, or not in this state.
+        """
+        self._carry_out(self.connection.act(act, body, now=self._loop.time()))
+
+    def close(self) -> None:
+        """End the session: what is pending fails, the streams end. Closing again does nothing."""
+        self._carry_out(self.connection.close(self._loop.time()))
+
+    def send(self, message: Any) -> None:
+        """Post one message to the peer. One without a JSON form fails for whoever waits for it.
+
+        Args:
+            message: as the write stream has it: see `Messages`.
+
+        Raises:
+            StateError: if the session is not open.
+        """
+        text: str | MessageError
+        try:
+            text = self._messages.text(message)
+        except Exception as error:  # noqa: BLE001  an author's serializer may raise anything
+            reason = payload.well_formed(str(error)).partition("\n")[0][:500]
+            text = MalformedMessage(f"The message has no form in JSON: {reason}")
+        self._carry_out(self.connection.send(text, self._messages.members(message), self._loop.time()))
+
+    def post(self, message: Mapping[str, Any]) -> None:
+        """Post a JSON-RPC message that is not one of the SDK's. As `send` otherwise."""
+        self._carry_out(self.connection.send(payload.encode(message), message, self._loop.time()))
+
+    def _deliver(self, inbound: Inbound) -> None:
+        self._carry_out(self.connection.receive(inbound, self._loop.time()))
+
+    def _gone(self, departure: Departure) -> None:
+        self._carry_out(self.connection.peer_gone(departure, self._loop.time()))
+
+    def _tick(self) -> None:
+        self._timer = self._due = None
+        self._carry_out(self.connection.tick(self._loop.time()))
+
+    def _carry_out(self, outputs: Iterable[Output]) -> None:
+        for output in outputs:
+            if isinstance(output, Send):
+                self._window.post(output.text, output.target_origin)
+                if self._on_wire:
+                    self._on_wire(Wire("sent", output.text, output.target_origin))
+            elif isinstance(output, Received):
+                self._receive(output)
+            elif isinstance(output, Wire):
+                if self._on_wire:
+                    self._on_wire(output)
+            else:
+                self._note(output)
+        self._set_timer()
+
+    def _receive(self, event: Received) -> None:
+        if self._intercept and self._intercept.take(event.payload):
+            return
+        self._ahead.take(event.payload)
+
+    def _hand_over(self, message: Mapping[str, Any]) -> None:
+        try:
+            item = self._messages.read(message)
+        except ValueError as error:
+            item = self._refused(message, error)
+        try:
+            self._incoming.send_nowait(item)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            self.connection.dropped["unread"] += 1  # the SDK has stopped reading
+
+    def _refused(self, body: Mapping[str, Any], error: ValueError) -> Any:
+        """Return the replacement of a message that is not valid MCP: an error for whoever waits for it as an answer."""
+        id_ = jsonrpc.request_id(body)
+        why = payload.well_formed(str(error)).partition("\n")[0]
+        if jsonrpc.is_request(body):
+            answer = jsonrpc.error_response(id_, jsonrpc.INVALID_REQUEST, f"This is no request of MCP: {why}")
+            self.post(answer)
+            return error
+        if id_ is None:
+            return error
+        text = f"The answer is no JSON-RPC response of MCP: {why}"
+        answer = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, text)
+        return self._messages.read(answer)
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, SessionBegun) and not self._begun.done():
+            self._begun.set_result(event)
+            if self._intercept:
+                self._intercept.begun(self, event)
+        elif isinstance(event, OwnEvent):
+            self.own_event = event
+        elif isinstance(event, Closed):
+            self._stop_listening()
+            self._ahead.close()
+            self._incoming.close()
+            if not self._ended.done():
+                self._ended.set_result(event)
+        if self._on_event:
+            self._on_event(event)
+
+    def _set_timer(self) -> None:
+        deadline = self.connection.deadline
+        if deadline == self._due:
+            return
+        self._due = deadline
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None
+        if deadline is not None:  # Pyodide's loop raises if the time has passed by then
+            self._timer = self._loop.call_later(max(0.0, deadline - self._loop.time()), self._tick)
+
+
+class Writer:
+    """The SDK's write stream of a session. Closing it closes the session."""
+
+    def __init__(self, session: Session) -> None:
+        """Write to this session."""
+        self._session = session
+
+    async def send(self, item: Any, /) -> None:
+        """Post one message.
+
+        Raises:
+            anyio.ClosedResourceError: if the session is not open, as the SDK expects of its streams.
+        """
+        try:
+            self._session.send(item)
+        except StateError:
+            raise anyio.ClosedResourceError from None
+
+    async def aclose(self) -> None:
+        """Close the session."""
+        self._session.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+@asynccontextmanager
+async def open_session(
+    connection: Connection,
+    window: Window,
+    *,
+    on_event: EventHook | None = None,
+    on_wire: WireHook | None = None,
+    take_inbox: TakeInbox = Inbox,
+    messages: Messages | None = None,
+    intercept: Intercept | None = None,
+    waiting: AbstractAsyncContextManager[None] | None = None,
+) -> AsyncIterator[Session]:
+    """Do the handshake and yield the open session; close it at the end.
+
+    Args:
+        connection: a connection in its first state.
+        window: the way to the peer.
+        on_event: as for `Session`.
+        on_wire: as for `Session`.
+        take_inbox: as for `Session`.
+        messages: as for `Session`.
+        intercept: as for `Session`.
+        waiting: entered for as long as the handshake takes.
+
+    Yields:
+        The session, past its handshake.
+
+    Raises:
+        SessionError: if the handshake fails; see its subclasses.
+    """
+    session = Session(connection, window, on_event, on_wire, take_inbox, messages, intercept)
+    try:
+        async with waiting or nullcontext():
+            session.start()
+            await session.begun()
+        yield session
+    finally:
+        session.close()
+        session.streams[0].close()
+
+
+@asynccontextmanager
+async def transport(
+    connection: Connection, window: Window, *, on_event: EventHook | None = None, on_wire: WireHook | None = None
+) -> AsyncIterator[TransportStreams]:
+    """Open a session as a transport of the SDK, for `mcp.Client(transport(...))`. As `open_session` otherwise."""
+    async with open_session(connection, window, on_event=on_event, on_wire=on_wire) as session:
+        yield session.streams

@@ -1,0 +1,113 @@
+"""The setup phase of a session, for the files above the dialects: its vocabulary, and what either side does in it.
+
+One dialect has such a phase. This file and `author_setup.py` belong to it; others import them only where a page is set
+up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mcpframe.frame.core.connection import AllowedOrigins, Candidate
+from mcpframe.frame.core.errors import OriginError, SessionError
+from mcpframe.frame.core.origins import OriginLists
+from mcpframe.frame.dialects.sep.events import (
+    Act,
+    Permission,
+    SetupCompleted,
+    SetupErrorCode,
+    SetupReason,
+    SetupRequired,
+    SetupResult,
+    SetupStarted,
+    Visibility,
+)
+from mcpframe.frame.dialects.sep.offers import PageOffer
+from mcpframe.frame.dialects.sep.roles import INNER_SETUP
+
+if TYPE_CHECKING:
+    from mcpframe.frame.session.session import Session
+
+__all__ = [
+    "Permission",
+    "SetupCompleted",
+    "SetupErrorCode",
+    "SetupReason",
+    "SetupRequired",
+    "SetupResult",
+    "SetupStarted",
+    "Visibility",
+    "complete",
+    "configured_result",
+    "page_candidate",
+    "require",
+    "result_of",
+    "shortened",
+]
+
+_MAX_TEXT = 2000
+"""Characters of one text for the host, who refuses longer ones (ours: more than 4096)."""
+
+
+def page_candidate(
+    allowed_origins: AllowedOrigins | OriginLists, *, visible: bool = False, permissions: tuple[Permission, ...] = ()
+) -> Candidate:
+    """Return what a framed page plays while it is set up.
+
+    Args:
+        allowed_origins: who may be the host.
+        visible: whether the page needs to be seen meanwhile.
+        permissions: the browser permissions that it asks for.
+
+    Raises:
+        OriginError: nobody is allowed in the dialect with a setup.
+    """
+    allowed = allowed_origins.of(INNER_SETUP.dialect)
+    if allowed is None:
+        raise OriginError(
+            f"Nobody may set up this server: allowed_origins.{INNER_SETUP.dialect} is empty, or its `dialects` leave "
+            f"{INNER_SETUP.dialect!r} out."
+        )
+    return Candidate(INNER_SETUP, allowed, PageOffer(requires_visible_setup=visible, permissions=permissions))
+
+
+def configured_result(title: str, visibility: Mapping[str, Any]) -> SetupResult:
+    """Return how a setup without a function of the author's ends.
+
+    Args:
+        title: the name of the page.
+        visibility: `requirement` and `message`, as in `[tool.mcpframe.visibility]`.
+    """
+    requirement = Visibility(visibility.get("requirement") or Visibility.HIDDEN)
+    return SetupResult(title, requirement, visibility_message=visibility.get("message"))
+
+
+def complete(session: Session, result: SetupResult) -> None:
+    """Inner frame: end the setup phase. Raises `StateError` outside of it."""
+    session.act(Act.COMPLETE_SETUP, result)
+
+
+def require(session: Session, reason: SetupReason, message: str, can_continue: bool) -> None:
+    """Inner frame: ask the host to run the setup again. Raises `StateError` where the session is not open."""
+    session.act(Act.REQUIRE_SETUP, SetupRequired(reason, shortened(message), can_continue))
+
+
+async def result_of(session: Session) -> SetupResult:
+    """Outer frame: wait for the inner one to complete its setup.
+
+    Returns:
+        What the inner frame reported; a setup that failed or was cancelled has an `error_code`.
+
+    Raises:
+        SessionError: where the setup never completed.
+    """
+    closed = await session.ended()
+    if isinstance(session.own_event, SetupCompleted):
+        return session.own_event.result
+    raise closed.error or SessionError("The session was closed during the setup.")
+
+
+def shortened(text: str) -> str:
+    """Return a text as a host takes it."""
+    return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"

@@ -1,0 +1,273 @@
+"""Files that outlive the page: `persist` of `[tool.mcpframe]` names their paths, and each session has its own.
+
+    mcpframe / values / ["files of <session id>", path]      in IndexedDB, beside the values of `storage`
+
+They are restored once the session has begun, before the program's `main` or the server's first request; and stored
+again where they have changed: before each answer is sent, every few seconds, when the page is hidden, and at the end.
+An empty folder is kept, too, its path with a slash at the end. Links, and what is in them, are not.
+
+A session without an id, as in dialects that have none, keeps no files: those of two hosts would be the same ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import posixpath
+import stat
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+
+from mcpframe.frame.core.errors import QuotaError, StorageError
+from mcpframe.frame.storage.values import Storage
+
+log = logging.getLogger("mcpframe")
+
+MOST_BYTES = 64 * 1024 * 1024
+"""How much is kept for one session."""
+MOST_FILES = 10_000
+INTERVAL = 2.0
+"""Seconds between two looks at the files."""
+LAST_SAVE = 5.0
+"""Seconds that storing may take when the session has ended."""
+_HEAD = b"mcpframe file 1 "
+_UNSURE = 50_000_000
+"""Nanoseconds: a file that is so new may be changed again without another time."""
+
+Report = Callable[[str, str], None]
+_State = tuple[int, int]
+"""Size and time of the last change; a folder's is (-1, -1)."""
+_FOLDER: _State = (-1, -1)
+
+
+def storage_id(session_id: str) -> str:
+    """Return whose values the files of a session are."""
+    return f"files of {session_id}"
+
+
+class KeptFiles:
+    """The files below some paths, and where they are kept.
+
+    Args:
+        paths: Files and folders, absolute or below `~`.
+        storage: Where they are kept: nothing else uses it.
+        report: Called with a sentence and details about what cannot be kept or restored.
+        most_bytes: How much is kept.
+        most_files: How many files and empty folders are kept.
+    """
+
+    def __init__(
+        self,
+        paths: Iterable[str],
+        storage: Storage,
+        report: Report,
+        *,
+        most_bytes: int = MOST_BYTES,
+        most_files: int = MOST_FILES,
+    ) -> None:
+        self._home = posixpath.expanduser("~").rstrip("/")
+        self._roots = sorted({posixpath.normpath(posixpath.expanduser(path)) for path in paths})
+        self._storage = storage
+        self._report = report
+        self._most_bytes = most_bytes
+        self._most_files = most_files
+        self._stored: dict[str, _State | None] = {}  # by path; None: not sure
+        self._is_restored = False
+        self._reported = ""
+        self._saving = anyio.Lock(fast_acquire=True)
+
+    async def restore(self) -> None:
+        """Write the kept files into the file system. What cannot be restored is reported, and loses nothing else."""
+        try:
+            for key in await self._storage.keys():
+                await self._restore(key)
+        except StorageError as error:
+            self._report(f"The kept files cannot be read, so that nothing is kept in this page: {error}", "")
+            return
+        self._is_restored = True
+
+    async def _restore(self, key: str) -> None:
+        path = self._path(key)
+        if path is None:
+            return  # of other paths than now
+        try:
+            record = await self._storage.get(key)
+            if key.endswith("/"):
+                os.makedirs(path, exist_ok=True)  # noqa: PTH103
+                self._stored[path] = _FOLDER
+                return
+            changed, content = _decoded(record)
+            os.makedirs(posixpath.dirname(path), exist_ok=True)  # noqa: PTH103
+            with open(path, "wb") as file:  # noqa: ASYNC230, PTH123  in memory
+                file.write(content)
+            os.utime(path, ns=(changed, changed))
+        except (StorageError, ValueError, OSError) as error:
+            self._report(f"The kept file {key} cannot be restored; the others are: {error}", "")
+            return
+        self._stored[path] = _state(os.lstat(path))
+
+    async def save(self) -> None:
+        """Store the files that have changed. Where that fails it is reported, and what was stored stays."""
+        if not self._is_restored or not self._storage.persistent:
+            return
+        async with self._saving:
+            try:
+                await self._save()
+            except (StorageError, OSError) as error:
+                if str(error) != self._reported:
+                    self._reported = str(error)
+                    log.error("%s", error)
+                    self._report(str(error), "")
+            else:
+                self._reported = ""
+
+    async def _save(self) -> None:
+        now = time.time_ns()
+        found = dict(self._look())
+        size = sum(max(state[0], 0) for state in found.values())
+        if size > self._most_bytes or len(found) > self._most_files:
+            raise QuotaError(
+                f"The files in {self._named()} are {len(found)} of {size} bytes; at most {self._most_files} of "
+                f"{self._most_bytes} bytes are kept, so that none is stored until there are fewer: delete some, or "
+                "narrow persist in [tool.mcpframe]."
+            )
+        for path, state in found.items():
+            if self._stored.get(path) == state:
+                continue
+            if state == _FOLDER:
+                await self._storage.set(self._key(path) + "/", {})
+            else:
+                with open(path, "rb") as file:  # noqa: ASYNC230, PTH123  in memory
+                    content = file.read()
+                await self._storage.set(self._key(path), _encoded(state[1], content))
+            self._stored[path] = None if now - state[1] < _UNSURE and state != _FOLDER else state
+        for path in self._stored.keys() - found.keys():
+            for key in (self._key(path), self._key(path) + "/"):
+                await self._storage.delete(key)
+            del self._stored[path]
+
+    def _look(self) -> Iterator[tuple[str, _State]]:
+        for root in self._roots:
+            try:
+                status = os.lstat(root)
+            except OSError:
+                continue
+            if stat.S_ISREG(status.st_mode):
+                yield root, _state(status)
+            for folder, folders, files in os.walk(root):
+                if not folders and not files:
+                    yield folder, _FOLDER
+                for name in files:
+                    path = posixpath.join(folder, name)
+                    status = os.lstat(path)
+                    if stat.S_ISREG(status.st_mode):
+                        yield path, _state(status)
+
+    def _key(self, path: str) -> str:
+        return f"~{path[len(self._home) :]}" if f"{path}/".startswith(f"{self._home}/") else path
+
+    def _path(self, key: str) -> str | None:
+        """Return the path of a key; None if it is below none of the roots, whoever has written it."""
+        path = posixpath.normpath(self._home + key[1:] if key.startswith(("~/", "~")) else key)
+        inside = any(f"{path}/".startswith(f"{root}/") for root in self._roots)
+        return path if inside and self._key(path) == key.rstrip("/") else None
+
+    def _named(self) -> str:
+        return ", ".join(map(self._key, self._roots))
+
+
+def _state(status: os.stat_result) -> _State:
+    return status.st_size, status.st_mtime_ns
+
+
+def _encoded(changed: int, content: bytes) -> bytes:
+    return _HEAD + f"{changed} {len(content)}\n".encode() + content
+
+
+def _decoded(record: Any) -> tuple[int, bytes]:
+    """Return when a file was changed, and its content. Raises ValueError where it is not what was written."""
+    if not isinstance(record, bytes) or not record.startswith(_HEAD):
+        raise ValueError("what is stored is no file")
+    head, _, content = record[len(_HEAD) :].partition(b"\n")
+    changed, size = (int(part) for part in head.split(b" ", 1))
+    if size != len(content):
+        raise ValueError("what is stored is not the whole file")
+    return changed, content
+
+
+class SavingWriter:
+    """The write stream of a session, which stores the files before each answer.
+
+    Args:
+        write: The stream.
+        files: The files.
+        members: Returns the members of a message.
+    """
+
+    def __init__(self, write: Any, files: KeptFiles, members: Callable[[Any], Any]) -> None:
+        self._write = write
+        self._files = files
+        self._members = members
+
+    async def send(self, item: Any, /) -> None:
+        """Send a message."""
+        if "method" not in self._members(item):
+            await self._files.save()
+        await self._write.send(item)
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._write.aclose()
+
+    async def __aenter__(self) -> SavingWriter:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+@asynccontextmanager
+async def keeping(
+    paths: Iterable[str],
+    session_id: str,
+    open_storage: Callable[[str], Storage],
+    report: Report,
+    on_hidden: Callable[[Callable[[], None]], Callable[[], None]],
+) -> AsyncIterator[KeptFiles]:
+    """Restore the files of a session, and store them for as long as the block lasts, and at its end.
+
+    Args:
+        paths: As for `KeptFiles`.
+        session_id: Whose files.
+        open_storage: Returns the values of an id.
+        report: As for `KeptFiles`.
+        on_hidden: Has a function called where the page is hidden or left; returns what ends that.
+    """
+    if not session_id:
+        log.warning("This session has no id, so that no files are kept for it.")
+    files = KeptFiles(paths, open_storage(storage_id(session_id)) if session_id else Storage(""), report)
+    await files.restore()
+    now = asyncio.Event()
+
+    async def watch() -> None:
+        while True:
+            with anyio.move_on_after(INTERVAL):
+                await now.wait()
+            now.clear()
+            await files.save()
+
+    stop = on_hidden(now.set)
+    watching = asyncio.create_task(watch())
+    try:
+        yield files
+    finally:
+        stop()
+        watching.cancel()
+        await asyncio.wait([watching])
+        with anyio.move_on_after(LAST_SAVE, shield=True):
+            await files.save()

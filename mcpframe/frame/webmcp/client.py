@@ -1,0 +1,307 @@
+"""`model_context_client`: the tools of a page's document (WebMCP), for agents in Python.
+
+    async with mcp.Client(mcpframe.model_context_client()) as client:
+        print(await client.list_tools())
+
+The streams lead to a server in this process, which has nothing but tools: those that the document has at each request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import math
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import anyio
+
+from mcpframe.frame.compat import sdk
+from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.errors import MessageError, StateError
+from mcpframe.frame.core.origins import parse_origin
+from mcpframe.frame.dialects.webmcp.tools import LIMITS, Json, Rejected, failure
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+    from mcpframe.frame.session.session import Messages
+
+log = logging.getLogger("mcpframe")
+
+ORIGIN_KEY: Final = "mcpframe/origin"
+"""In a tool's `_meta`: the origin of the document that has registered it."""
+_REVISIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+_MEMBERS: Final = ("title", "description")
+
+
+class ToolSource(Protocol):
+    """Where tools are: see `browser.page_tools`."""
+
+    async def list(self) -> Sequence[tuple[Json, Any]]:
+        """Return the definition of each tool, and what runs it. Raises `Rejected`."""
+        ...
+
+    async def run(self, tool: Any, arguments: Json) -> str | None:
+        """Return what a tool returns, as text. Raises `Rejected`."""
+        ...
+
+    def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Call a function whenever tools come or go. Returns what ends that."""
+        ...
+
+
+@asynccontextmanager
+async def model_context_client(from_origins: Iterable[str] = ()) -> AsyncIterator[TransportStreams]:
+    """Open a session with the tools of this page's document, for as long as the block lasts.
+
+    `list_tools` returns those that are there now, and `notifications/tools/list_changed` says that they have changed. A
+    tool's `_meta` has its origin as `mcpframe/origin`. Where several documents have a tool of one name, all but the
+    first get a number. Results in the form of MCP are passed on, other texts and values are text; what the tool raised
+    is a result with `isError`, without its message, as browsers keep that to themselves.
+
+    Args:
+        from_origins: the origins of frames in this page whose tools are wanted as well; they have to expose them to
+            this page's origin.
+
+    Yields:
+        `(read, write)` of the SDK, for `mcp.Client(model_context_client())`.
+
+    Raises:
+        OriginError: if an entry of `from_origins` is no origin.
+        StateError: if the document has no `modelContext`, or its policy does not allow `tools`, or an origin is not
+            secure.
+    """
+    from mcpframe.frame.browser import page_tools
+
+    async with tools_session(page_tools.PageTools([parse_origin(origin) for origin in from_origins])) as streams:
+        yield streams
+
+
+@asynccontextmanager
+async def tools_session(source: ToolSource, messages: Messages | None = None) -> AsyncIterator[Any]:
+    """Open a session with the tools of a source. As `model_context_client`.
+
+    Args:
+        source: where the tools are.
+        messages: how messages look on the streams; None: as those of the SDK.
+
+    Raises:
+        StateError: if it cannot list them.
+    """
+    server = _ToolServer(source, messages or sdk.SdkMessages())
+    try:
+        with _usable():
+            await server.tools()
+            stop = source.watch(server.changed)
+        try:
+            yield server.streams
+        finally:
+            stop()
+    finally:
+        await server.close()
+
+
+@contextmanager
+def _usable() -> Iterator[None]:
+    """Raise `StateError` where tools cannot be used at all."""
+    try:
+        yield
+    except Rejected as error:
+        raise StateError(f"The tools of this document's modelContext cannot be used: {error}") from None
+
+
+class _ToolServer:
+    """The server's side of the streams, and the client's write stream."""
+
+    def __init__(self, source: ToolSource, messages: Messages) -> None:
+        self._source = source
+        self._messages = messages
+        self._out, read = anyio.create_memory_object_stream[Any](math.inf)
+        self.streams: Any = (read, self)
+        self._running: dict[Any, asyncio.Task[None]] = {}
+        self._initialized = False
+        self._over = False
+
+    async def tools(self) -> dict[str, tuple[Json, Any]]:
+        """Return the definition of each tool, and what runs it, by a name that no other has."""
+        named: dict[str, tuple[Json, Any]] = {}
+        for definition, tool in await self._source.list():
+            name = definition.get("name")
+            if not isinstance(name, str) or not name:
+                continue
+            number, unique = 2, name
+            while unique in named:
+                unique, number = f"{name}_{number}", number + 1
+            named[unique] = (_tool(unique, definition), tool)
+        return named
+
+    def changed(self) -> None:
+        """Say that the list has changed."""
+        if self._initialized:
+            self._post({"method": "notifications/tools/list_changed"})
+
+    async def close(self) -> None:
+        """End all calls."""
+        self._over = True
+        self._out.close()
+        self.streams[0].close()
+        running = list(self._running.values())
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
+
+    def _post(self, message: Json) -> None:
+        if not self._over:
+            self._out.send_nowait(self._messages.read({"jsonrpc": "2.0", **message}))
+
+    # The client's write stream
+
+    async def send(self, item: Any, /) -> None:
+        """Take a message of the client. Raises `anyio.ClosedResourceError` after the end."""
+        if self._over:
+            raise anyio.ClosedResourceError
+        self.take(json.loads(self._messages.text(item)))
+
+    def take(self, message: Json) -> None:
+        """Take a JSON-RPC message of the client; nothing after the end."""
+        if self._over:
+            return
+        method, params = message.get("method"), message.get("params") or {}
+        if method == "notifications/cancelled":
+            if running := self._running.get(params.get("requestId")):
+                running.cancel()
+        elif method is not None and "id" in message:
+            self._running[message["id"]] = asyncio.create_task(self._answer(message["id"], method, params))
+
+    async def _answer(self, id_: Any, method: str, params: Json) -> None:
+        handlers: dict[str, Callable[[Json], Coroutine[Any, Any, Json]]] = {
+            "initialize": self._initialize,
+            "ping": self._ping,
+            "tools/list": self._list,
+            "tools/call": self._call,
+        }
+        try:
+            if method not in handlers:
+                raise _NotAnswered(jsonrpc.METHOD_NOT_FOUND, f"WebMCP has no {method}.")
+            self._post({"id": id_, "result": await handlers[method](params)})
+        except _NotAnswered as error:
+            self._post(jsonrpc.error_response(id_, error.code, str(error)))
+        except Rejected as error:
+            self._post(jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{error.kind}: {error}"))
+        except Exception as error:
+            log.exception("%s failed", method)
+            self._post(jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{type(error).__name__}: {error}"))
+        finally:
+            del self._running[id_]
+
+    async def _initialize(self, params: Json) -> Json:
+        asked = params.get("protocolVersion")
+        self._initialized = True
+        return {
+            "protocolVersion": asked if asked in _REVISIONS else _REVISIONS[0],
+            "capabilities": {"tools": {"listChanged": True}},
+            "serverInfo": {"name": "modelContext", "version": "1"},
+        }
+
+    async def _ping(self, params: Json) -> Json:
+        return {}
+
+    async def _list(self, params: Json) -> Json:
+        return {"tools": [definition for definition, _ in (await self.tools()).values()]}
+
+    async def _call(self, params: Json) -> Json:
+        name = str(params.get("name"))
+        found = (await self.tools()).get(name)
+        if found is None:
+            raise _NotAnswered(jsonrpc.INVALID_PARAMS, f"This page's document has no tool {name!r}.")
+        try:
+            return result_of(await self._source.run(found[1], params.get("arguments") or {}))
+        except Rejected as error:
+            return failure(f"The tool {name!r} has failed ({error.kind}): {error}")
+
+    async def aclose(self) -> None:
+        """End the session."""
+        await self.close()
+
+    async def __aenter__(self) -> _ToolServer:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+class _NotAnswered(Exception):
+    """A request is answered with an error."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+def _tool(name: str, definition: Json) -> Json:
+    """Return a tool as `tools/list` has it; members of other types than MCP's are left out."""
+    schema = definition.get("inputSchema")
+    if isinstance(schema, str):  # as drafts of WebMCP had it
+        try:
+            schema = payload.parse(schema, **LIMITS)
+        except MessageError:
+            schema = None
+    made: dict[str, Any] = {"name": name, "inputSchema": {"type": "object"}}
+    if isinstance(schema, Mapping):
+        made["inputSchema"] = {**schema, "type": "object"}
+    for member in _MEMBERS:
+        if isinstance(definition.get(member), str) and definition[member]:
+            made[member] = definition[member]
+    hints = definition.get("annotations")
+    if isinstance(hints, Mapping):
+        made["annotations"] = {key: value for key, value in hints.items() if isinstance(value, bool)}
+    if isinstance(definition.get("origin"), str):
+        made["_meta"] = {ORIGIN_KEY: definition["origin"]}
+    return made
+
+
+def result_of(text: str | None) -> Json:
+    """Return a tool's result in the form of MCP.
+
+    Args:
+        text: what `executeTool` returns: JSON for all but texts.
+    """
+    try:
+        value = None if text is None else payload.parse(text, **LIMITS)
+    except MessageError:
+        value = text
+    blocks = value.get("content") if isinstance(value, dict) else None
+    if isinstance(value, dict) and isinstance(blocks, list) and all(map(_is_block, blocks)):
+        members = {"content": blocks, "isError": value.get("isError") is True}
+        if isinstance(value.get("structuredContent"), dict):
+            members["structuredContent"] = value["structuredContent"]
+        return members
+    return {"content": [] if text is None else [{"type": "text", "text": text}], "isError": False}
+
+
+def _is_block(block: Any) -> bool:
+    """Return whether it is a content block of MCP ("Tool Result"), as far as the SDK rejects others."""
+    if not isinstance(block, dict):
+        return False
+    kind, texts = block.get("type"), _BLOCKS.get(str(block.get("type")))
+    if kind == "resource":
+        held = block.get("resource")
+        return (
+            isinstance(held, dict)
+            and isinstance(held.get("uri"), str)
+            and any(isinstance(held.get(each), str) for each in ("text", "blob"))
+        )
+    return texts is not None and all(isinstance(block.get(name), str) for name in texts)
+
+
+_BLOCKS: Final[Mapping[str, tuple[str, ...]]] = {
+    "text": ("text",),
+    "image": ("data", "mimeType"),
+    "audio": ("data", "mimeType"),
+    "resource_link": ("uri", "name"),
+}
+"""The members of each kind of block that are texts."""

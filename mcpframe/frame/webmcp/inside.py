@@ -1,0 +1,186 @@
+"""A client of the server in the same process: JSON-RPC over streams in memory, without an SDK of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+
+from mcpframe.frame.core import jsonrpc
+from mcpframe.frame.session.read_ahead import ReadAhead
+
+if TYPE_CHECKING:
+    from mcpframe.frame.session.session import Messages
+
+Json = Mapping[str, Any]
+
+REVISION: Final = "2025-11-25"
+"""The newest revision with a handshake; in it, changes of the list are announced without being asked for."""
+MOST_TOOLS: Final = 1000
+"""How many tools are listed at most."""
+_MOST_PAGES: Final = 100
+"""How many pages of the list are read at most: one may have no tool in it."""
+_CHANGED = "notifications/tools/list_changed"
+_ENDED = "The server has ended."
+
+
+class CallFailed(Exception):
+    """The server has answered with an error, or will not answer any more."""
+
+
+class InsideClient:
+    """The client of one session, which is also the write stream of its server.
+
+    Whatever the server asks is answered with an error: there is nobody behind this client.
+    """
+
+    def __init__(self, incoming: Any, messages: Messages, changed: Callable[[], None]) -> None:
+        """Prepare a client.
+
+        Args:
+            incoming: the sending end of the stream that the server reads.
+            messages: how messages look on both streams.
+            changed: called whenever the server says that its list of tools has changed.
+        """
+        self._incoming = incoming
+        self._messages = messages
+        self._on_changed = changed
+        self._pending: dict[Any, asyncio.Future[Json]] = {}
+        self._last = 0
+        self._over = False
+        self._ahead = ReadAhead(self._hand_over)
+
+    async def begin(self) -> None:
+        """Do the handshake. Raises `CallFailed`."""
+        about = {"name": "WebMCP", "version": "1"}
+        await self.request("initialize", {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": about})
+        self._post({"method": "notifications/initialized"})
+
+    async def tools(self) -> list[Json]:
+        """Return the server's tools. Raises `CallFailed`."""
+        found: list[Json] = []
+        params: dict[str, Any] = {}
+        for _ in range(_MOST_PAGES):
+            result = await self.request("tools/list", params)
+            page = result.get("tools")
+            if not isinstance(page, list):
+                break
+            found += [tool for tool in page if isinstance(tool, Mapping)]
+            if len(found) >= MOST_TOOLS or not isinstance(result.get("nextCursor"), str):
+                break
+            params = {"cursor": result["nextCursor"]}
+        return found[:MOST_TOOLS]
+
+    async def request(self, method: str, params: Json) -> Json:
+        """Return the result of a request, which is cancelled with this. Raises `CallFailed`."""
+        if self._over:
+            raise CallFailed(_ENDED)
+        self._last += 1
+        id_ = self._last
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._pending[id_] = answer
+        try:
+            self._post({"id": id_, "method": method, "params": params})
+            result = await answer
+        except asyncio.CancelledError:
+            self._post({"method": "notifications/cancelled", "params": {"requestId": id_}})
+            raise
+        finally:
+            del self._pending[id_]
+        return result
+
+    def end(self) -> None:
+        """Fail what has no answer, and take nothing more."""
+        self._over = True
+        for answer in self._pending.values():
+            if not answer.done():
+                answer.set_exception(CallFailed(_ENDED))
+
+    def _post(self, message: Json) -> None:
+        self._ahead.take({"jsonrpc": "2.0", **message})
+
+    def _hand_over(self, message: Json) -> None:
+        try:
+            self._incoming.send_nowait(self._messages.read(message))
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            self.end()
+        except ValueError as error:
+            if answer := self._pending.get(message.get("id")):
+                answer.set_exception(CallFailed(str(error)))
+
+    # The server's write stream
+
+    async def send(self, item: Any, /) -> None:
+        """Take a message of the server. Raises `anyio.ClosedResourceError` after the end."""
+        if self._over:
+            raise anyio.ClosedResourceError
+        message = self._messages.members(item)
+        if "method" not in message:
+            self._answered(item, message)
+        elif message["method"] == _CHANGED:
+            self._on_changed()
+        elif message["method"] == "ping" and "id" in message:
+            self._post({"id": message["id"], "result": {}})
+        elif "id" in message:
+            lacks = f"WebMCP has no {message['method']}."
+            self._post(jsonrpc.error_response(message["id"], jsonrpc.METHOD_NOT_FOUND, lacks))
+
+    def _answered(self, item: Any, message: Json) -> None:
+        answer = self._pending.get(message.get("id"))
+        if answer is None or answer.done():
+            return
+        try:
+            whole = json.loads(self._messages.text(item))
+        except Exception as error:  # noqa: BLE001  an author's serializer may raise anything
+            answer.set_exception(CallFailed(f"The result has no form in JSON: {error}"))
+            return
+        if isinstance(whole.get("result"), dict):
+            answer.set_result(whole["result"])
+        else:
+            answer.set_exception(CallFailed(str(whole.get("error", {}).get("message"))))
+
+    async def aclose(self) -> None:
+        """End the session."""
+        self.end()
+
+    async def __aenter__(self) -> InsideClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.end()
+
+
+class WatchedWriter:
+    """The write stream of another session of the same server; what it announces is noticed."""
+
+    def __init__(self, write: Any, messages: Messages, changed: Callable[[], None]) -> None:
+        """Write to this stream.
+
+        Args:
+            write: the stream.
+            messages: how messages look on it.
+            changed: called after each message that says that the list of tools has changed.
+        """
+        self._write = write
+        self._messages = messages
+        self._on_changed = changed
+
+    async def send(self, item: Any, /) -> None:
+        """Send one message."""
+        await self._write.send(item)
+        if self._messages.members(item).get("method") == _CHANGED:
+            self._on_changed()
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._write.aclose()
+
+    async def __aenter__(self) -> WatchedWriter:
+        await self._write.__aenter__()
+        return self
+
+    async def __aexit__(self, *given: Any) -> Any:
+        return await self._write.__aexit__(*given)

@@ -1,0 +1,173 @@
+"""The server's tools at the document's `modelContext` (WebMCP), for agents of the browser and scripts of the page.
+
+The server is served once more, to a client in this process: initialization, `tools/list` and its changes, calls,
+errors, cancellation and validation are those of every other client. So all kinds of servers are served alike, at the
+same time as the host around the page. Nothing but the page checks the arguments, and an exception loses its message on
+its way to the caller: every failure is a result with `isError`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import anyio
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.dialects.webmcp.tools import LIMITS, Json, Rejected, argument_problem, definitions, failure
+from mcpframe.frame.webmcp.inside import CallFailed, InsideClient, WatchedWriter
+
+if TYPE_CHECKING:
+    from mcpframe.frame.session.session import Messages
+
+log = logging.getLogger("mcpframe")
+
+Serve = Callable[[Any, Any], Awaitable[None]]
+"""Serves one client on its `(read, write)` until `read` ends."""
+
+_PATIENCE: Final = 10.0
+"""Seconds that the document may take to register a tool."""
+_OVER = "The server has ended for WebMCP: its tools are not registered any more."
+
+
+class ToolPlace(Protocol):
+    """Where tools are registered: see `browser.model_context`."""
+
+    async def register(
+        self, tool: Json, execute: Callable[[str], Coroutine[Any, Any, str]], exposed_to: Sequence[str]
+    ) -> Callable[[], None]:
+        """Register a tool; return what unregisters it. Raises `Rejected`."""
+        ...
+
+
+class Offering:
+    """The tools of a server, registered for as long as the `async with` block lasts.
+
+    What goes wrong is logged, as the page has other clients.
+
+    Attributes:
+        registered: the definitions of the tools, by the names that they have there.
+    """
+
+    def __init__(self, place: ToolPlace, messages: Messages, serve: Serve, exposed: Sequence[str] = ()) -> None:
+        """Prepare it.
+
+        Args:
+            place: where to register them.
+            messages: how messages look on the streams of `serve`.
+            serve: serves one client.
+            exposed: the other origins that may see the tools: see `exposed_to`.
+        """
+        self.registered: dict[str, Json] = {}
+        self._place = place
+        self._messages = messages
+        self._serve = serve
+        self._exposed = list(exposed)
+        self._unregister: dict[str, Callable[[], None]] = {}
+        self._changed = asyncio.Event()
+        self._noted: set[str] = set()
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Offering:
+        self._task = asyncio.create_task(self._run())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stop()
+
+    async def ended(self) -> None:
+        """Wait until the server has ended, or its tools cannot be registered."""
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    @asynccontextmanager
+    async def standing_aside(self) -> AsyncIterator[None]:
+        """Offer nothing in the block, in which the server serves another client: some serve only one at a time."""
+        await self._stop()
+        try:
+            yield
+        finally:
+            self._task = asyncio.create_task(self._run())
+
+    def watched(self, write: Any) -> WatchedWriter:
+        """Return the write stream of another session of this server: what it announces is a change here, too."""
+        return WatchedWriter(write, self._messages, self._changed.set)
+
+    async def _stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _run(self) -> None:
+        incoming, read = anyio.create_memory_object_stream[Any](math.inf)
+        client = InsideClient(incoming, self._messages, self._changed.set)
+        keeping = asyncio.create_task(self._keep(client, incoming.close))
+        try:
+            await self._serve(read, client)
+            log.warning(_OVER)
+        except Exception:
+            log.exception(_OVER)
+        finally:
+            client.end()
+            keeping.cancel()
+            await asyncio.wait([keeping])
+            for unregister in self._unregister.values():
+                unregister()
+            self._unregister.clear()
+            self.registered.clear()
+            incoming.close()
+            read.close()
+
+    async def _keep(self, client: InsideClient, leave: Callable[[], None]) -> None:
+        try:
+            await client.begin()
+            while True:
+                self._changed.clear()
+                await self._register(definitions(await client.tools(), self._note), client)
+                await self._changed.wait()
+        except (CallFailed, MessageError) as error:
+            log.warning("No tools are offered to WebMCP: %s", error)
+            leave()
+
+    async def _register(self, tools: Mapping[str, tuple[str, Json]], client: InsideClient) -> None:
+        for name in [name for name, known in self.registered.items() if tools.get(name, ("", None))[1] != known]:
+            self._unregister.pop(name)()
+            del self.registered[name]
+        for name, (tool, definition) in tools.items():
+            if name not in self.registered:
+                await self._register_one(name, tool, definition, client)
+
+    async def _register_one(self, name: str, tool: str, definition: Json, client: InsideClient) -> None:
+        async def execute(arguments: str) -> str:
+            return payload.encode(await _call(client, tool, definition.get("inputSchema", {}), arguments))
+
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                self._unregister[name] = await self._place.register(definition, execute, self._exposed)
+            self.registered[name] = definition
+        except (Rejected, TimeoutError) as error:
+            reason = str(error) or "the document did not answer in time."
+            self._note(f"The tool {name!r} is not offered to WebMCP: {reason}")
+
+    def _note(self, text: str) -> None:
+        if text not in self._noted:
+            self._noted.add(text)
+            log.warning(text)
+
+
+async def _call(client: InsideClient, tool: str, schema: Json, arguments: str) -> Json:
+    """Call a tool; whatever goes wrong is its result."""
+    try:
+        given = payload.decode(arguments, **LIMITS)
+        if problem := argument_problem(schema, given):
+            return failure(f"Invalid arguments for {tool!r}: {problem}")
+        return await client.request("tools/call", {"name": tool, "arguments": given})
+    except MessageError as error:
+        return failure(f"Invalid arguments for {tool!r}: {error}")
+    except CallFailed as error:
+        return failure(str(error))

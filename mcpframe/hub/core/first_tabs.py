@@ -1,0 +1,66 @@
+"""The tabs that are open when the hub starts: the first lists of tools wait for theirs, for a few seconds.
+
+Clients ask for the list at once, and not all of them ask again when it has changed. Pages without tools say nothing,
+so that a hub beside such pages waits for the whole time; after that no list waits any more, whatever comes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from mcpframe.hub.core.errors import TabLoadError
+from mcpframe.hub.core.frames import page_tab
+from mcpframe.hub.core.interfaces import Clock, Tabs
+from mcpframe.hub.core.names import UNKNOWN, domain_of
+from mcpframe.hub.core.options import HubOptions
+from mcpframe.hub.core.registry import ToolRegistry
+from mcpframe.hub.core.waiting import Changes, within
+
+log = logging.getLogger(__name__)
+
+
+class FirstTabs:
+    """The tabs.
+
+    Args:
+        tabs: The browser's.
+        clock: The time.
+        options: The hub's.
+
+    Attributes:
+        settled: Set once they have listed their tools, or the time is over.
+    """
+
+    def __init__(self, tabs: Tabs, clock: Clock, options: HubOptions) -> None:
+        self._tabs = tabs
+        self._clock = clock
+        self._options = options
+        self.settled = asyncio.Event()
+
+    async def wait(self, changes: Changes, registry: ToolRegistry) -> None:
+        """Wait for them, and set `settled`.
+
+        Args:
+            changes: The changes of the hub.
+            registry: The tools of all tabs.
+        """
+        until = self._clock.now() + self._options.first_seconds
+        try:
+            tabs = await within(self._clock, self._options.first_seconds, self._tabs.list())
+            missing = {tab for tab, url in tabs.items() if url is not None and self._is_offered(url)}
+
+            def are_there() -> bool | None:
+                missing.difference_update(page_tab(entry.tab) for entry in registry if entry.tools)
+                return None if missing else True
+
+            await changes.until(are_there, until - self._clock.now())
+        except TabLoadError as error:
+            log.info("The first list of tools waits for no tabs: %s", error)
+        except Exception:
+            log.exception("The tabs that are open could not be read.")
+        finally:
+            self.settled.set()
+
+    def _is_offered(self, url: str) -> bool:
+        return domain_of(url) != UNKNOWN and self._options.allows(url)

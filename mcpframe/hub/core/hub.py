@@ -1,0 +1,400 @@
+"""The hub: takes the tools of tabs, offers them, and has each call executed in the right tab.
+
+A call goes through `find → tab → consent → send`:
+
+1. The table says what the name means: a tool of one tab, or of a domain.
+2. A tool of a tab goes to that tab, and to no other; if that is being loaded again, the hub waits for it. A tool of a
+   domain, or a cached one whose tab is gone, goes to the best tab, or to a new one.
+3. Where consent is asked for, it is for the origin that the page has then; if that is another one afterwards, again.
+4. If the tab ends meanwhile, a call is sent again only if its tool says that this does no harm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import anyio
+import anyio.abc
+
+from mcpframe.frame.core.errors import MalformedMessage, StateError
+from mcpframe.frame.core.visible import plain
+from mcpframe.hub.core import messages
+from mcpframe.hub.core.bounded_tabs import BoundedTabs
+from mcpframe.hub.core.errors import (
+    CallDenied,
+    RequestTimedOut,
+    TabClosed,
+    TabFailed,
+    TabLoadError,
+    TabNotFound,
+    UnknownTool,
+)
+from mcpframe.hub.core.first_tabs import FirstTabs
+from mcpframe.hub.core.frames import QUIET_SECONDS, page_tab
+from mcpframe.hub.core.interfaces import UNNAMED, Caller, CallRequest, Clock, KeyValues, OnProgress, Tabs, TabTransport
+from mcpframe.hub.core.messages import ToolCall, ToolList
+from mcpframe.hub.core.names import UNKNOWN, ToolKey, ToolNames, domain_of, origin_of
+from mcpframe.hub.core.options import HubOptions
+from mcpframe.hub.core.pace import Pace
+from mcpframe.hub.core.registry import TabEntry, ToolRegistry
+from mcpframe.hub.core.routing import address_for, best_tab
+from mcpframe.hub.core.storage import DomainToolStorage
+from mcpframe.hub.core.tools import checked_tools, is_repeatable
+from mcpframe.hub.core.waiting import Changes, within
+
+log = logging.getLogger(__name__)
+
+_ELSEWHERE_SECONDS = 5.0
+"""How long a tab that was opened may show a page of another domain, as it does on the way through a login."""
+
+
+class Hub:
+    """The tools of all tabs, and their execution.
+
+    Args:
+        transport: Messages to and from the tabs.
+        tabs: The tabs.
+        storage: Where cached tools are kept.
+        clock: The time.
+        options: See `HubOptions`.
+    """
+
+    def __init__(
+        self,
+        transport: TabTransport,
+        tabs: Tabs,
+        storage: KeyValues,
+        clock: Clock,
+        options: HubOptions | None = None,
+    ) -> None:
+        self._options = options or HubOptions()
+        self._tabs = BoundedTabs(tabs, clock, self._options)
+        self._transport = transport
+        self._clock = clock
+        self._storage = DomainToolStorage(storage, clock)
+        names = ToolNames(longest=self._options.longest_name)
+        self._registry = ToolRegistry(
+            self._storage, names, own_numbers=self._options.own_numbers, numbers=self._options.numbers
+        )
+        self._pace = Pace(clock, self._registered)
+        self._on_change: dict[object, Callable[[], None]] = {}
+        self._changes = Changes(clock)
+        self._first = FirstTabs(tabs, clock, self._options)
+        self._openings: dict[str, asyncio.Future[tuple[int, float] | TabFailed]] = {}
+        self._tasks: anyio.abc.TaskGroup | None = None
+        self._save = asyncio.Event()
+        transport.on_message(self._received)
+
+    @property
+    def definitions(self) -> list[dict[str, Any]]:
+        """All tools, as `tools/list` has them."""
+        return self._registry.definitions()
+
+    @property
+    def entries(self) -> list[TabEntry]:
+        """The tabs that have registered."""
+        return list(self._registry)
+
+    @property
+    def browser(self) -> dict[str, bool]:
+        """The `browser` capabilities: those that the page of any tab has."""
+        return dict.fromkeys(sorted(frozenset().union(*(entry.browser for entry in self._registry))), True)
+
+    @property
+    def waits(self) -> bool:
+        """Whether any call waits for a tab to open or to register."""
+        return bool(self._changes or self._openings)
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Have a function be called whenever `definitions` has changed.
+
+        Returns:
+            A function that ends it.
+        """
+        token = object()
+        self._on_change[token] = listener
+        return lambda: self._on_change.pop(token, None) and None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Load what is stored, and serve for as long as the block lasts. What has changed is stored at the end."""
+        await self._storage.load()
+        self._changed(self._registry.load())
+        try:
+            async with anyio.create_task_group() as self._tasks:
+                self._tasks.start_soon(self._keep_saving)
+                self._tasks.start_soon(self._first.wait, self._changes, self._registry)
+                yield
+                self._tasks.cancel_scope.cancel()
+        finally:
+            self._tasks = None
+            for entry in self._registry:
+                self._transport.disconnect(entry.tab)
+            with anyio.CancelScope(shield=True), suppress(TabLoadError):
+                await within(self._clock, self._options.connect_seconds, self._storage.save())
+
+    async def settled(self) -> None:
+        """Return once the tabs that were open at the start have listed their tools (`HubOptions.first_seconds`)."""
+        await self._first.settled.wait()
+
+    def activated(self, tab: int | None) -> None:
+        """Note which tab the user looks at, where that has changed; None for none."""
+        self._changed(self._registry.activate(tab))
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None, client: Caller = UNNAMED
+    ) -> Any:
+        """Have a tool executed. To cancel this is to cancel the call in its page.
+
+        Args:
+            name: The tool's name, as clients see it.
+            arguments: Its arguments.
+            on_progress: Called with the call's progress; None where nobody wants it.
+            client: Who wants it, for whoever has to consent.
+
+        Returns:
+            The page's `CallToolResult`, unchanged; for a failure of the page one that says so.
+
+        Raises:
+            UnknownTool: No tool has this name.
+            CallDenied: The user has not allowed it.
+            TabFailed: See its subclasses; `data` says more.
+        """
+        key = self._registry.find(name)
+        if key is None:
+            raise UnknownTool(f"No tool is named {name[:200]!r}: see tools/list.")
+        try:
+            return await self._execute(key, arguments, on_progress, client)
+        except TabFailed as error:
+            self._audit("failed in", error.tab, key, type(error).__name__)
+            raise error.of(key.domain, key.tool) from error.__cause__
+        except CallDenied:
+            self._audit("is denied in", key.tab, key)
+            raise
+
+    async def _execute(
+        self, key: ToolKey, arguments: Mapping[str, Any], on_progress: OnProgress | None, client: Caller
+    ) -> Any:
+        consented: set[tuple[int, str]] = set()
+        lost: TabClosed | None = None
+        repeatable = False
+        for _ in range(max(1, self._options.most_sends)):
+            try:
+                entry = await self._allowed_tab(key, arguments, client, consented)
+                repeatable = is_repeatable(entry.tools[key.tool])
+                call = ToolCall("", key.tool, arguments, on_progress is not None)
+                self._audit("is executed by", entry.tab, key)
+                answer = await self._transport.send_request(entry.tab, call, self._options.request_seconds, on_progress)
+            except TabClosed as error:
+                lost = error
+                if not repeatable:
+                    break
+            except (TabFailed, CallDenied) as error:
+                if lost is None or isinstance(error, RequestTimedOut):
+                    raise
+                raise lost from error  # the call was sent: what came after that does not say that it has not run
+            else:
+                if answer.result is not None:
+                    return answer.result
+                return {"content": [{"type": "text", "text": plain(answer.error)}], "isError": True}
+        assert lost is not None
+        raise lost
+
+    async def _allowed_tab(
+        self, key: ToolKey, arguments: Mapping[str, Any], client: Caller, consented: set[tuple[int, str]]
+    ) -> TabEntry:
+        """Return a tab that has a tool, and whose page may get the call.
+
+        Args:
+            key: The tool.
+            arguments: The call's arguments.
+            client, consented: Who wants it, and the pages that may get it already; another one is added.
+
+        Raises:
+            TabNotFound: There is none.
+            CallDenied: The user has not allowed it.
+        """
+        while True:
+            entry = await self._tab_for(key)
+            page = (entry.tab, origin_of(entry.url))
+            if self._options.consents is None or page in consented:
+                return entry
+            await self._consent(CallRequest(*page, key.tool, arguments, client))
+            consented.add(page)  # while somebody was asked, the tab may have ended or gone elsewhere
+
+    async def _consent(self, request: CallRequest) -> None:
+        """Wait for the consent to a call.
+
+        Raises:
+            CallDenied: There is none.
+        """
+        assert self._options.consents is not None
+        try:
+            allowed = await self._options.consents(request)
+        except Exception as error:
+            log.exception("Nobody could be asked.")
+            message = f"Nobody could be asked whether this call is allowed: {error}"
+            raise CallDenied(message, origin=request.origin, tool=request.tool) from error
+        if not allowed:
+            message = f"The user has not allowed this call of {request.origin}."
+            raise CallDenied(message, origin=request.origin, tool=request.tool)
+
+    async def _tab_for(self, key: ToolKey) -> TabEntry:
+        """Return a tab that has a tool, after opening one if there has to be one.
+
+        Raises:
+            TabNotFound: There is none.
+        """
+        if key.tab is not None:
+            entry = self._with_tool(key.tab, key)
+            if entry is None and await self._is_open(key.tab, key.domain):
+                entry = await self._reloaded(key.tab, key)
+            if entry is not None:
+                return entry
+            if key.tool not in self._storage.tools(key.domain):
+                raise TabNotFound("The tab of this tool is closed, or does not offer it any more.", tab=key.tab)
+        active = await self._tabs.active()
+        # From here to the sending of the call nothing else runs: the tab is there.
+        return best_tab(self._registry.with_tool(key.domain, key.tool), active) or await self._opened(key)
+
+    async def _reloaded(self, tab: int, key: ToolKey) -> TabEntry | None:
+        """Return a tab that is loaded again and has a tool; None where it is not there in time."""
+        seconds = self._options.start_seconds + (QUIET_SECONDS if page_tab(tab) != tab else 0.0)
+        if await self._changes.until(lambda: self._connected(tab, key.domain), seconds) is None:
+            return None
+        return await self._changes.until(lambda: self._with_tool(tab, key), self._options.connect_seconds)
+
+    def _connected(self, tab: int, domain: str) -> TabEntry | None:
+        entry = self._registry.tab(tab)
+        return entry if entry is not None and entry.domain == domain and entry.tools else None
+
+    def _with_tool(self, tab: int | None, key: ToolKey) -> TabEntry | None:
+        entry = self._registry.tab(tab) if tab is not None else None
+        return entry if entry is not None and entry.domain == key.domain and key.tool in entry.tools else None
+
+    async def _opened(self, key: ToolKey) -> TabEntry:
+        """Return a new tab that has a tool. Calls for one domain share it."""
+        opening = self._openings.get(key.domain)
+        if opening is None:
+            if self._tasks is None:
+                raise StateError("The hub is not running: see Hub.running.")
+            opening = self._openings[key.domain] = asyncio.get_running_loop().create_future()
+            self._tasks.start_soon(self._open, key.domain, opening)
+        outcome = await asyncio.shield(opening)
+        if isinstance(outcome, TabFailed):
+            raise _same(outcome)
+        tab, until = outcome
+        entry = await self._changes.until(lambda: self._with_tool(tab, key), until - self._clock.now())
+        if entry is None:
+            raise TabNotFound(f"A tab was opened for {key.domain}, but its page does not offer this tool.", tab=tab)
+        return entry
+
+    async def _open(self, domain: str, opening: asyncio.Future[tuple[int, float] | TabFailed]) -> None:
+        """Open a tab of a domain, and wait for its tools."""
+        outcome: tuple[int, float] | TabFailed = TabNotFound("The hub has ended.")
+        try:
+            tab = await self._load(domain)
+            entry = await self._started(tab, domain)
+            outcome = (tab, self._clock.now() + (self._options.connect_seconds if entry is not None else 0.0))
+        except TabFailed as error:
+            outcome = error
+        finally:
+            del self._openings[domain]
+            if not opening.done():
+                opening.set_result(outcome)
+
+    async def _started(self, tab: int, domain: str) -> TabEntry | None:
+        """Return a tab that was opened, once it has tools of a domain; None where it has none in time.
+
+        Raises:
+            TabNotFound: It was sent to another domain, and stays there.
+        """
+        seconds = self._options.start_seconds
+        first = min(seconds, _ELSEWHERE_SECONDS)
+        entry = await self._changes.until(lambda: self._connected(tab, domain), first)
+        if entry is not None or first == seconds:
+            return entry
+        shown = domain_of(await self._tabs.url(tab))
+        if shown not in (domain, UNKNOWN):
+            message = (
+                f"A tab was opened for {domain}, but it shows a page of {shown}: the user may have to log in there."
+            )
+            raise TabNotFound(message, tab=tab)
+        return await self._changes.until(lambda: self._connected(tab, domain), seconds - first)
+
+    async def _load(self, domain: str) -> int:
+        url = address_for(domain, self._storage.url(domain))
+        if url is None or not self._options.allows(url):
+            raise TabNotFound(f"No tab of {domain} is open, and none can be opened.")
+        return await self._tabs.open(url, domain)
+
+    async def _is_open(self, tab: int, domain: str) -> bool:
+        """Return whether the page of a tab may offer a tool of a domain again: also one that had it in a frame."""
+        url = await self._tabs.url(page_tab(tab))
+        return domain_of(url) == domain or (url is not None and page_tab(tab) != tab)
+
+    def _received(self, tab: int, message: Any) -> None:
+        try:
+            read = messages.read_from_proxy(message)
+        except MalformedMessage as error:
+            log.warning("A message of %s is ignored: %s", domain_of(self._transport.url(tab)), error)
+            return
+        if isinstance(read, ToolList):
+            self._transport.on_disconnect(tab, lambda: self._gone(tab))
+            self._pace.put(tab, read)
+
+    def _registered(self, tab: int, listed: ToolList) -> None:
+        url = self._transport.url(tab)
+        if url is None:
+            return
+        domain = domain_of(url)
+        if listed.url is not None and domain_of(listed.url) != domain:
+            log.warning("A tab of %s claims to be %.200r: its tools are not taken.", domain, listed.url)
+            return
+        if not self._options.allows(url):
+            log.warning("%s is not allowed: its tools are not taken.", domain)
+            return
+        tools, problems = checked_tools(listed.tools, url)
+        seen = self._registry.put(tab, url, domain, tools, browser=listed.browser, now=self._clock.now())
+        where = self._where(domain, tab)
+        for problem in problems:
+            log.warning("%s: %s", where, problem)
+        log.info("%s %s %d tools.", where, "registers" if listed.first else "updates", len(tools))
+        self._changed(seen)
+
+    def _gone(self, tab: int) -> None:
+        self._pace.forget(tab)
+        if (entry := self._registry.tab(tab)) is not None:
+            log.info("%s has ended.", self._where(entry.domain, tab))
+        self._changed(self._registry.remove(tab))
+
+    def _audit(self, what: str, tab: int | None, key: ToolKey, more: str = "") -> None:
+        log.info("Tool %.80r %s %s.%s", key.tool, what, self._where(key.domain, tab), f" {more}" if more else "")
+
+    def _where(self, domain: str, tab: int | None) -> str:
+        """Return a domain with the number that a tab has in the names of its tools, which is not the browser's."""
+        number = None if tab is None else self._registry.number(domain, tab)
+        return domain if number is None else f"{domain}, tab {number}"
+
+    def _changed(self, seen: bool) -> None:
+        self._changes.changed()
+        if self._storage.unsaved:
+            self._save.set()
+        if seen:
+            for listener in tuple(self._on_change.values()):
+                listener()
+
+    async def _keep_saving(self) -> None:
+        while True:
+            await self._save.wait()
+            self._save.clear()
+            await self._storage.save()
+
+
+def _same(error: TabFailed) -> TabFailed:
+    """Return an error anew: several calls raise it, each with data of its own."""
+    return type(error)(str(error), tab=error.tab)

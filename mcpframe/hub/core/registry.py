@@ -1,0 +1,232 @@
+"""The tools of all tabs, as clients see them.
+
+A tab has one entry, with all of its tools; registering again replaces it. Tools of different tabs are never merged:
+each is offered under a name of its own. A cached tool that no tab has is offered under the name of its domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcpframe.hub.core.descriptions import described, label, titled
+from mcpframe.hub.core.frames import page_tab
+from mcpframe.hub.core.names import TabNumbers, ToolKey, ToolNames
+from mcpframe.hub.core.storage import DomainToolStorage
+from mcpframe.hub.core.tools import PageTool
+
+
+@dataclass(frozen=True)
+class TabEntry:
+    """A tab with a page server. It is replaced, and never changed.
+
+    Attributes:
+        tab: The tab.
+        domain: Its domain, as the transport knows it.
+        url: Its address, as the transport knows it.
+        number: Its number in its domain.
+        tools: Its tools by name.
+        browser: The page's `browser` capabilities.
+        updated: When it registered or changed its tools.
+    """
+
+    tab: int
+    domain: str
+    url: str
+    number: int
+    tools: Mapping[str, PageTool]
+    browser: frozenset[str] = frozenset()
+    updated: float = 0.0
+
+
+@dataclass
+class _DomainTools:
+    """The tools of one domain as clients see them: by key, the label they were made with, and their definitions."""
+
+    label: str = ""
+    tools: dict[ToolKey, tuple[PageTool, dict[str, Any]]] = field(default_factory=dict)
+    texts: dict[str | None, str] = field(default_factory=dict)
+
+    def described(self, tool: PageTool) -> str:
+        """Return the description of a tool, which tools of several tabs may share."""
+        own = tool.get("description")
+        if (text := self.texts.get(own)) is None:
+            text = self.texts[own] = described(self.label, own)
+        return text
+
+
+class ToolRegistry:
+    """The tools of all tabs, and those that are cached.
+
+    Args:
+        storage: The cached tools.
+        names: The table of names.
+        own_numbers: Whether the ids of tabs are their numbers.
+        numbers: The numbers of tabs, where they are not; None for new ones.
+    """
+
+    def __init__(
+        self,
+        storage: DomainToolStorage,
+        names: ToolNames,
+        *,
+        own_numbers: bool = False,
+        numbers: TabNumbers | None = None,
+    ) -> None:
+        self._storage = storage
+        self._names = names
+        self._numbers = None if own_numbers else numbers or TabNumbers()
+        self._tabs: dict[int, TabEntry] = {}
+        self._by_domain: dict[str, dict[int, TabEntry]] = {}
+        self._seen: dict[str, _DomainTools] = {}
+        self._active: int | None = None
+
+    def __iter__(self) -> Iterator[TabEntry]:
+        """Yield the tabs."""
+        return iter(tuple(self._tabs.values()))
+
+    def __len__(self) -> int:
+        """Return how many tabs there are."""
+        return len(self._tabs)
+
+    def tab(self, tab: int) -> TabEntry | None:
+        """Return a tab; None where it has not registered."""
+        return self._tabs.get(tab)
+
+    def number(self, domain: str, tab: int) -> int | None:
+        """Return the number of a tab in its domain, also of one that is gone; None where it has none."""
+        return self._numbers.known(domain, tab) if self._numbers else tab
+
+    def with_tool(self, domain: str, tool: str) -> Sequence[TabEntry]:
+        """Return the tabs of a domain that have a tool; of a cached one, those of its origin."""
+        entries = self._by_domain.get(domain, {}).values()
+        return [each for each in entries if tool in each.tools and self._storage.may_have(domain, tool, each.url)]
+
+    def definitions(self) -> list[dict[str, Any]]:
+        """Return all tools as clients see them; each time the same objects, where nothing has changed."""
+        return [definition for seen in self._seen.values() for _, definition in seen.tools.values()]
+
+    def find(self, name: str) -> ToolKey | None:
+        """Return what a name means, also one that is not offered any more; None where it means nothing."""
+        return self._names.find(name)
+
+    def put(
+        self,
+        tab: int,
+        url: str,
+        domain: str,
+        tools: Mapping[str, PageTool],
+        *,
+        browser: frozenset[str] = frozenset(),
+        now: float,
+    ) -> bool:
+        """Take the tools of a tab, in the place of those that it had.
+
+        Args:
+            tab: The tab.
+            url: Its address.
+            domain: Its domain.
+            tools: All of its tools by name.
+            browser: The page's `browser` capabilities.
+            now: The time.
+
+        Returns:
+            Whether clients see anything else than before.
+        """
+        before = self._tabs.get(tab)
+        touched = {domain}
+        if before is not None and before.domain != domain:
+            self._forget(before)
+            touched.add(before.domain)
+            before = None
+        if before is not None and before.tools == tools:
+            tools, now = before.tools, before.updated  # the same objects: nothing is made anew
+        number = self._numbers.number(domain, tab) if self._numbers else tab
+        entry = TabEntry(tab, domain, url, number, tools, browser, now)
+        self._tabs[tab] = self._by_domain.setdefault(domain, {})[tab] = entry
+        touched.update(self._storage.put(domain, url, tools))
+        return self._refresh(touched)
+
+    def remove(self, tab: int) -> bool:
+        """Forget a tab, with all of its tools that are not cached. Returns what `put` does."""
+        entry = self._tabs.get(tab)
+        if entry is None:
+            return False
+        self._forget(entry)
+        self._storage.touch(entry.domain)
+        return self._refresh({entry.domain})
+
+    def activate(self, tab: int | None) -> bool:
+        """Note which tab the user looks at. Returns what `put` does."""
+        touched = {entry.domain for entry in self._tabs.values() if page_tab(entry.tab) in (self._active, tab)}
+        self._active = tab
+        return self._refresh(touched)
+
+    def load(self) -> bool:
+        """Offer what the storage has. Returns what `put` does."""
+        return self._refresh(self._storage)
+
+    def _forget(self, entry: TabEntry) -> None:
+        del self._tabs[entry.tab]
+        del self._by_domain[entry.domain][entry.tab]
+        if not self._by_domain[entry.domain]:
+            del self._by_domain[entry.domain]
+
+    def _refresh(self, domains: Iterable[str]) -> bool:
+        changed = [self._refresh_one(domain) for domain in domains]
+        return any(changed)
+
+    def _refresh_one(self, domain: str) -> bool:
+        before = self._seen.get(domain, _DomainTools())
+        entries = self._by_domain.get(domain, {})
+        now = _DomainTools(self._label(domain, entries))
+        numbers: dict[ToolKey, int | None] = {}
+        for entry in entries.values():
+            for name, tool in entry.tools.items():
+                key = ToolKey(domain, name, entry.tab)
+                numbers[key] = entry.number
+                now.tools[key] = (tool, {})
+        present = {key.tool for key in now.tools}
+        for name, tool in self._storage.tools(domain).items():
+            if name not in present:
+                now.tools[ToolKey(domain, name)] = (tool, {})
+        same_label = before.label == now.label
+        for key, (tool, _) in now.tools.items():
+            old = before.tools.get(key)
+            if old is not None and (old[0] is tool or old[0] == tool):
+                # Where another tab has come or gone, this is all that is done for each tool of its domain.
+                now.tools[key] = old if same_label else (tool, {**old[1], "description": now.described(tool)})
+                continue
+            name = self._names.name(key, numbers.get(key))
+            shown = {**tool, **_titles(domain, tool), "name": name, "description": now.described(tool)}
+            now.tools[key] = (tool, shown)
+            self._names.name(ToolKey(domain, key.tool))  # accepted without a tab, too
+        self._retire(domain, before, now)
+        if now.tools:
+            self._seen[domain] = now
+        else:
+            self._seen.pop(domain, None)
+        return list(before.tools) != list(now.tools) or any(
+            before.tools[key] is not seen for key, seen in now.tools.items()
+        )
+
+    def _retire(self, domain: str, before: _DomainTools, now: _DomainTools) -> None:
+        gone = before.tools.keys() - now.tools.keys()
+        present = {key.tool for key in now.tools}
+        keys = [key for key in before.tools if key in gone and key.tab is not None]
+        keys += [ToolKey(domain, tool) for tool in {key.tool for key in gone} - present]
+        self._names.retire(keys)
+
+    def _label(self, domain: str, entries: Mapping[int, TabEntry]) -> str:
+        with_tools = [entry for entry in entries.values() if entry.tools]
+        active = (entry.number for entry in with_tools if page_tab(entry.tab) == self._active)
+        return label(domain, len(with_tools), next(active, None))
+
+
+def _titles(domain: str, tool: PageTool) -> dict[str, Any]:
+    """Return the members of a tool that have a title: clients show it in the place of its name and description."""
+    titles: dict[str, Any] = {"title": titled(domain, tool["title"])} if "title" in tool else {}
+    if "title" in (annotations := tool.get("annotations", {})):
+        titles["annotations"] = {**annotations, "title": titled(domain, annotations["title"])}
+    return titles

@@ -1,0 +1,66 @@
+"""The texts and pictures of a page's tool, as clients may show them to people and models.
+
+| part | with characters that nobody sees |
+|---|---|
+| titles and descriptions, also those within schemas | are passed on without them |
+| names, values and keys, which the page compares | the tool is left out: it would be another one without them |
+| `_meta`, which is for programs | is passed on as it is |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcpframe.frame.core.visible import plain, visible
+from mcpframe.hub.core.names import origin_of
+
+_TEXTS = frozenset({"title", "description", "$comment"})
+_PICTURE = "data:image/"
+
+
+class Unfit(Exception):
+    """A tool is left out; the text is why, as the end of a sentence."""
+
+
+def readable(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool without characters that nobody sees.
+
+    Args:
+        tool: A valid tool.
+
+    Raises:
+        Unfit: They are where the page compares what it is sent.
+    """
+    return {member: value if member == "_meta" else _readable(value, member) for member, value in tool.items()}
+
+
+def own_icons(tool: Mapping[str, Any], url: str | None) -> list[Any]:
+    """Return the icons of a tool that are pictures in themselves, or of its page's origin.
+
+    Others could be of another site, or no pictures at all: `javascript:`, `file:` (MCP, "Icons").
+
+    Args:
+        tool: A valid tool.
+        url: The address of its page; None where that is not known.
+    """
+    origin = origin_of(url or "")
+    return [
+        icon
+        for icon in tool.get("icons", ())
+        if icon["src"].lower().startswith(_PICTURE) or (origin != "null" and origin_of(icon["src"]) == origin)
+    ]
+
+
+def _readable(value: Any, member: str | None = None) -> Any:
+    if isinstance(value, str):
+        if member in _TEXTS:
+            return plain(value)
+        if visible(value) != value.replace("\r", "\\r"):  # which is known from line ends
+            raise Unfit(f"it has characters that nobody sees, in '{visible(value)[:80]}'")
+        return value
+    if isinstance(value, list):
+        return [_readable(each) for each in value]
+    if isinstance(value, dict):
+        return {_readable(key): _readable(each, key) for key, each in value.items()}
+    return value

@@ -1,0 +1,177 @@
+"""Tools of pages, checked: an invalid one is left out, and would else spoil the whole list for strict clients.
+
+What passes is passed on as it is: schemas, annotations, `_meta`, and members that nobody here knows; but for characters
+that nobody sees, and icons of others (`tool_texts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.errors import MessageError
+from mcpframe.hub.core.tool_texts import Unfit, own_icons, readable
+
+PageTool = Mapping[str, Any]
+
+MAX_TOOLS = 256
+"""How many tools of one page are taken."""
+MAX_TOOL_BYTES = 64 * 1024
+MAX_PAGE_CHARACTERS = 1024 * 1024
+"""How long the tools of one page may be in all, as JSON text: clients get those of all pages in one list."""
+MAX_TOOL_NESTING = 32
+LONGEST_TOOL_NAME = 256
+
+_MOST_PROBLEMS = 10
+_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+def checked_tools(tools: Sequence[Any], url: str | None) -> tuple[dict[str, PageTool], list[str]]:
+    """Check the tools of a page.
+
+    Args:
+        tools: What a proxy has sent.
+        url: The address of the page; None where that is not known.
+
+    Returns:
+        The valid tools by name; and sentences about what was left out.
+    """
+    valid: dict[str, PageTool] = {}
+    problems: list[str] = []
+    foreign: list[str] = []
+    left_out = size = 0
+    for number, tool in enumerate(tools):
+        if len(valid) >= MAX_TOOLS:
+            problems.append(f"The page has {len(tools):,} tools; only {MAX_TOOLS} are taken.")
+            break
+        name = repr(str(tool.get("name") if isinstance(tool, dict) else None)[:80])
+        try:
+            length = _check(tool)
+            taken = readable(tool)
+            if taken["name"] in valid:
+                raise Unfit("the page has another one of this name")
+            if size + length > MAX_PAGE_CHARACTERS:
+                raise Unfit(f"the page's tools have more than {MAX_PAGE_CHARACTERS:,} characters")
+        except Unfit as error:
+            left_out += 1
+            if left_out <= _MOST_PROBLEMS:
+                problems.append(f"Tool {number} ({name}) is left out: {error}.")
+            continue
+        if len(icons := own_icons(taken, url)) < len(taken.get("icons", ())):
+            taken["icons"] = icons
+            foreign.append(name)
+        valid[taken["name"]] = taken
+        size += length
+    if left_out > _MOST_PROBLEMS:
+        problems.append(f"So are {left_out - _MOST_PROBLEMS:,} others.")
+    if foreign:
+        problems.append(f"{len(foreign)} tools, such as {foreign[0]}, have icons of others, which are left out.")
+    return valid, problems
+
+
+def is_cached(tool: PageTool) -> bool:
+    """Return whether a tool outlives its tab: only if its annotation `cache` is true, and not merely truthy."""
+    return _annotation(tool, "cache")
+
+
+def is_repeatable(tool: PageTool) -> bool:
+    """Return whether a call that may have run can be repeated: it changes nothing, or nothing more the second time."""
+    return _annotation(tool, "readOnlyHint") or _annotation(tool, "idempotentHint")
+
+
+def _annotation(tool: PageTool, name: str) -> bool:
+    return (tool.get("annotations") or {}).get(name) is True
+
+
+def _check(tool: Any) -> int:
+    """Return the length of a tool as JSON text.
+
+    Raises:
+        Unfit: It is not valid.
+    """
+    if (problem := _problem(tool)) is not None:
+        raise Unfit(problem)
+    try:
+        text = payload.encode(tool)
+        payload.decode(text, max_bytes=MAX_TOOL_BYTES, max_nesting=MAX_TOOL_NESTING)
+    except (MessageError, TypeError, ValueError, RecursionError) as error:
+        raise Unfit(f"it cannot be passed on ({str(error).rstrip('.')})") from None
+    return len(text)
+
+
+def _problem(tool: Any) -> str | None:
+    if not isinstance(tool, dict):
+        return "it is no object"
+    name = tool.get("name")
+    if not isinstance(name, str) or not name:
+        return "it has no name"
+    if len(name) > LONGEST_TOOL_NAME:
+        return f"its name is longer than {LONGEST_TOOL_NAME} characters"
+    if "inputSchema" not in tool:
+        return "it has no inputSchema"
+    for member, fits in _MEMBERS.items():
+        if member in tool and not fits(tool[member]):
+            return f"its {member} is not what MCP allows"
+    return None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_schema(value: Any) -> bool:
+    """Return whether a value is a schema that clients of every revision take (MCP until 2025-11-25, `Tool`)."""
+    if not isinstance(value, dict) or value.get("type") != "object":
+        return False
+    properties, required = value.get("properties", {}), value.get("required", [])
+    return (
+        isinstance(properties, dict)
+        and all(isinstance(each, dict) for each in properties.values())
+        and isinstance(required, list)
+        and all(isinstance(each, str) for each in required)
+        and isinstance(value.get("$schema", ""), str)
+    )
+
+
+def _is_annotations(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and all(isinstance(value[hint], bool) for hint in _HINTS if hint in value)
+        and isinstance(value.get("title", ""), str)
+    )
+
+
+def _is_icons(value: Any) -> bool:
+    return isinstance(value, list) and all(_is_icon(each) for each in value)
+
+
+def _is_icon(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("src"), str)
+        and isinstance(value.get("mimeType", ""), str)
+        and value.get("theme", "light") in ("light", "dark")
+        and isinstance(value.get("sizes", []), list)
+        and all(isinstance(size, str) for size in value.get("sizes", []))
+    )
+
+
+def _is_execution(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("taskSupport", "optional") in ("forbidden", "optional", "required")
+
+
+_MEMBERS: Mapping[str, Callable[[Any], bool]] = {
+    "inputSchema": _is_schema,
+    "outputSchema": _is_schema,
+    "description": _is_text,
+    "title": _is_text,
+    "annotations": _is_annotations,
+    "icons": _is_icons,
+    "execution": _is_execution,
+    "_meta": _is_object,
+}

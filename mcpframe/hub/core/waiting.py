@@ -1,0 +1,98 @@
+"""Waiting with a deadline of the hub's clock: for a change of the hub's state, or for the browser."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from mcpframe.hub.core.errors import TabLoadError
+from mcpframe.hub.core.interfaces import Clock
+
+T = TypeVar("T")
+
+
+class Changes:
+    """The changes of some state, for whoever waits until it is as they need it.
+
+    Args:
+        clock: The time.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._waiting: list[Callable[[], None]] = []
+
+    def __len__(self) -> int:
+        """Return how many wait."""
+        return len(self._waiting)
+
+    def changed(self) -> None:
+        """Have all who wait look at the state again."""
+        for look in tuple(self._waiting):
+            look()
+
+    async def until(self, ready: Callable[[], T | None], seconds: float) -> T | None:
+        """Wait until a function returns something.
+
+        Args:
+            ready: Called now, and after each change.
+            seconds: The longest time to wait.
+
+        Returns:
+            What it returned; None if the time is over.
+        """
+        if (value := ready()) is not None:
+            return value
+        future: asyncio.Future[T | None] = asyncio.get_running_loop().create_future()
+
+        def look() -> None:
+            if not future.done() and (value := ready()) is not None:
+                future.set_result(value)
+
+        def end() -> None:
+            if not future.done():
+                future.set_result(None)
+
+        stop_timer = self._clock.call_later(max(0.0, seconds), end)
+        self._waiting.append(look)
+        try:
+            await future
+        finally:
+            stop_timer()
+            self._waiting.remove(look)
+        return ready()  # it may have changed since
+
+
+async def pause(clock: Clock, seconds: float) -> None:
+    """Wait for this long."""
+    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    stop_timer = clock.call_later(seconds, future.cancel)
+    try:
+        await asyncio.wait({future})
+    finally:
+        stop_timer()
+
+
+async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T], of: str = "The browser") -> T:
+    """Return what the browser returns.
+
+    Args:
+        clock: The time.
+        seconds: The longest time to wait.
+        work: The question to the browser; cancelled when the time is over.
+        of: Who is asked, for the error.
+
+    Raises:
+        TabLoadError: It does not answer in time.
+    """
+    task = asyncio.ensure_future(work)
+    stop_timer = clock.call_later(seconds, task.cancel)
+    try:
+        await asyncio.wait({task})
+    finally:
+        stop_timer()
+        task.cancel()
+    if task.cancelled():
+        raise TabLoadError(f"{of} did not answer within {seconds:g} s.")
+    return task.result()

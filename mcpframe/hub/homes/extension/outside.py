@@ -1,0 +1,325 @@
+"""Clients from outside the extension: other extensions, web pages, and the programs of this machine.
+
+Who may connect is up to the user. A client that is not known yet waits for the user's decision, for a minute at most;
+what it has sent meanwhile is kept. Programs come over native messaging, which the user has allowed by installing it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakSet
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.errors import MessageError
+from mcpframe.hub.core.consent import shown_name
+from mcpframe.hub.core.interfaces import Clock, KeyValues
+from mcpframe.hub.core.messages import MAX_MESSAGE_BYTES, MAX_NESTING
+from mcpframe.hub.homes.extension.runtime import ExtensionPort, Sender
+from mcpframe.hub.serving.native import NativeClients
+from mcpframe.hub.serving.port_clients import HubClients
+
+log = logging.getLogger(__name__)
+
+CLIENTS_KEY = "mcpframe:clients"
+"""Where the user's decisions are stored, as JSON text."""
+NAMES_KEY = "mcpframe:client-names"
+"""Where the names are stored that clients give themselves who were decided about, as JSON text."""
+DECISION_SECONDS = 60.0
+KEEP_ALIVE_SECONDS = 20.0
+"""Browsers stop a service worker whose ports are silent for 30 s, and the ports of clients go through it."""
+_MOST_KEPT = 64
+_MOST_KEPT_CHARACTERS = MAX_MESSAGE_BYTES
+"""How much of a client is kept that waits for the decision: one that sends more is turned away."""
+_MOST_WAITING = 16
+_MOST_OF_ONE = 4
+"""How many ports of one origin wait for the decision: it is one, and others are to be decided about as well."""
+_SHORTEST, _LONGEST = 5.0, 300.0
+_LONGEST_FIRST = 64 * 1024
+_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
+_CHROME_SAYS = {
+    "Specified native messaging host not found.": "It is not installed for this browser.",
+    "Access to the specified native messaging host is forbidden.": "It is installed for another extension.",
+    "Failed to start native messaging host.": "It could not be started.",
+    "Native host has exited.": "It has ended.",
+    "Error when communicating with the native messaging host.": "It sent something other than messages.",
+}
+"""Chrome's errors about a native messaging host, as the popup shows them."""
+
+
+class OutsideClients:
+    """The clients from outside.
+
+    Args:
+        clients: The hub's clients.
+        store: Where decisions are kept.
+        clock: The time.
+        allowed: The origins that the build has allowed.
+        changed: Called when there is something else to show.
+        asks: Called with whether any client waits for a decision, when that may have changed.
+    """
+
+    def __init__(
+        self,
+        clients: HubClients,
+        store: KeyValues,
+        clock: Clock,
+        allowed: Iterable[str],
+        changed: Callable[[], None],
+        asks: Callable[[bool], None],
+    ) -> None:
+        self._clients = clients
+        self._store = store
+        self._clock = clock
+        self._built = dict.fromkeys(allowed, True)
+        self._decided: dict[str, bool] = {}
+        self._names: dict[str, str] = {}
+        self._changed = changed
+        self._asks = asks
+        self._waiting: dict[ExtensionPort, _Waiting] = {}
+        self._served: set[ExtensionPort] = set()
+        self._named: WeakSet[ExtensionPort] = WeakSet()
+        self._stop_tick: Callable[[], None] | None = None
+
+    async def load(self) -> None:
+        """Read the decisions."""
+        self._decided = {origin: allow is True for origin, allow in (await self._stored(CLIENTS_KEY)).items()}
+        self._names = {origin: str(name) for origin, name in (await self._stored(NAMES_KEY)).items()}
+
+    async def _stored(self, key: str) -> dict[str, Any]:
+        text = await self._store.get(key)
+        try:
+            stored = json.loads(text) if text else {}
+        except ValueError:
+            stored = {}
+        return stored if isinstance(stored, dict) else {}
+
+    def shown(self) -> list[dict[str, Any]]:
+        """Return what the popup shows."""
+        asking = {str(origin_of_client(port.sender)) for port in self._waiting}
+        known = {**self._built, **self._decided}
+        return [
+            {
+                "origin": origin,
+                "name": self._names.get(origin, ""),
+                "allowed": known.get(origin),
+                "asking": origin in asking,
+                "connected": sum(origin_of_client(port.sender) == origin for port in self._served),
+            }
+            for origin in sorted(asking | set(known))
+        ]
+
+    def take(self, port: ExtensionPort) -> None:
+        """Take a port of a client."""
+        origin = origin_of_client(port.sender)
+        allowed = {**self._built, **self._decided}.get(origin) if origin is not None else False
+        if allowed:
+            self._serve(port, ())
+        elif allowed is False or len(self._waiting) >= _MOST_WAITING or self._waiting_of(origin) >= _MOST_OF_ONE:
+            log.warning("A client of %s is not allowed to connect.", origin or "an unknown origin")
+            port.close()
+        else:
+            self._hold(port)
+
+    async def decide(self, origin: str, allow: bool) -> None:
+        """Take the user's decision about an origin, for those who wait and those who come."""
+        self._decided[origin] = allow
+        for port, waiting in list(self._waiting.items()):
+            if origin_of_client(port.sender) == origin:
+                del self._waiting[port]
+                waiting.stop()
+                self._serve(port, waiting.kept) if allow else port.close()
+        if not allow:
+            for port in [each for each in self._served if origin_of_client(each.sender) == origin]:
+                self._end(port)
+                port.close()
+        self._waiting_changed()
+        await self._store.set(CLIENTS_KEY, payload.encode(self._decided))
+        names = {origin: name for origin, name in self._names.items() if origin in self._decided}
+        await self._store.set(NAMES_KEY, payload.encode(names))
+
+    def end(self) -> None:
+        """Wait for nothing any more."""
+        for waiting in self._waiting.values():
+            waiting.stop()
+        if self._stop_tick is not None:
+            self._stop_tick()
+
+    def _waiting_of(self, origin: str | None) -> int:
+        return sum(origin_of_client(port.sender) == origin for port in self._waiting)
+
+    def _hold(self, port: ExtensionPort) -> None:
+        def forget() -> None:
+            if (waiting := self._waiting.pop(port, None)) is not None:
+                waiting.stop()
+                self._waiting_changed()
+
+        def late() -> None:
+            forget()
+            port.close()
+
+        waiting = self._waiting[port] = _Waiting(self._clock.call_later(DECISION_SECONDS, late))
+
+        def keep(text: str) -> None:
+            self._name(port, text)
+            if not waiting.keep(text):
+                late()
+
+        port.on_message, port.on_close = keep, forget
+        self._waiting_changed()
+
+    def _serve(self, port: ExtensionPort, kept: Iterable[str]) -> None:
+        def received(text: str) -> None:
+            self._name(port, text)
+            self._clients.received(port, text)
+
+        port.on_message = received
+        port.on_close = lambda: self._end(port)
+        if not self._clients.connected(port, str(origin_of_client(port.sender))):
+            return
+        self._served.add(port)
+        for text in kept:
+            self._clients.received(port, text)
+        if self._stop_tick is None:
+            self._stop_tick = self._clock.call_later(KEEP_ALIVE_SECONDS, self._tick)
+        self._changed()
+
+    def _name(self, port: ExtensionPort, text: str) -> None:
+        """Take note of the name that a client gives itself with its first message: an origin may be no word at all."""
+        if port in self._named:
+            return
+        self._named.add(port)
+        if name := name_of_client(text):
+            self._names[str(origin_of_client(port.sender))] = name
+            self._changed()
+
+    def _waiting_changed(self) -> None:
+        self._asks(bool(self._waiting))
+        self._changed()
+
+    def _end(self, port: ExtensionPort) -> None:
+        self._clients.closed(port)
+        self._served.discard(port)
+        self._changed()
+
+    def _tick(self) -> None:
+        self._served = {port for port in self._served if port in self._clients}
+        text = payload.encode({"type": "keep-alive", "timestamp": int(self._clock.wall() * 1000)})
+        for port in self._served:
+            try:
+                port.post(text)
+            except OSError:
+                continue  # its end is heard of separately
+        self._stop_tick = self._clock.call_later(KEEP_ALIVE_SECONDS, self._tick) if self._served else None
+
+
+@dataclass
+class _Waiting:
+    """A client that waits for the user's decision, and what it has sent meanwhile."""
+
+    stop: Callable[[], None]
+    kept: list[str] = field(default_factory=list)
+    size: int = 0
+
+    def keep(self, text: str) -> bool:
+        """Keep a message. Returns whether there was room for it."""
+        self.size += len(text)
+        if len(self.kept) >= _MOST_KEPT or self.size > _MOST_KEPT_CHARACTERS:
+            return False
+        self.kept.append(text)
+        return True
+
+
+class Programs:
+    """The programs of this machine, over native messaging. The program is started again when it has ended.
+
+    Args:
+        clients: The hub's clients.
+        clock: The time.
+        start: Has the service worker start the program.
+        changed: Called when there is something else to show.
+    """
+
+    def __init__(
+        self, clients: HubClients, clock: Clock, start: Callable[[], None], changed: Callable[[], None]
+    ) -> None:
+        self._clients = clients
+        self._clock = clock
+        self._start = start
+        self._changed = changed
+        self._port: ExtensionPort | None = None
+        self._pause = _SHORTEST
+        self._stop: Callable[[], None] = lambda: None
+        self.state: Mapping[str, Any] = {}
+        self.error = ""
+
+    def start(self) -> None:
+        """Start the program now, unless it runs."""
+        self._stop()
+        if self._port is None:
+            self._start()
+
+    def take(self, port: ExtensionPort) -> None:
+        """Take the port of the program, in the place of an earlier one. Others may name their port so, too."""
+        if port.sender != Sender():  # the browser says who it is: another extension, or a web page
+            log.warning("A client of %s is not the program of this machine.", origin_of_client(port.sender))
+            port.close()
+            return
+        if self._port is not None:
+            self._port.on_close()
+        native = NativeClients(self._clients, port.post)
+
+        def received(text: str) -> None:
+            if (state := native.received(text)) is not None:
+                self.state, self.error, self._pause = state, "", _SHORTEST
+                self._changed()
+
+        def closed() -> None:
+            native.closed()
+            if self._port is port:
+                self._port, self.state = None, {}
+                self._changed()
+                self.later()
+
+        self._port, port.on_message, port.on_close = port, received, closed
+
+    def end(self) -> None:
+        """Start the program no more."""
+        self._stop()
+
+    def failed(self, error: str) -> None:
+        """Note why the program could not be started, or has ended."""
+        self.error = _CHROME_SAYS.get(error, error)
+        self._changed()
+
+    def later(self) -> None:
+        """Start the program a while later, each time a longer one."""
+        self._stop()
+        self._stop = self._clock.call_later(self._pause, self.start)
+        self._pause = min(2 * self._pause, _LONGEST)
+
+
+def origin_of_client(sender: Sender) -> str | None:
+    """Return the origin of a client, as the browser says; None for one without."""
+    if sender.extension is not None:
+        return f"chrome-extension://{sender.extension}"
+    return sender.origin if sender.origin and sender.origin != "null" else None
+
+
+def name_of_client(text: str) -> str:
+    """Return the name that a client gives itself in a message, visible and short; empty for none.
+
+    Args:
+        text: JSON text: the request that begins a session, or any of the protocol era without sessions.
+    """
+    try:
+        message = payload.decode(text, max_bytes=_LONGEST_FIRST, max_nesting=MAX_NESTING)
+        params = message["params"]
+        info = params["clientInfo"] if "clientInfo" in params else params["_meta"][_CLIENT_INFO]
+        name = info.get("title") or info["name"]
+    except (MessageError, KeyError, TypeError, AttributeError):
+        return ""
+    return shown_name(name) if isinstance(name, str) else ""

@@ -1,0 +1,180 @@
+"""The extension's popup, and the window that asks before a call: what they show, and what the user does in them.
+
+All text of pages and clients is made visible here (`visible`), and the page sets it as text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.core.visible import visible
+from mcpframe.hub.core import messages
+from mcpframe.hub.core.jobs import Jobs
+from mcpframe.hub.core.registry import TabEntry
+from mcpframe.hub.homes.extension.runtime import ExtensionPort
+
+log = logging.getLogger(__name__)
+
+POPUP_PORT = "mcpframe-popup"
+_PAGE = "popup.html"
+_MOST_TABS = 64
+_MOST_TOOLS = 64
+_LONGEST = 600
+_LOG_LINES = 200
+_PAUSE = 0.05
+
+Action = Callable[[Mapping[str, Any]], Coroutine[Any, Any, None]]
+
+
+class HubPopup:
+    """The open popups.
+
+    Args:
+        state: Returns what they show, as JSON.
+        actions: What the user may do, by name.
+        open_window: Opens the window that asks.
+    """
+
+    def __init__(
+        self,
+        state: Callable[[], dict[str, Any]],
+        actions: Mapping[str, Action],
+        open_window: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._state = state
+        self._actions = {**actions, "answer": self._answer}
+        self._open_window = open_window
+        self._ports: set[ExtensionPort] = set()
+        self._later: asyncio.TimerHandle | None = None
+        self._jobs = Jobs(lambda error: log.warning("What was chosen in the popup could not be done: %s", error))
+        self._question: dict[str, Any] | None = None
+        self._answered: asyncio.Future[str] | None = None
+
+    def take(self, port: ExtensionPort) -> None:
+        """Take a port; only the extension's own page is served."""
+        if port.sender.url.partition("?")[0] != f"chrome-extension://{port.sender.extension}/{_PAGE}":
+            port.close()
+            return
+        self._ports.add(port)
+        port.on_message = lambda text: self._received(text)
+        port.on_close = lambda: self._closed(port)
+        self.changed()
+
+    def changed(self) -> None:
+        """Show what there is now, soon: several changes at once are one."""
+        if self._ports and self._later is None:
+            self._later = asyncio.get_running_loop().call_later(_PAUSE, self._show)
+
+    async def __call__(self, question: Mapping[str, Any]) -> str:
+        """Ask the user: as `consent.Asks`."""
+        self._question = {"id": uuid.uuid4().hex, **question}
+        self._answered = asyncio.get_running_loop().create_future()
+        try:
+            self.changed()
+            await self._open_window()
+            return await self._answered
+        finally:
+            self._question = self._answered = None
+            self.changed()
+
+    def _show(self) -> None:
+        self._later = None
+        text = payload.encode({**self._state(), "question": self._question})
+        for port in list(self._ports):
+            try:
+                port.post(text)
+            except OSError:
+                self._ports.discard(port)
+
+    def _closed(self, port: ExtensionPort) -> None:
+        self._ports.discard(port)
+        asks = [each for each in self._ports if each.sender.url.endswith("?ask")]
+        if port.sender.url.endswith("?ask") and not asks and self._answered and not self._answered.done():
+            self._answered.set_result("deny")  # the user has closed the window
+
+    def _received(self, text: str) -> None:
+        try:
+            message = messages.parse(text)
+        except MessageError:
+            return
+        action = self._actions.get(str(message.get("do"))) if isinstance(message, dict) else None
+        if action is not None:
+            self._jobs.start(action(message)).add_done_callback(lambda _: self.changed())
+
+    async def _answer(self, message: Mapping[str, Any]) -> None:
+        """Take the answer to the question that is shown, and to no other."""
+        if self._question is None or message.get("id") != self._question["id"]:
+            return
+        if self._answered is not None and not self._answered.done():
+            self._answered.set_result(str(message.get("answer")))
+
+
+class RecentLog(logging.Handler):
+    """The latest lines of the log. Of too many, the oldest of the most common kind is left out: pages cause some kinds
+    without end, which must not hide what is called.
+
+    Args:
+        changed: Called when there is another one.
+    """
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        super().__init__(logging.INFO)
+        self._changed = changed
+        self._lines: list[tuple[str, dict[str, Any]]] = []
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """The lines, the latest last."""
+        return [line for _, line in self._lines]
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record as one line that no page can forge."""
+        text = shortened(record.getMessage().replace("\n", " "))
+        line = {"time": record.created, "warns": record.levelno >= logging.WARNING, "text": text}
+        self._lines.append((str(record.msg), line))
+        if len(self._lines) > _LOG_LINES:
+            [(most, _)] = Counter(kind for kind, _ in self._lines).most_common(1)
+            del self._lines[next(at for at, (kind, _) in enumerate(self._lines) if kind == most)]
+        self._changed()
+
+
+def shown_tabs(entries: list[TabEntry], active: int | None) -> list[dict[str, Any]]:
+    """Return what is shown of the tabs and their tools: the active one first.
+
+    Args:
+        entries: The tabs.
+        active: The active one.
+    """
+    ordered = sorted(entries, key=lambda entry: (entry.tab != active, entry.domain, entry.number))
+    return [
+        {
+            "domain": visible(entry.domain),
+            "number": entry.number,
+            "active": entry.tab == active,
+            "count": len(entry.tools),
+            "tools": [_shown_tool(name, tool) for name, tool in list(entry.tools.items())[:_MOST_TOOLS]],
+        }
+        for entry in ordered[:_MOST_TABS]
+    ]
+
+
+def _shown_tool(name: str, tool: Mapping[str, Any]) -> dict[str, str]:
+    title, description = tool.get("title"), tool.get("description")
+    return {
+        "name": shortened(name),
+        "title": shortened(title) if isinstance(title, str) else "",
+        "description": shortened(description) if isinstance(description, str) else "",
+    }
+
+
+def shortened(text: str) -> str:
+    """Return text for a reader: control characters as escapes, and not too long."""
+    text = visible(text)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

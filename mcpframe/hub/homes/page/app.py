@@ -1,0 +1,306 @@
+"""The hub in a page: for an app of several tabs, which need neither an extension nor a program beside the browser.
+
+    async with AppHub("shop").running() as hub:
+        async with hub.offering(server), mcp.Client(hub.client()) as client:
+            print(await client.list_tools())  # those of all open tabs
+
+Every tab of the app joins, of one origin, under one name. One of them leads: it has the hub. When it is closed, crashes
+or is frozen, the next one does. Tabs without Python join with `static/host/app-hub.js`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from mcpframe.frame.compat.sdk import in_pyodide
+from mcpframe.frame.core.errors import StateError
+from mcpframe.hub.core.jobs import Jobs
+from mcpframe.hub.core.options import HubOptions
+from mcpframe.hub.homes.page.dialing import Dialled
+from mcpframe.hub.homes.page.election import Election
+from mcpframe.hub.homes.page.leading import LeadingTab
+from mcpframe.hub.homes.page.offering import ServerOffer
+from mcpframe.hub.homes.page.place import TabPlace
+from mcpframe.hub.homes.page.remote import RemoteHub
+from mcpframe.hub.homes.page.wire import AppNames
+from mcpframe.hub.serving.server import HubServer, client_streams
+
+if in_pyodide():  # now, as a page that restores a snapshot would have to fetch it later
+    from mcpframe.frame.browser import app_tab
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel.server import Server
+
+log = logging.getLogger(__name__)
+
+READY_SECONDS = 2.0
+"""How long the server's first answer waits for a hub."""
+_RETRY_SECONDS = 1.0
+"""How long a tab whose hub has failed does not lead."""
+
+
+class AppHub:
+    """The hub of an app, as one of its tabs has it.
+
+    Args:
+        name: The name of the app: tabs of one origin and one name are one app.
+        options: The hub's, for when this tab leads. All tabs should have the same ones.
+        leads: Whether this tab may lead.
+        place: The browser; None for that of this page.
+    """
+
+    def __init__(
+        self,
+        name: str = "app",
+        *,
+        options: HubOptions | None = None,
+        leads: bool = True,
+        place: TabPlace | None = None,
+    ) -> None:
+        self._names = AppNames(name)
+        self._options = replace(options or HubOptions(), own_numbers=True)
+        self._leads = leads
+        self._given_place = place
+        self._place: TabPlace | None = None
+        self._jobs = Jobs()
+        self._serving: asyncio.Task[None] | None = None
+        self._ports: list[Dialled] = []
+        self._leading: LeadingTab | None = None
+        self._remote = RemoteHub()
+        self._users = _Users(self)
+        self._server = HubServer(self._remote, name=f"mcpframe-hub {name}", lifespan=self._users.session)
+        self._election: Election | None = None
+        self._is_away = False
+
+    @property
+    def is_running(self) -> bool:
+        """Whether this tab is one of the app's."""
+        return self._place is not None
+
+    @property
+    def is_leading(self) -> bool:
+        """Whether this tab leads."""
+        return self._leading is not None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[AppHub]:
+        """Be one of the app's tabs for as long as the block lasts.
+
+        Yields:
+            This object.
+
+        Raises:
+            StateError: The browser has no Web Locks or no broadcast channels, as in insecure contexts.
+        """
+        if self._place is not None:
+            raise StateError("This AppHub is running already: use another one.")
+        place = self._place = self._given_place or _own_place()
+        self._election = Election(place, self._names, self._lead, self._resign)
+        watching = Dialled(place, self._names, "watch")
+        watching.on_unresponsive = self._election.usurp
+        remote = self._remote.begin(place, self._names)
+        remote.on_unresponsive = self._election.usurp
+        self._ports = [watching, remote]
+        async with self._server.running():
+            stop = place.watch(self._seen, self._away, self._back)
+            self._back()
+            try:
+                yield self
+            finally:
+                stop()
+                self._away()
+                self._remote.close()
+                await self._jobs.end()
+                self._place = None
+
+    @asynccontextmanager
+    async def offering(self, server: Any) -> AsyncIterator[None]:
+        """Offer the tools of a server as this tab's, for as long as the block lasts.
+
+        Args:
+            server: The server object: a `FrameServer`, a server of the official SDK, or one of FastMCP.
+
+        Raises:
+            EntryError: `server` is no server object.
+            StateError: This is not running.
+        """
+        place = self._running_place()
+        offer = ServerOffer(place, self._names, server)
+        offer.port.on_unresponsive = self._usurp
+        self._ports.append(offer.port)
+        if not self._is_away:
+            offer.port.start()
+        try:
+            yield
+        finally:
+            self._ports.remove(offer.port)
+            await offer.end()
+
+    async def ready(self, seconds: float = 10.0) -> bool:
+        """Wait until there is a hub. Returns whether there is one, after these seconds."""
+        self._running_place()
+        return await self._remote.ready(seconds)
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[Any]:
+        """Open a session with the hub's MCP server, for as long as the block lasts.
+
+        It goes on when another tab leads: calls that were under way fail with the reason `HubChanged`, and the list of
+        tools has changed.
+
+        Yields:
+            `(read, write)` of the SDK, for `mcp.Client(hub.client())`.
+
+        Raises:
+            StateError: This is not running.
+        """
+        self._running_place()
+        async with client_streams(self._server) as streams:
+            yield streams
+
+    @property
+    def server(self) -> Server[Any]:
+        """The hub as a lowlevel server of the SDK, for a bundle whose tools are those of the app's open tabs.
+
+        This tab is one of the app's as long as the server has a session; it does not have to be `running` for that.
+        """
+        return self._server.server
+
+    # What happens to this tab
+
+    def _lead(self, hub: str) -> None:
+        assert self._place is not None
+        log.info("This tab has the hub of %r.", self._names.app)
+        self._leading = LeadingTab(self._place, self._names, self._options)
+        self._serving = self._jobs.start(self._serve(self._leading, hub))
+
+    async def _serve(self, leading: LeadingTab, hub: str) -> None:
+        try:
+            await leading.run(hub)
+        except Exception:
+            log.exception("The hub of this tab has failed: another one leads, or this one again a little later.")
+            if self._leading is leading:
+                self._stop_leading()
+                self._later()
+
+    def _later(self) -> None:
+        assert self._place is not None
+        assert self._election is not None
+        self._election.stop()
+        election = self._election
+        self._place.clock.call_later(
+            _RETRY_SECONDS, lambda: None if self._is_away or self._place is None else election.start()
+        )
+
+    def _resign(self) -> None:
+        log.warning("Another tab has the hub of %r now, as this one did not respond.", self._names.app)
+        self._stop_leading()
+
+    def _stop_leading(self) -> None:
+        leading, self._leading = self._leading, None
+        if leading is not None:
+            leading.close()
+        if self._serving is not None:
+            self._serving.cancel()
+
+    def _usurp(self) -> None:
+        if self._election is not None:
+            self._election.usurp()
+
+    def _away(self) -> None:
+        """Nothing of this page runs from here on, perhaps for ever: others must not wait for it."""
+        self._is_away = True
+        self._stop_leading()
+        if self._election is not None:
+            self._election.stop()
+        for port in tuple(self._ports):
+            port.pause()
+
+    def _back(self) -> None:
+        self._is_away = False
+        if self._election is not None and self._leads:
+            self._election.start()
+        for port in tuple(self._ports):
+            port.start()
+
+    def _seen(self) -> None:
+        assert self._place is not None
+        for port in tuple(self._ports):
+            port.control("seen", active=self._place.is_seen())
+
+    def _running_place(self) -> TabPlace:
+        if self._place is None:
+            raise StateError("This AppHub is not running: use it within `async with hub.running()`.")
+        return self._place
+
+
+class _Users:
+    """The sessions of an app's server: the app runs in this tab as long as there is one.
+
+    Args:
+        app: The app.
+    """
+
+    def __init__(self, app: AppHub) -> None:
+        self._app = app
+        self._count = 0
+        self._turn = asyncio.Lock()
+        self._running: asyncio.Task[None] | None = None
+        self._over = asyncio.Event()
+
+    @asynccontextmanager
+    async def session(self, server: Server[Any]) -> AsyncIterator[None]:
+        """Be one session. Raises `StateError` as `AppHub.running`."""
+        if self._app.is_running and not self._count:  # by its author
+            yield
+            return
+        await self._begin()
+        try:
+            await self._app.ready(READY_SECONDS)
+            yield
+        finally:
+            await self._end()
+
+    async def _begin(self) -> None:
+        async with self._turn:
+            if self._running is None:
+                begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                self._over.clear()
+                self._running = asyncio.get_running_loop().create_task(self._run(begun))
+                try:
+                    await begun
+                except BaseException:
+                    self._running.cancel()
+                    self._running = None
+                    raise
+            self._count += 1
+
+    async def _run(self, begun: asyncio.Future[None]) -> None:
+        try:
+            async with self._app.running():
+                begun.set_result(None)
+                await self._over.wait()
+        except Exception as error:
+            if begun.done():
+                log.exception("The app's hub has failed.")
+            else:
+                begun.set_exception(error)
+
+    async def _end(self) -> None:
+        async with self._turn:
+            self._count -= 1
+            if not self._count and self._running is not None:
+                self._over.set()
+                await asyncio.wait({self._running})
+                self._running = None
+
+
+def _own_place() -> TabPlace:
+    if not in_pyodide():
+        raise StateError("Tabs are in a browser: outside of one pass AppHub a `place`.")
+    return app_tab.BrowserTab()

@@ -1,0 +1,105 @@
+"""The tools of a server in this tab's own Python, offered to the hub over a port."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from typing import Any
+
+import anyio
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.serving.server_module import server_module
+from mcpframe.hub.core import messages
+from mcpframe.hub.core.jobs import Jobs
+from mcpframe.hub.homes.page.dialing import Dialled
+from mcpframe.hub.homes.page.place import TabPlace
+from mcpframe.hub.homes.page.wire import AppNames
+from mcpframe.hub.relay.relay import Relay
+
+log = logging.getLogger(__name__)
+
+
+class ServerOffer:
+    """A server, served to one hub after the other: each has a session of its own.
+
+    Args:
+        place: The tab's browser.
+        names: The names of the app's channels and locks.
+        server: The server object.
+
+    Attributes:
+        port: The port; its owner starts and stops it.
+    """
+
+    def __init__(self, place: TabPlace, names: AppNames, server: Any) -> None:
+        self._place = place
+        self._server = server
+        self._serving = server_module(target=server)
+        self._messages = self._serving.messages()
+        self._jobs = Jobs()
+        self._session: asyncio.Task[None] | None = None
+        self.port = Dialled(place, names, "tools")
+        self.port.on_open = self._opened
+        self.port.on_lost = self._lost
+
+    async def end(self) -> None:
+        """End the port and the server's sessions."""
+        self.port.stop()
+        await self._jobs.end()
+
+    def _opened(self) -> None:
+        self.port.control("seen", active=self._place.is_seen())
+        incoming, read = anyio.create_memory_object_stream[Any](math.inf)
+        port = self.port
+
+        def to_hub(message: Any) -> None:
+            port.post(payload.encode(message))
+
+        def to_page(message: Any) -> None:
+            incoming.send_nowait(self._messages.read(message))
+
+        relay = Relay(to_page, to_hub, self._place.clock, url=self._place.url)
+
+        def heard(text: str) -> None:
+            try:
+                relay.from_hub(messages.parse(text))
+            except MessageError as error:
+                log.warning("A message of the hub is ignored: %s", error)
+
+        port.on_message = heard
+        self._session = self._jobs.start(self._serving.serve(self._server, read, _RelayWriter(relay, self._messages)))
+
+        def ended(_: object) -> None:  # also if it has not begun
+            relay.page_ended()
+            incoming.close()
+            read.close()
+
+        self._session.add_done_callback(ended)
+        relay.start()
+
+    def _lost(self) -> None:
+        if self._session is not None:
+            self._session.cancel()
+
+
+class _RelayWriter:
+    """The write stream of a server whose client is a relay."""
+
+    def __init__(self, relay: Relay, texts: Any) -> None:
+        self._relay = relay
+        self._texts = texts
+
+    async def send(self, item: Any, /) -> None:
+        self._relay.from_page(messages.parse(self._texts.text(item)))
+
+    async def aclose(self) -> None:
+        return
+
+    async def __aenter__(self) -> _RelayWriter:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        return

@@ -1,0 +1,283 @@
+"""The hub of an app as any of its tabs has it: a client of MCP on a port of its own, with the interface of `hub.Hub`.
+
+When another tab leads, the session begins anew: calls that were under way fail, as they may have run, and calls that
+come meanwhile wait for the new hub, and for the tab of their tool to have registered with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.errors import MessageError
+from mcpframe.hub.core import messages
+from mcpframe.hub.core.errors import HubChanged, HubError, HubNotFound
+from mcpframe.hub.core.interfaces import UNNAMED, Caller, Clock, OnProgress
+from mcpframe.hub.core.messages import ToolProgress
+from mcpframe.hub.homes.page.dialing import Dialled
+from mcpframe.hub.homes.page.place import TabPlace
+from mcpframe.hub.homes.page.wire import AppNames
+
+log = logging.getLogger(__name__)
+
+FIRST_SECONDS = 5.0
+"""How long lists of tools wait for a tab that leads, after this tab has joined."""
+HUB_SECONDS = 10.0
+"""How long a call waits for a tab that leads."""
+RETURN_SECONDS = 2.0
+"""How long a call waits for a tool to come back that the hub before has had."""
+_VERSION = "2025-11-25"
+_MAX_BYTES = 64 * 1024 * 1024
+"""More than any answer of the hub: who waits for one that is left out would wait for ever."""
+
+
+class RemoteHub:
+    """The hub of an app (`server.ServedHub`)."""
+
+    def __init__(self) -> None:
+        self._port: Dialled | None = None
+        self._clock: Clock | None = None
+        self._begun = 0.0
+        self._waiting: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
+        self._progress: dict[str, OnProgress] = {}
+        self._last_id = 0
+        self._definitions: list[dict[str, Any]] = []
+        self._browser: dict[str, bool] = {}
+        self._before: frozenset[str] = frozenset()
+        """The names that earlier hubs have had."""
+        self._listed = False
+        self._working: asyncio.Task[None] | None = None
+        self._again = False
+        self._looking: list[Callable[[], None]] = []
+        self._on_change: dict[object, Callable[[], None]] = {}
+
+    def begin(self, place: TabPlace, names: AppNames) -> Dialled:
+        """Return the port, which its owner starts and stops.
+
+        Args:
+            place: The tab's browser.
+            names: The names of the app's channels and locks.
+        """
+        port = self._port = Dialled(place, names, "client")
+        self._clock, self._begun = place.clock, place.clock.now()
+        port.on_open = self._opened
+        port.on_message = self._heard
+        port.on_lost = self._lost
+        return port
+
+    @property
+    def definitions(self) -> list[dict[str, Any]]:
+        """All tools, as `tools/list` has them; those of the hub before until there is a new one."""
+        return self._definitions
+
+    @property
+    def browser(self) -> dict[str, bool]:
+        """The `browser` capabilities that the hub had at the beginning of the session."""
+        return self._browser
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Have a function be called whenever `definitions` may have changed. Returns what ends it."""
+        token = object()
+        self._on_change[token] = listener
+        return lambda: self._on_change.pop(token, None) and None
+
+    async def settled(self) -> None:
+        """As `ServedHub.settled`: once a tab that leads has listed the tools of all."""
+        if self._clock is not None and (seconds := self._begun + FIRST_SECONDS - self._clock.now()) > 0:
+            await self.ready(seconds)
+
+    async def ready(self, seconds: float = HUB_SECONDS) -> bool:
+        """Wait for a hub and its list of tools. Returns whether there is one."""
+        return await self._until(lambda: self._listed, seconds)
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None, client: Caller = UNNAMED
+    ) -> Any:
+        """Have a tool executed. To cancel this is to cancel the call in its page.
+
+        Args:
+            name: The tool's name, as clients see it.
+            arguments: Its arguments.
+            on_progress: Called with the call's progress; None where nobody wants it.
+            client: Who wants it. The hub asks for this tab, whose page decides who its clients are.
+
+        Returns:
+            The `CallToolResult`, unchanged.
+
+        Raises:
+            HubNotFound: No tab leads.
+            HubChanged: The tab that led has ended, or does not respond. The tool may have been executed.
+            HubError: As the hub has it; `code` and `data` are those of its error.
+        """
+        if not await self.ready():
+            raise HubNotFound("No open tab of this app has the hub: open one that runs Python.")
+        if name in self._before and not self._has(name):
+            await self._until(lambda: self._has(name), RETURN_SECONDS)
+        params: dict[str, Any] = {"name": name, "arguments": dict(arguments)}
+        id_ = self._next_id()
+        if on_progress is not None:
+            params["_meta"] = {"progressToken": id_}
+            self._progress[id_] = on_progress
+        try:
+            answer = await self._ask(id_, "tools/call", params)
+        except asyncio.CancelledError:
+            self._post({"method": "notifications/cancelled", "params": {"requestId": id_}})
+            raise
+        finally:
+            self._progress.pop(id_, None)
+        if "result" in answer:
+            return answer["result"]
+        error = answer["error"]
+        raise HubError(error["message"], error.get("data"), code=error["code"])
+
+    def close(self) -> None:
+        """End the session: whoever waits gets an error."""
+        if self._port is not None:
+            self._port.stop()
+            self._port = None
+        self._lost()
+
+    def _has(self, name: str) -> bool:
+        return any(each.get("name") == name for each in self._definitions)
+
+    # The session
+
+    def _next_id(self) -> str:
+        self._last_id += 1
+        return str(self._last_id)
+
+    def _post(self, message: dict[str, Any]) -> bool:
+        return self._port is not None and self._port.post(payload.encode({"jsonrpc": "2.0", **message}, exact=True))
+
+    async def _ask(self, id_: str, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
+        """Send a request and return the response.
+
+        Raises:
+            HubChanged: The hub has ended.
+            HubError: The arguments have no form in JSON.
+        """
+        try:
+            posted = self._post({"id": id_, "method": method, "params": params})
+        except (TypeError, ValueError, RecursionError) as error:
+            raise HubError(f"The arguments have no form in JSON: {error}", code=jsonrpc.INVALID_PARAMS) from None
+        if not posted:
+            raise HubNotFound("The tab that had the hub has ended just now: try again.")
+        future = self._waiting[id_] = asyncio.get_running_loop().create_future()
+        try:
+            answer: Mapping[str, Any] = await future
+            return answer
+        finally:
+            self._waiting.pop(id_, None)
+
+    def _opened(self) -> None:
+        self._working = asyncio.get_running_loop().create_task(self._work(begins=True))
+
+    async def _work(self, *, begins: bool) -> None:
+        """Begin the session if it has to be, and read the list of tools: again, if it has changed meanwhile."""
+        try:
+            if begins:
+                await self._begin()
+            self._again = True
+            while self._again:
+                self._again = False
+                listed = (await self._ask(self._next_id(), "tools/list", {})).get("result", {}).get("tools")
+                if isinstance(listed, list):
+                    self._changed(listed)
+        except HubError as error:
+            log.debug("The hub's tools could not be read: %s", error)
+        finally:
+            if self._working is asyncio.current_task():
+                self._working = None
+
+    async def _begin(self) -> None:
+        info = {"name": "mcpframe-app", "version": "1"}
+        params = {"protocolVersion": _VERSION, "capabilities": {}, "clientInfo": info}
+        begun = (await self._ask(self._next_id(), "initialize", params)).get("result", {})
+        browser = begun.get("capabilities", {}).get("browser")
+        self._browser = browser if isinstance(browser, dict) else {}
+        self._post({"method": "notifications/initialized"})
+
+    def _changed(self, tools: list[dict[str, Any]]) -> None:
+        self._definitions, self._listed = tools, True
+        self._look()
+        for listener in tuple(self._on_change.values()):
+            listener()
+
+    def _heard(self, text: str) -> None:
+        try:
+            message = payload.decode(text, max_bytes=_MAX_BYTES, max_nesting=messages.MAX_NESTING)
+            id_ = jsonrpc.request_id(message)
+        except MessageError as error:
+            log.warning("A message of the hub is ignored: %s", error)
+            return
+        method = message.get("method")
+        if method is None:
+            future = self._waiting.get(id_) if isinstance(id_, str) else None
+            if future is not None and not future.done():
+                future.set_result(message)
+        elif id_ is not None:
+            self._post(jsonrpc.error_response(id_, jsonrpc.METHOD_NOT_FOUND, "A tab does not do that."))
+        elif method == "notifications/tools/list_changed":
+            if self._working is not None:
+                self._again = True
+            else:
+                self._working = asyncio.get_running_loop().create_task(self._work(begins=False))
+        elif method == "notifications/progress":
+            self._progressed(message.get("params") or {})
+
+    def _progressed(self, params: Mapping[str, Any]) -> None:
+        token = params.get("progressToken")
+        listener = self._progress.get(token) if isinstance(token, str) else None
+        if listener is None:
+            return
+        try:
+            read = messages.read_from_proxy({**params, "type": "tool-progress", "requestId": token})
+        except MessageError as error:
+            log.warning("Progress is ignored: %s", error)
+            return
+        if isinstance(read, ToolProgress):
+            listener(read)
+
+    def _lost(self) -> None:
+        self._listed = False
+        self._before |= {str(each.get("name")) for each in self._definitions}
+        waiting, self._waiting = self._waiting, {}
+        for future in waiting.values():
+            if not future.done():
+                future.set_exception(
+                    HubChanged("The tab that had the hub has ended before it answered: the tool may have run.")
+                )
+
+    # Waiting
+
+    def _look(self) -> None:
+        for look in tuple(self._looking):
+            look()
+
+    async def _until(self, ready: Callable[[], bool], seconds: float) -> bool:
+        """Wait until something is so, after a change of the list. Returns whether it is, after these seconds."""
+        if ready():
+            return True
+        if self._clock is None:
+            return False
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def end() -> None:
+            if not future.done():
+                future.set_result(None)
+
+        def look() -> None:
+            if ready():
+                end()
+
+        stop_timer = self._clock.call_later(seconds, end)
+        self._looking.append(look)
+        try:
+            await future
+        finally:
+            stop_timer()
+            self._looking.remove(look)
+        return ready()

@@ -1,0 +1,172 @@
+"""What tabs of an app say to each other, and the names of their channels and locks.
+
+    directory channel    hub      a tab leads, under an id of its own
+                         connect  a port looks for it, and has its lock already
+    port's channel       open     the hub has the port; from here on the port's line is used
+    line's channel       ready    the port uses the line
+                         ping, pong, seen, close
+
+All is text. On a line it begins with `m` for a message of the port, and with `c` for one of these, which are JSON.
+Ids are random, and a line is named by the hub's and the port's: a tab that has led, and does not know yet that another
+one does, speaks on a line that nobody hears.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeGuard, get_args
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.errors import MessageError
+from mcpframe.hub.core.messages import MAX_MESSAGE_BYTES
+
+PortKind = Literal["tools", "window", "client", "watch"]
+"""What a port is for: a tab's tools, in the form of `hub.messages`; a window's messages, which the hub relays; a client
+of MCP; or to know whether the hub responds."""
+
+NUMBERED: frozenset[PortKind] = frozenset({"tools", "window"})
+"""Ports whose tab has a number."""
+
+_KINDS: Mapping[Any, PortKind] = {kind: kind for kind in get_args(PortKind)}
+_LONGEST = 2000
+_LONGEST_MESSAGE = 4 * MAX_MESSAGE_BYTES
+"""More than any answer of the hub (`clients.MAX_ANSWER_BYTES`): all tools are in one."""
+_MESSAGE, _CONTROL = "m", "c"
+_LIMITS = {"max_bytes": 65536, "max_nesting": 8}
+
+
+@dataclass(frozen=True)
+class AppNames:
+    """The names of an app's channels and locks.
+
+    Args:
+        app: The name of the app.
+    """
+
+    app: str
+
+    @property
+    def directory(self) -> str:
+        """The channel on which tabs find each other."""
+        return f"mcpframe-hub:{self.app}"
+
+    @property
+    def leader(self) -> str:
+        """The lock of the tab that leads."""
+        return f"mcpframe-hub:{self.app}:leader"
+
+    def hub(self, hub: str) -> str:
+        """The lock that a hub holds as long as it is one."""
+        return f"mcpframe-hub:{self.app}:hub:{hub}"
+
+    def port(self, port: str) -> str:
+        """The lock that a port holds as long as it is there, and the channel on which it is answered."""
+        return f"mcpframe-hub:{self.app}:port:{port}"
+
+    def number(self, number: int) -> str:
+        """The lock of the tab that has a number."""
+        return f"mcpframe-hub:{self.app}:number:{number}"
+
+    def line(self, hub: str, port: str) -> str:
+        """The channel between a hub and a port."""
+        return f"mcpframe-hub:{self.app}:line:{hub}:{port}"
+
+    def key(self, key: str) -> str:
+        """The key of something that is stored."""
+        return f"mcpframe-hub:{self.app}:{key}"
+
+
+@dataclass(frozen=True)
+class Hello:
+    """A tab leads.
+
+    Attributes:
+        hub: The id of its hub.
+    """
+
+    hub: str
+
+
+@dataclass(frozen=True)
+class Connect:
+    """A port looks for the hub.
+
+    Attributes:
+        port: Its id.
+        kind: What it is for.
+        url: The address of its page.
+        number: The number that its tab had; None for none.
+        window_name: The name of its window.
+    """
+
+    port: str
+    kind: PortKind
+    url: str = ""
+    number: int | None = None
+    window_name: str = ""
+
+
+def new_id() -> str:
+    """Return an id that cannot be guessed."""
+    return secrets.token_hex(16)
+
+
+def hello(hub: str) -> str:
+    """Return the text of `Hello`."""
+    return payload.encode({"type": "hub", "hub": hub})
+
+
+def connect(call: Connect) -> str:
+    """Return the text of `Connect`."""
+    message = {"type": "connect", "port": call.port, "kind": call.kind, "url": call.url, "number": call.number}
+    return payload.encode({**message, "windowName": call.window_name})
+
+
+def read_directory(text: str) -> Hello | Connect | None:
+    """Return what was said in the directory; None for anything else: any script of the origin can say anything."""
+    message = _object(text)
+    hub, port, kind = message.get("hub"), message.get("port"), message.get("kind")
+    known = _KINDS.get(kind) if isinstance(kind, str) else None
+    if message.get("type") == "hub" and _is_text(hub):
+        return Hello(hub)
+    if message.get("type") == "connect" and _is_text(port) and known is not None:
+        url, number, name = message.get("url"), message.get("number"), message.get("windowName")
+        return Connect(
+            port,
+            known,
+            url if _is_text(url) else "",
+            number if type(number) is int and 0 < number < 10**9 else None,
+            name if _is_text(name) else "",
+        )
+    return None
+
+
+def message(text: str) -> str:
+    """Return a message of a port as it is on the line."""
+    return _MESSAGE + text
+
+
+def control(kind: str, **more: Any) -> str:
+    """Return anything else that is said on a line, or on a port's channel."""
+    return _CONTROL + payload.encode({"type": kind, **more})
+
+
+def read_line(text: str) -> str | Mapping[str, Any]:
+    """Return a message as text, and anything else as an object, which is empty where it cannot be read."""
+    if text[:1] == _MESSAGE:
+        return text[1:] if len(text) <= _LONGEST_MESSAGE else {}
+    return _object(text[1:]) if text[:1] == _CONTROL else {}
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    try:
+        value = payload.parse(text, **_LIMITS)
+    except MessageError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _is_text(value: Any) -> TypeGuard[str]:
+    return isinstance(value, str) and 0 < len(value) <= _LONGEST

@@ -1,0 +1,123 @@
+"""The tools of a document's `modelContext` (WebMCP): `web_mcp.client.ToolSource`.
+
+The page's half is `static/hub/document-tools.js`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import anyio
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.dialects.webmcp.tools import LIMITS, Rejected
+from mcpframe.hub.relay.half import HalfFailed, HalfGone, PageHalf
+
+_END_SECONDS = 2.0
+"""How long the end of a document is waited for."""
+
+
+class DocumentTools:
+    """The tools.
+
+    Args:
+        half: The script in the page.
+
+    Attributes:
+        hidden: Returns the names of tools of frames that are left out: a browser lists those of frames of the same
+            origin, too.
+    """
+
+    def __init__(self, half: PageHalf) -> None:
+        self._ask = half.ask
+        self._tell = half.tell
+        self._ids = itertools.count(1)
+        self._known = 0
+        self._there = asyncio.Event()
+        self._changed: Callable[[], None] = lambda: None
+        self.hidden: Callable[[], Collection[str]] = lambda: ()
+
+    async def available(self) -> None:
+        """Wait until the document has a `modelContext`."""
+        await self._there.wait()
+
+    async def follow(self) -> None:
+        """Follow the changes of the tools until the document is gone."""
+        try:
+            while (text := await self._ask("next", self._known)) is not None:
+                found = payload.parse(text, **LIMITS)
+                self._known = found["changes"]
+                if found["there"]:
+                    self._there.set()
+                else:
+                    self._there.clear()
+                self._changed()
+        except (HalfGone, HalfFailed, MessageError):
+            return  # a document's end is seen by its page
+
+    def stop(self) -> None:
+        """End the page's half."""
+        self._tell("stop")
+
+    async def list(self) -> Sequence[tuple[Mapping[str, Any], Any]]:
+        """As `ToolSource.list`."""
+        try:
+            found = await self._outcome("list")
+        except HalfGone as error:
+            raise Rejected("Error", str(error)) from None
+        if not isinstance(found, list):
+            raise Rejected("TypeError", "getTools has not returned a list of tools")
+        hidden, seen = self.hidden(), Counter[Any]()
+        tools: list[tuple[Mapping[str, Any], Any]] = []
+        for tool in found:
+            name = tool.get("name") if isinstance(tool, dict) else None
+            if not isinstance(name, str):
+                continue
+            if not (tool.get("framed") and name in hidden):
+                tools.append((tool, (name, seen[name])))
+            seen[name] += 1
+        return tools
+
+    async def run(self, tool: Any, arguments: Mapping[str, Any]) -> str | None:
+        """As `ToolSource.run`."""
+        id_ = next(self._ids)
+        try:
+            answer = await self._outcome("run", id_, tool[0], payload.encode(arguments), tool[1])
+        except asyncio.CancelledError:
+            self._tell("cancel", id_)
+            raise
+        except HalfGone as error:
+            # The browser may say so before it reports the document's end, which is what has to end the call: this is
+            # no answer of the tool.
+            await anyio.sleep(_END_SECONDS)
+            raise Rejected("Error", str(error)) from None
+        return answer if isinstance(answer, str) else None
+
+    def changed(self) -> None:
+        """Have the tools be listed again: `hidden` has changed."""
+        self._changed()
+
+    def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """As `ToolSource.watch`."""
+        self._changed = changed
+
+        def stop() -> None:
+            if self._changed is changed:
+                self._changed = lambda: None
+
+        return stop
+
+    async def _outcome(self, function: str, *arguments: object) -> Any:
+        try:
+            found = payload.parse(await self._ask(function, *arguments), **LIMITS)
+        except (HalfFailed, MessageError, TypeError) as error:
+            raise Rejected("Error", str(error)) from None
+        if not isinstance(found, dict) or "value" not in found:
+            failed = found if isinstance(found, dict) else {}
+            raise Rejected(str(failed.get("kind", "Error")), str(failed.get("message", "")))
+        return found["value"]

@@ -1,0 +1,239 @@
+"""One frame of a page, whose document may be an MCP-B server for the page around it: whether and when it is relayed.
+
+The page's own scripts may be the host of such a server. They are before the hub: for the server both are one peer, as
+they are in one window. So nothing is posted to a frame before it is clear that nobody else has, and nothing afterwards.
+
+| state | event | leads to |
+|---|---|---|
+| idle | the server is ready | quiet |
+| quiet | it is ready again: it answers somebody's check | quiet, from the beginning |
+| quiet | it speaks with a host, in any dialect | hosted |
+| quiet | `QUIET_SECONDS` have passed | relayed: a session begins |
+| relayed | it answers what this client has not asked | hosted: the session ends |
+| relayed | it is ready again: another document, or somebody's check | quiet: the session ends |
+| relayed | the server stops, or does not introduce itself | idle |
+| relayed | the hub closes the port | hosted |
+| hosted | another document, which was ready since | quiet |
+| any | another document | idle |
+
+A server that was there before the page's half listened has not said that it is ready: nobody can tell whether it has a
+host, and it is not relayed.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.connection import Options
+from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.core.events import Inbound, Unreadable
+from mcpframe.frame.core.roles import State
+from mcpframe.frame.dialects.available import dialects
+from mcpframe.frame.dialects.mcp_b.messages import NAME, READY, STOPPED
+from mcpframe.frame.dialects.mcp_b.roles import IFRAME_CLIENT
+from mcpframe.hub.core import messages
+from mcpframe.hub.core.frames import QUIET_SECONDS
+from mcpframe.hub.core.interfaces import Clock
+from mcpframe.hub.core.transport import PortTransport
+from mcpframe.hub.relay.link import RelayPort, ServerLink
+
+log = logging.getLogger(__name__)
+
+START_SECONDS = 60.0
+"""How long a frame may take to introduce itself: bundles say that they are ready before they have started."""
+_OPTIONS = Options(handshake_timeout=None, unresponsive_after=None)
+
+
+class FrameState(StrEnum):
+    """The state of a frame: see the table."""
+
+    IDLE = "idle"
+    QUIET = "quiet"
+    RELAYED = "relayed"
+    HOSTED = "hosted"
+
+
+class FrameRelay:
+    """One frame of a page, until it is removed.
+
+    Args:
+        post: Posts JSON text to a target origin, in the frame's window.
+        watch: Has all messages of the frame be forwarded, or only that it is ready or has stopped.
+        connect: Returns a port for the frame with this address, which calls a function when the hub closes it; None
+            where it is not relayed.
+        disconnect: Called when the port is not used any more.
+        transport: The hub's.
+        clock: The time.
+
+    Attributes:
+        state: Its state.
+    """
+
+    def __init__(
+        self,
+        post: Callable[[str, str], None],
+        watch: Callable[[bool], None],
+        connect: Callable[[str, Callable[[], None]], RelayPort | None],
+        disconnect: Callable[[RelayPort], None],
+        transport: PortTransport,
+        clock: Clock,
+    ) -> None:
+        self.state = FrameState.IDLE
+        self._post = post
+        self._watch = watch
+        self._connect = connect
+        self._disconnect = disconnect
+        self._transport = transport
+        self._clock = clock
+        self._origin = ""
+        self._url = ""
+        self._ready = ""
+        self._ready_since = False
+        self._stop_timer: Callable[[], None] = lambda: None
+        self._link: ServerLink | None = None
+        self._port: RelayPort | None = None
+
+    def names_at(self, origin: str) -> frozenset[str]:
+        """Return the names of its tools, where it is relayed and of this origin."""
+        return self._link.relay.names if self._link is not None and self._origin == origin else frozenset()
+
+    def receive(self, inbound: Inbound, url: str) -> None:
+        """Take a message of the frame. Nothing that it posts raises anything here.
+
+        Args:
+            inbound: The message event, whose origin is what the browser says.
+            url: The address of the frame, of that origin.
+        """
+        try:
+            text = inbound.read()
+            message = payload.decode(text, max_bytes=messages.MAX_MESSAGE_BYTES, max_nesting=messages.MAX_NESTING)
+        except (Unreadable, ValueError, MessageError):
+            self._pass_on(inbound)
+            return
+        kind = IFRAME_CLIENT.codec.kind(message)
+        if inbound.origin != self._origin:
+            if kind != READY:
+                return
+            self._leave(FrameState.IDLE)  # another document, whatever was there before
+            self._origin = inbound.origin
+        if kind == READY:
+            self._is_ready(text, url)
+        elif self._speaks_with_host(kind, message):
+            self._ready_since = False
+            if self.state is not FrameState.IDLE:
+                self._leave(FrameState.HOSTED)
+        elif kind == STOPPED and self.state is FrameState.QUIET:
+            self._leave(FrameState.IDLE)
+        else:
+            self._pass_on(inbound)
+
+    def replaced(self) -> None:
+        """Note that another document was loaded in the frame, which may have said already that it is ready."""
+        if self.state is FrameState.HOSTED and self._ready_since:
+            self._begin_quiet()
+        elif self.state is not FrameState.QUIET:
+            self._leave(FrameState.IDLE)
+
+    def close(self) -> None:
+        """Note that the frame, or its page, is gone."""
+        self._leave(FrameState.IDLE)
+
+    def _is_ready(self, text: str, url: str) -> None:
+        self._ready, self._url = text, url
+        if self.state is FrameState.HOSTED:
+            self._ready_since = True
+        else:
+            self._begin_quiet()
+
+    def _begin_quiet(self) -> None:
+        self._leave(FrameState.QUIET)
+        self._stop_timer = self._clock.call_later(QUIET_SECONDS, self._begin)
+
+    def _begin(self) -> None:
+        """Begin a session: nobody else has one."""
+        port = self._connect(self._url, lambda: self._leave(FrameState.HOSTED))
+        if port is None:
+            self._leave(FrameState.IDLE)
+            return
+        self.state, self._port = FrameState.RELAYED, port
+        self._transport.connected(port)
+        self._link = link = ServerLink(
+            IFRAME_CLIENT,
+            self._origin,
+            self._post,
+            port,
+            self._clock,
+            options=_OPTIONS,
+            on_open=lambda: None,
+            on_end=lambda _: self._ended(link),
+            answer_seconds=START_SECONDS,
+        )
+        link.start()
+        ready = self._ready
+        link.receive(Inbound(self._origin, True, lambda: ready))
+
+    def _ended(self, link: ServerLink) -> None:
+        if self._link is link:
+            self._leave(FrameState.IDLE)
+
+    def _pass_on(self, inbound: Inbound) -> None:
+        if self._link is not None:
+            self._link.receive(inbound)
+
+    def _leave(self, state: FrameState) -> None:
+        """Go to another state; a session ends without a word to the frame, and its port before it."""
+        self._stop_timer()
+        self._stop_timer = lambda: None
+        before, self.state = self.state, state
+        port, self._port = self._port, None
+        link, self._link = self._link, None
+        if port is not None:
+            self._transport.closed(port)
+            self._disconnect(port)
+        if link is not None:
+            link.close()
+        if state is FrameState.QUIET and before is not FrameState.QUIET:
+            self._watch(True)
+        elif state is not FrameState.QUIET and (
+            before in (FrameState.QUIET, FrameState.RELAYED) or state is FrameState.HOSTED
+        ):
+            self._watch(False)
+
+    def _speaks_with_host(self, kind: str | None, message: Any) -> bool:
+        if kind in (READY, STOPPED):
+            return False
+        if kind is None:
+            return is_past_opening(message)
+        body = message["payload"]
+        if self._link is None or not isinstance(body, dict):
+            return True
+        return "method" not in body and not self._link.relay.has_asked(body.get("id"))
+
+
+def is_past_opening(message: Any) -> bool:
+    """Return whether a framed page posts a message only to a host that has answered, in any dialect but MCP-B.
+
+    Args:
+        message: A parsed JSON value.
+    """
+    for each in dialects():
+        roles = [role for role in each.outer.values() if each.name != NAME]
+        for role in roles:
+            kind = role.codec.kind(_inner(message) if role.codec.reads_text else message)
+            if kind is not None:
+                return not any((State.AWAITING, kind) in other.by_trigger for other in roles)
+    return False
+
+
+def _inner(message: Any) -> Any:
+    """Return the value of a message that was posted as its JSON text."""
+    if not isinstance(message, str):
+        return message
+    try:
+        return payload.decode(message, max_bytes=messages.MAX_MESSAGE_BYTES, max_nesting=messages.MAX_NESTING)
+    except MessageError:
+        return None

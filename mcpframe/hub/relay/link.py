@@ -1,0 +1,157 @@
+"""A session with one MCP-B server in a window, and its relay. It is without I/O, as `core.connection` and `relay` are.
+
+window ── message events ─▶ connection ── JSON-RPC ─▶ relay ── messages of the hub ─▶ port
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.connection import Candidate, Connection, Options
+from mcpframe.frame.core.errors import SessionError, StateError
+from mcpframe.frame.core.events import Closed, Inbound, Opened, Output, Received, Send
+from mcpframe.frame.core.origins import AllowedOrigins
+from mcpframe.frame.core.roles import Role
+from mcpframe.hub.core import messages
+from mcpframe.hub.core.interfaces import Clock
+from mcpframe.hub.core.messages import Json
+from mcpframe.hub.core.transport import PortTransport
+from mcpframe.hub.relay.relay import ANSWER_SECONDS, Relay
+
+
+class RelayPort:
+    """The port of a page, or of a frame in it, with the hub (`transport.TabPort`).
+
+    Args:
+        tab: Its tab.
+        url: Its address.
+        transport: The hub's.
+        on_close: Called when the hub closes it.
+        on_say: Called after each message to the hub.
+
+    Attributes:
+        tab: Its tab.
+        url: Its address.
+        relay: Takes the hub's messages; None for nobody.
+    """
+
+    def __init__(
+        self,
+        tab: int,
+        url: str,
+        transport: PortTransport,
+        on_close: Callable[[], None],
+        on_say: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.tab = tab
+        self.url = url
+        self.relay: Relay | None = None
+        self._transport = transport
+        self._on_close = on_close
+        self._on_say = on_say
+
+    def post(self, text: str) -> None:
+        """As `TabPort.post`. Raises `StateError` where there are no tools at present."""
+        if self.relay is None:
+            raise StateError("The page has no tools at present.")
+        self.relay.from_hub(messages.parse(text))
+
+    def close(self) -> None:
+        """As `TabPort.close`."""
+        self._on_close()
+
+    def say(self, message: Json) -> None:
+        """Post a message to the hub."""
+        self._transport.received(self, payload.encode(message))
+        self._on_say()
+
+
+class ServerLink:
+    """One session with an MCP-B server, from `start` to `on_end`.
+
+    Args:
+        role: The client's half: of a page's own window, or of a frame.
+        origin: The origin of the server: nobody else is heard, and nothing is posted to others.
+        post: Posts JSON text to a target origin, in the server's window.
+        port: The port with the hub.
+        clock: The time.
+        options: Deadlines.
+        on_open: Called when the server is ready, before anything is asked.
+        on_end: Called once, with the reason; None where this side has ended it.
+        answer_seconds: How long the server may take to introduce itself.
+    """
+
+    def __init__(
+        self,
+        role: Role,
+        origin: str,
+        post: Callable[[str, str], None],
+        port: RelayPort,
+        clock: Clock,
+        *,
+        options: Options,
+        on_open: Callable[[], None],
+        on_end: Callable[[SessionError | None], None],
+        answer_seconds: float = ANSWER_SECONDS,
+    ) -> None:
+        # One bad tool must not cost the others: the hub checks each, and all other messages as a whole.
+        role = replace(role, checks_content=False)
+        options = replace(options, max_message_bytes=messages.MAX_MESSAGE_BYTES, max_nesting=messages.MAX_NESTING)
+        self._connection = Connection([Candidate(role, AllowedOrigins(frozenset({origin})))], options=options)
+        self._post = post
+        self._port = port
+        self._clock = clock
+        self._on_open = on_open
+        self._on_end = on_end
+        self._stop_timer: Callable[[], None] = lambda: None
+        self._over = False
+        self.relay = Relay(self._send, port.say, clock, url=port.url, introduction_seconds=answer_seconds)
+        self.relay.on_close = self.close
+
+    def start(self) -> None:
+        """Wait for the server, which is asked whether it is ready if it is one of the page's own window."""
+        self._carry_out(self._connection.start(self._clock.now()))
+
+    def receive(self, inbound: Inbound) -> None:
+        """Take a message event of the server's window."""
+        self._carry_out(self._connection.receive(inbound, self._clock.now()))
+
+    def close(self) -> None:
+        """End the session. Closing again does nothing."""
+        self._carry_out(self._connection.close(self._clock.now()))
+
+    def _send(self, message: Json) -> None:
+        with suppress(StateError):  # the server has stopped: `_end` says so
+            self._carry_out(self._connection.send(payload.encode(message), message, self._clock.now()))
+
+    def _tick(self) -> None:
+        self._carry_out(self._connection.tick(self._clock.now()))
+
+    def _carry_out(self, outputs: Iterable[Output]) -> None:
+        for output in outputs:
+            if isinstance(output, Send):
+                self._post(output.text, output.target_origin)
+            elif isinstance(output, Opened):
+                self._on_open()
+                self._port.relay = self.relay
+                self.relay.start()
+            elif isinstance(output, Received):
+                self.relay.from_page(output.payload)
+            elif isinstance(output, Closed):
+                self._end(output.error)
+        self._stop_timer()
+        if not self._over and (due := self._connection.deadline) is not None:
+            self._stop_timer = self._clock.call_later(max(0.0, due - self._clock.now()), self._tick)
+
+    def _end(self, error: SessionError | None) -> None:
+        if self._over:
+            return
+        self._over = True
+        self._stop_timer()
+        self.relay.page_ended()
+        if self._port.relay is self.relay:
+            self._port.relay = None
+        self._on_end(error)

@@ -1,0 +1,219 @@
+"""Clients of the hub over ports: raw JSON-RPC, one session of `HubServer` for each port.
+
+The home of the hub says that a port is there, what it has sent, and that it has closed, as for `PortTransport`. When a
+port closes, its session ends, and so do its calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Protocol, Self
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from mcpframe.frame.core import jsonrpc, payload
+from mcpframe.frame.core.errors import MessageError, TooManyPending
+from mcpframe.frame.core.outline import outline
+from mcpframe.hub.core.interfaces import PROGRAM
+from mcpframe.hub.core.messages import MAX_MESSAGE_BYTES, MAX_NESTING
+from mcpframe.hub.serving.server import HubServer, client_origin
+
+log = logging.getLogger(__name__)
+
+_MOST_CLIENTS = 64
+_MOST_PENDING = 1024
+MAX_ANSWER_BYTES = 60 * 1024 * 1024
+"""How long an answer may be: ports of extensions, and native messaging, take 64 MiB, and would end the session else."""
+_BUSY = "The hub has {0} clients already: end one first."
+
+
+class ClientPort(Protocol):
+    """One connection to a client."""
+
+    def post(self, text: str) -> None:
+        """Post JSON text. What it raises means that the connection has ended."""
+        ...
+
+    def close(self) -> None:
+        """End the connection; nothing where it has ended."""
+        ...
+
+
+class HubClients:
+    """The clients.
+
+    Args:
+        server: The hub's server, which is running.
+        most: How many clients there may be.
+        changed: Called when there are more or fewer.
+    """
+
+    def __init__(
+        self, server: HubServer, most: int = _MOST_CLIENTS, changed: Callable[[], None] = lambda: None
+    ) -> None:
+        self._changed = changed
+        self._server = server
+        self._most = most
+        self._clients: dict[ClientPort, _Client] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        """Not a task group: a browser's events come outside of any task, where none can be used."""
+        self._runs = False
+
+    def __len__(self) -> int:
+        return len(self._clients)
+
+    def __contains__(self, port: object) -> bool:
+        return port in self._clients
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve clients for as long as the block lasts; its end closes all ports."""
+        self._runs = True
+        try:
+            yield
+        finally:
+            self._runs = False
+            for port in list(self._clients):
+                self.closed(port)
+                _guarded_close(port)
+            if self._tasks:
+                await asyncio.wait(set(self._tasks))
+
+    def connected(self, port: ClientPort, origin: str = PROGRAM) -> bool:
+        """Take a new port, and return whether there was room for it; else it is closed.
+
+        Args:
+            port: The port.
+            origin: Who is at it: see `Caller.origin`.
+        """
+        if not self._runs or len(self._clients) >= self._most:
+            log.warning(_BUSY.format(len(self._clients)))
+            _guarded_close(port)
+            return False
+        client = self._clients[port] = _Client(port, origin)
+        client.task = asyncio.get_running_loop().create_task(self._serve(client))
+        self._tasks.add(client.task)
+        client.task.add_done_callback(lambda task: self._ended(client, task))
+        self._changed()
+        return True
+
+    def received(self, port: ClientPort, text: str) -> None:
+        """Take what a port has sent. Nothing that it sends raises anything here.
+
+        Args:
+            port: The port.
+            text: JSON text.
+        """
+        if client := self._clients.get(port):
+            client.take(text)
+
+    def closed(self, port: ClientPort) -> None:
+        """Note that a port has ended: its session ends, and its calls are cancelled."""
+        if client := self._clients.pop(port, None):
+            client.cancel()
+            self._changed()
+
+    async def _serve(self, client: _Client) -> None:
+        client_origin.set(client.origin)  # in this task
+        try:
+            await self._server.server.run(client.read, client, self._server.options)
+        except Exception:  # one client must not end the others
+            log.exception("The session of a client has failed.")
+
+    def _ended(self, client: _Client, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        client.end()
+        if self._clients.pop(client.port, None) is not None:
+            _guarded_close(client.port)
+            self._changed()
+
+
+class _Client:
+    """One client: `read` is the server's stream of its messages, and itself that of those to it."""
+
+    def __init__(self, port: ClientPort, origin: str) -> None:
+        self.port = port
+        self.origin = origin
+        self.task: asyncio.Task[None] | None = None
+        self._incoming, self.read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
+        self._pending = jsonrpc.Pending(_MOST_PENDING)
+
+    def take(self, text: str) -> None:
+        """Take a message of the client. A request that cannot be read is answered; other messages are ignored."""
+        try:
+            message = payload.decode(text, max_bytes=MAX_MESSAGE_BYTES, max_nesting=MAX_NESTING)
+            if not isinstance(message, dict) or "jsonrpc" not in message:
+                return  # keep-alive, and whatever else is not JSON-RPC
+            jsonrpc.request_id(message)
+            item = SessionMessage(jsonrpc_message_adapter.validate_python(message, by_name=False))
+            self._pending.asked(message)
+        except (MessageError, TooManyPending, ValueError) as error:
+            log.debug("A message of a client is ignored: %s", error)
+            self._refuse(text, error)
+            return
+        try:
+            self._incoming.send_nowait(item)
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            log.debug("A message of a client comes after the end of its session.")
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Post a message to the client."""
+        members: Mapping[str, Any] = {
+            name: getattr(item.message, name) for name in item.message.model_fields_set
+        }  # no second dump of a large result
+        self._pending.answered(members)
+        text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        if "method" not in members and (size := _size(text)) > MAX_ANSWER_BYTES:
+            error = f"The answer has {size:,} bytes; the limit is {MAX_ANSWER_BYTES:,}."
+            text = payload.encode(jsonrpc.error_response(members["id"], jsonrpc.INTERNAL_ERROR, error))
+        self._post(text)
+
+    def cancel(self) -> None:
+        """End the session."""
+        if self.task is not None:
+            self.task.cancel()
+
+    def end(self) -> None:
+        """End the server's stream."""
+        self._incoming.close()
+        self.read.close()
+
+    async def aclose(self) -> None:
+        """The server writes no more."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+    def _refuse(self, text: str, error: Exception) -> None:
+        seen = outline(text)
+        id_ = jsonrpc.answerable_id(seen.id)
+        if seen.kind == "request" and id_ is not None:
+            self._post(payload.encode(jsonrpc.error_response(id_, jsonrpc.INVALID_REQUEST, str(error))))
+
+    def _post(self, text: str) -> None:
+        try:
+            self.port.post(text)
+        except Exception as error:  # noqa: BLE001  a port may raise anything
+            log.debug("A client has gone: %s", error)
+            self.cancel()
+
+
+def _size(text: str) -> int:
+    """Return the length of a text in UTF-8; of one that is short in any case, in characters."""
+    return len(text) if len(text) <= MAX_ANSWER_BYTES // 4 else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _guarded_close(port: ClientPort) -> None:
+    try:
+        port.close()
+    except Exception as error:  # noqa: BLE001  a port may raise anything
+        log.debug("A client's port could not be closed: %s", error)

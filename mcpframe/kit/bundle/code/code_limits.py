@@ -1,0 +1,158 @@
+"""What of a package's code will not work in a page, and what it needs from outside: read from its syntax.
+
+A hint for whoever builds it, and no proof: code that is never run counts, and names that are computed do not.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from mcpframe.kit.bundle.code.imports import imports_of, syntax_tree
+
+Kind = Literal["sockets", "processes", "threads", "files"]
+
+_MODULES: Mapping[str, Kind] = {
+    **dict.fromkeys(("socket", "socketserver", "smtplib", "imaplib", "ftplib", "telnetlib", "paramiko"), "sockets"),
+    **dict.fromkeys(("asyncpg", "psycopg", "psycopg2", "pymysql", "aiomysql", "pymongo", "redis", "ldap3"), "sockets"),
+    **dict.fromkeys(("websockets", "http.server", "wsgiref.simple_server"), "sockets"),
+    **dict.fromkeys(("subprocess", "pty", "pexpect", "multiprocessing", "git", "docker", "selenium"), "processes"),
+    **dict.fromkeys(("playwright",), "processes"),
+}
+_CALLS: Mapping[str, Kind] = {
+    **dict.fromkeys(("os.system", "os.popen", "os.fork", "os.execv", "os.execvp", "os.spawnv"), "processes"),
+    **dict.fromkeys(("asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell"), "processes"),
+    **dict.fromkeys(("anyio.run_process", "anyio.open_process"), "processes"),
+    **dict.fromkeys(("asyncio.open_connection", "asyncio.start_server", "uvicorn.run"), "sockets"),
+    **dict.fromkeys(("threading.Thread", "Thread", "_thread.start_new_thread"), "threads"),
+    **dict.fromkeys(("open", "io.open", "aiofiles.open", "sqlite3.connect"), "files"),
+}
+_METHODS: Mapping[str, Kind] = dict.fromkeys(("write_text", "write_bytes", "mkdir", "iterdir", "rglob"), "files")
+_MEANING: Mapping[Kind, str] = {
+    "sockets": "connections other than HTTP requests",
+    "processes": "other programs",
+    "threads": "threads of its own",
+    "files": "files of the computer (it has a file system of its own, in memory)",
+}
+_URL = re.compile(
+    r"\s*(https?|wss?)://(?:(?:\{[^{}]*\}|%s)(?=\.))?"
+    r"(\.?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(:\d+)?(?=[/?#'\"\s{%]|$)"
+)
+"""A text that is an address. Its first label may be filled in. Addresses in prose are not contacted."""
+_NO_HOSTS = re.compile(
+    r"(^|\.)(example\.(com|org|net)|w3\.org|json-schema\.org|example|test|invalid|localhost)$|^[\d.]+$"
+)
+_VARIABLE_READERS = frozenset({"os.environ.get", "os.getenv", "environ.get", "getenv", "os.environ.setdefault"})
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Something that a page cannot do, and where the code asks for it first.
+
+    Attributes:
+        kind: What it is.
+        name: The module or function that is used.
+        place: The file and line.
+    """
+
+    kind: Kind
+    name: str
+    place: str
+
+    @property
+    def meaning(self) -> str:
+        """What the page does not have."""
+        return _MEANING[self.kind]
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What can be seen in a package's code.
+
+    Attributes:
+        limits: What will not work, the first place of each kind.
+        hosts: The origins of the addresses among its texts, for `connect_src`.
+        variables: The environment variables that it reads.
+    """
+
+    limits: tuple[Limit, ...]
+    hosts: tuple[str, ...]
+    variables: tuple[str, ...]
+
+
+def look_at(files: Mapping[str, bytes]) -> Outlook:
+    """Look at the Python files of a package, by path in site-packages."""
+    limits: dict[Kind, Limit] = {}
+    hosts: set[str] = set()
+    variables: set[str] = set()
+    for limit in (*_imported(files), *_used(files, hosts, variables)):
+        limits.setdefault(limit.kind, limit)
+    return Outlook(
+        tuple(limits[kind] for kind in _MEANING if kind in limits), tuple(sorted(hosts)), tuple(sorted(variables))
+    )
+
+
+def _imported(files: Mapping[str, bytes]) -> Iterator[Limit]:
+    for item in imports_of(files):
+        for name in (item.module, item.module.partition(".")[0]):
+            if kind := _MODULES.get(name):
+                yield Limit(kind, name, item.place)
+                break
+
+
+def _used(files: Mapping[str, bytes], hosts: set[str], variables: set[str]) -> Iterator[Limit]:
+    for path, data in sorted(files.items()):
+        tree = syntax_tree(data) if path.endswith(".py") else None
+        documentation = _documentation(tree) if tree else set()
+        for node in ast.walk(tree) if tree else ():
+            if isinstance(node, ast.JoinedStr):
+                hosts |= _hosts_in("".join(_part(value) for value in node.values))
+                documentation |= {id(value) for value in node.values}  # these parts are no texts of their own
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+                hosts |= _hosts_in(node.value)
+            elif isinstance(node, ast.Subscript) and _dotted(node.value) in ("os.environ", "environ"):
+                variables |= _text(node.slice)
+            elif isinstance(node, ast.Call):
+                name = _dotted(node.func)
+                if name in _VARIABLE_READERS and node.args:
+                    variables |= _text(node.args[0])
+                method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+                if kind := _CALLS.get(name) or _METHODS.get(method):
+                    yield Limit(kind, name or f"….{method}", f"{path}, line {node.lineno}")
+
+
+def _part(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else "{}"
+
+
+def _hosts_in(text: str) -> set[str]:
+    """The origin of an address, as a source of a policy; `*.` stands for a label that is filled in."""
+    match = _URL.match(text)
+    if match is None or not _is_host(match[2].lstrip(".")):
+        return set()
+    host = match[2].lower()
+    return {f"{match[1]}://{'*' if host.startswith('.') else ''}{host}{match[3] or ''}"}
+
+
+def _is_host(host: str) -> bool:
+    return not _NO_HOSTS.search(host.lower())
+
+
+def _documentation(tree: ast.Module) -> set[int]:
+    """The texts that are statements of their own: docstrings."""
+    return {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+
+
+def _dotted(node: ast.AST) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def _text(node: ast.AST) -> set[str]:
+    return {node.value} if isinstance(node, ast.Constant) and isinstance(node.value, str) else set()

@@ -1,0 +1,334 @@
+"""Why a server does not start, in the words of whoever builds it: what its code does, where, and what to do.
+
+The build imports a server, and runs a console script, in Pyodide (`in_pyodide/inspection.py`), which returns what was
+raised. Each rule below knows one kind of it. Whatever no rule knows is shown as it is, with the place in the code.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from mcpframe.kit.bundle.code.code_limits import look_at
+from mcpframe.kit.bundle.code.console_scripts import server_objects
+from mcpframe.kit.bundle.code.stdio_choice import stdio_choice
+
+SETTINGS = "[tool.mcpframe]"
+_MOST_OBJECTS = 3
+
+Frame = tuple[str, int, str]
+"""A file, a line and a function's name."""
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception in Pyodide.
+
+    Attributes:
+        kinds: The names of its type and of those that it is derived from.
+        text: Its message.
+        frames: Where it comes from, the innermost last.
+    """
+
+    kinds: tuple[str, ...]
+    text: str
+    frames: tuple[Frame, ...]
+
+    def is_in(self, *files: str) -> bool:
+        """Return whether one of the frames is in one of the files, given by the end or a folder of their paths."""
+        return any(part in f"/{path}" for path, _, _ in self.frames for part in files)
+
+    def calls(self, *functions: str) -> str:
+        """Return the first of the functions that is among the frames, or an empty text."""
+        called = [function for _, _, function in self.frames]
+        return next((name for name in called if name in functions), "")
+
+
+@dataclass(frozen=True)
+class Code:
+    """The code of the server: the author's files, or those of the package that the entry is in.
+
+    Attributes:
+        files: The files, by path in the folder that they are imported from.
+        near: The file that is concerned, or an empty text.
+    """
+
+    files: Mapping[str, bytes]
+    near: str = ""
+
+    def place(self, frames: Sequence[Frame]) -> str:
+        """Return the innermost file and line that is in this code, or an empty text."""
+        for path, line, _ in reversed(frames):
+            name = self._name(path)
+            if name:
+                return f"{name}, line {line}"
+        return ""
+
+    def _name(self, path: str) -> str:
+        parts = path.strip("/").split("/")
+        tails = ("/".join(parts[number:]) for number in range(1, len(parts)))
+        return next((tail for tail in tails if tail in self.files), "")
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that it reads."""
+        return look_at(self.files).variables
+
+    @property
+    def to_serve(self) -> str:
+        """How it can be made to serve MCP in a page, in sentences."""
+        if choice := stdio_choice(self.files, self.near):
+            return choice.advice
+        objects = server_objects(self.files)
+        module = self.near.removesuffix(".py").replace("/", ".")
+        objects.sort(key=lambda name: not name.startswith(f"{module}:"))
+        if objects:
+            return (
+                f"Name its server object in place of the program: entry = {objects[0]!r} in {SETTINGS}"
+                + (f" (or {', '.join(objects[1:_MOST_OBJECTS])})" if objects[1:] else "")
+                + "."
+            )
+        return "Nothing that selects standard input and output can be seen in its code: ask its author for that."
+
+
+@dataclass(frozen=True)
+class StartError:
+    """Why a server does not start.
+
+    Attributes:
+        what: What its code does, as a sentence without its end; empty if the exception's own message says it.
+        todo: What to do, in sentences.
+        place: The file and line in the server's code, or an empty text.
+        said: What the program has written to standard error.
+    """
+
+    what: str
+    todo: str
+    place: str
+    said: str = ""
+
+    def sentences(self, message: str) -> str:
+        """Return all of it.
+
+        Args:
+            message: The exception's own message, for `what` if that is empty.
+        """
+        text = (self.what or message).rstrip().rstrip(".")
+        if self.place and self.what:
+            text = f"{text} ({self.place})."
+        else:
+            text += f". Raised in {self.place}." if self.place else "."
+        if self.said:
+            return f"{text} It said:\n{self.said}\n{self.todo}"
+        return f"{text} {self.todo}".rstrip()
+
+
+def explain(chain: Sequence[Raised], files: Mapping[str, bytes], entry: str) -> StartError:
+    """Return why a server does not start.
+
+    Args:
+        chain: What was raised, and what it was raised from.
+        files: The server's code, by path in the folder that it is imported from.
+        entry: `module:object`.
+    """
+    place = next(filter(None, (Code(files).place(raised.frames) for raised in chain)), "")
+    entered = entry.partition(":")[0].replace(".", "/")
+    near = place.rpartition(", line")[0] or (
+        f"{entered}/__init__.py" if f"{entered}.py" not in files else f"{entered}.py"
+    )
+    code = Code(files, near)
+    for raised in chain:
+        for rule in _RULES:
+            if found := rule(raised, code):
+                return StartError(found[0], found[1], place, *found[2:])
+    return StartError("", _named_variable(chain, code), place)
+
+
+_Found = tuple[str, str] | tuple[str, str, str] | None
+
+_PUBLIC = (
+    "What is there is public, as the bundle is: ask for a secret in a setup instead, which keeps it in "
+    "server.session.storage."
+)
+_ARGUMENTS = "Its arguments are tool.mcpframe.args, its environment variables tool.mcpframe.env."
+_SETTINGS_OF_PROGRAMS = (
+    f"If an argument or a variable helps, set it: args = [...] in {SETTINGS}, or a variable in [tool.mcpframe.env]."
+)
+
+
+def _set(names: Sequence[str]) -> str:
+    lines = ", ".join(f'{name} = "..."' for name in names)
+    return f"Write {lines} in [tool.mcpframe.env], or build with --env. {_PUBLIC}"
+
+
+def _served_over_http(raised: Raised, code: Code) -> _Found:
+    function = raised.calls(
+        *("run_sse_async", "run_streamable_http_async", "run_http_async", "sse_app", "streamable_http_app", "http_app")
+    )
+    libraries = ("/uvicorn/", "/hypercorn/", "/granian/", "/aiohttp/web", "/werkzeug/serving.py", "/waitress/")
+    if not function and not raised.is_in(*libraries, "/http/server.py", "/socketserver.py"):
+        return None
+    how = f" ({function})" if function else ""
+    return f"it serves HTTP{how}, and a page can only serve what would be standard input and output", code.to_serve
+
+
+def _never_served(raised: Raised, code: Code) -> _Found:
+    if "ProgramError" not in raised.kinds or "without serving MCP" not in raised.text:
+        return None
+    what = "its program returned without serving MCP on its standard input and output"
+    threads = next((limit.place for limit in look_at(code.files).limits if limit.kind == "threads"), "")
+    if threads:
+        what += f"; it starts a thread ({threads}), which cannot serve: a page has one thread"
+    return what, code.to_serve
+
+
+def _runs_for_ever(raised: Raised, code: Code) -> _Found:
+    if "ProgramError" not in raised.kinds or not raised.text.startswith("The program runs, but"):
+        return None
+    said = raised.text.removeprefix("The program runs, but ").rstrip(".")
+    return (
+        f"its program runs, but {said}",
+        f"{code.to_serve} If it only takes long, raise tool.mcpframe.import_timeout.",
+    )
+
+
+def _asks(raised: Raised, code: Code) -> _Found:
+    reads = "UnsupportedOperation" in raised.kinds and ("type into a page" in raised.text or "terminal" in raised.text)
+    if not reads and not ("EOFError" in raised.kinds and "reading a line" in raised.text):
+        return None
+    return (
+        "it reads its standard input before it serves, and nobody can type into a page",
+        f"Pass what it asks for: args = [...] in {SETTINGS}, or variables in [tool.mcpframe.env].",
+    )
+
+
+def _variable(raised: Raised, code: Code) -> _Found:
+    if "KeyError" not in raised.kinds or not raised.frames:
+        return None
+    path, _, function = raised.frames[-1]
+    if function != "__getitem__" or not re.search(r"\bos\b", path):
+        return None
+    name = raised.text.strip("'\"")
+    return f"it needs the environment variable {name}, which is not set: KeyError: {name!r}", _set([name])
+
+
+def _settings(raised: Raised, code: Code) -> _Found:
+    if not raised.is_in("/pydantic_settings/"):
+        return None
+    fields = re.findall(r"(?m)^(\w+)\n\s+Field required", raised.text)
+    named = f" {', '.join(fields)}" if fields else ""
+    return (
+        f"its settings{named} are read from environment variables, which are not set",
+        f"Write them in [tool.mcpframe.env], or build with --env. {_PUBLIC}",
+    )
+
+
+def _native(raised: Raised, code: Code) -> _Found:
+    if "OSError" in raised.kinds and ("dynamic lib" in raised.text or raised.is_in("/ctypes/__init__.py")):
+        name = re.search(r"dynamic lib: (\S+)", raised.text)
+        return (
+            f"it loads the native library {name[1] if name else ''}".rstrip() + " of an operating system",
+            "A page has only what is compiled for Pyodide: find a package in its place that is.",
+        )
+    if "ImportError" not in raised.kinds:
+        return None
+    match = re.search(r"(?:No module named|cannot import name) '([\w.]+)'", raised.text)
+    last = match[1].rpartition(".")[2] if match else ""
+    compiled = [
+        path for path in code.files if last and re.search(rf"(^|/){re.escape(last)}\.[^/]*(so|pyd|dylib)$", path)
+    ]
+    if not compiled:
+        if not last.startswith("_") or "No module named" not in raised.text or last in sys.stdlib_module_names:
+            return None
+        return (
+            f"it imports {match[1] if match else last}, which no requirement has: by its name it is a native module",
+            "Ask for a version of the package that is Python alone, or has a wheel for Pyodide.",
+        )
+    return (
+        f"it imports the native module {compiled[0]}, which is compiled for another platform than Pyodide",
+        "Ask for a version of the package that is Python alone, or has a wheel for Pyodide.",
+    )
+
+
+def _request(raised: Raised, code: Code) -> _Found:
+    if "not available while a server is built" not in raised.text:
+        return None
+    return (
+        "it makes a request when it starts, and a build has no network",
+        f"If it has to, set inspect = false in {SETTINGS}: the build then does not run it, nor list its tools.",
+    )
+
+
+def _socket(raised: Raised, code: Code) -> _Found:
+    known = "no sockets" in raised.text or "raw socket" in raised.text
+    if not known and not ("OSError" in raised.kinds and raised.is_in("/socket.py", "/ssl.py")):
+        return None
+    return (
+        "it opens a network connection when it starts, and a page has none but HTTP requests",
+        _SETTINGS_OF_PROGRAMS,
+    )
+
+
+def _process(raised: Raised, code: Code) -> _Found:
+    if not re.search("support processes|has no processes", raised.text) and "OS process APIs" not in raised.text:
+        return None
+    return (
+        "it runs another program when it starts, and a page has no processes",
+        _SETTINGS_OF_PROGRAMS,
+    )
+
+
+def _thread(raised: Raised, code: Code) -> _Found:
+    if "start new thread" not in raised.text:
+        return None
+    return "it starts a thread, and a page has one thread only", _SETTINGS_OF_PROGRAMS
+
+
+def _signature(raised: Raised, code: Code) -> _Found:
+    match = re.match(r"(\w+)\(\) missing \d+ required positional arguments?: (.*)", raised.text)
+    if "TypeError" not in raised.kinds or not match or not raised.is_in("/mcpframe/frame/serving/program/console.py"):
+        return None
+    if not raised.frames[-1][0].endswith("mcpframe/frame/serving/program/console.py"):
+        return None
+    return f"its function {match[1]} needs {match[2]}, and a console script is called without arguments", code.to_serve
+
+
+def _exit(raised: Raised, code: Code) -> _Found:
+    if "SystemExit" not in raised.kinds:
+        return None
+    said = f", saying {raised.text.rstrip('.')!r}" if raised.text and not raised.text.isdigit() else ""
+    return (
+        f"it exits when it is imported{said}",
+        _SETTINGS_OF_PROGRAMS,
+    )
+
+
+def _exited_program(raised: Raised, code: Code) -> _Found:
+    if "ProgramError" not in raised.kinds or "before it served" not in raised.text:
+        return None
+    what, _, said = raised.text.removesuffix(_ARGUMENTS).partition(" It said:\n")
+    named = _variables_in(said, code)
+    is_usage = re.search(r"(?im)^usage:", said)
+    todo = [
+        *([f"Write its arguments as args = [...] in {SETTINGS}, or build with --args."] if is_usage else []),
+        *([_set(named)] if named else []),
+    ] or [_SETTINGS_OF_PROGRAMS]
+    return what, " ".join(todo), said.strip()
+
+
+def _variables_in(text: str, code: Code) -> list[str]:
+    return [name for name in code.variables if re.search(rf"\b{re.escape(name)}\b", text)]
+
+
+def _named_variable(chain: Sequence[Raised], code: Code) -> str:
+    names = list(dict.fromkeys(name for raised in chain for name in _variables_in(raised.text, code)))
+    return _set(names) if names else ""
+
+
+_RULES: tuple[Callable[[Raised, Code], _Found], ...] = (
+    *(_served_over_http, _never_served, _runs_for_ever, _exited_program, _asks, _variable, _settings, _native),
+    *(_request, _process, _thread, _socket, _signature, _exit),
+)

@@ -1,0 +1,299 @@
+"""Import the author's server as a page does, and describe it.
+
+Environment variables: MCPFRAME_ENTRY, MCPFRAME_SERVER (the folder of the author's files), MCPFRAME_PATHS (further
+folders to import from, separated by colons), MCPFRAME_KIND, MCPFRAME_SETTINGS (JSON: `args` and `env` of the author),
+MCPFRAME_PATIENCE (how many seconds a program may take before it serves).
+If the author's code raises, the result is {"error": sentence, "traceback": text, "raised": what `failure` returns}.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import errno
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+
+async def main() -> dict[str, Any]:
+    """Import the server and return its description."""
+    names = ("SERVER", "ENTRY", "KIND", "PATHS", "SETTINGS", "PATIENCE")
+    folder, entry, kind, paths, settings, patience = (os.environ.pop(f"MCPFRAME_{name}") for name in names)
+    sys.path.insert(0, folder)
+    sys.path.extend(filter(None, paths.split(":")))
+    os.chdir(folder)
+    return await inspected(entry, folder, kind, json.loads(settings), float(patience))
+
+
+async def inspected(
+    entry: str, folder: str, kind: str, settings: dict[str, Any], patience: float = 60.0
+) -> dict[str, Any]:
+    """Return the description of the entry, or the error that it raised."""
+    from mcpframe.frame.compat import sdk
+    from mcpframe.frame.page import load
+
+    sdk.prepare()
+    load.configure({})
+    from mcpframe.frame.compat.process import outlive_exits
+    from mcpframe.frame.core.errors import EntryError, ProgramError
+    from mcpframe.frame.serving import entries
+    from mcpframe.frame.serving.framed import unwrapped
+    from mcpframe.frame.serving.server_module import server_module
+
+    outlive_exits()
+    refuse_sockets()
+    program = settings.get("program", "")
+    servers = server_module(program)
+
+    try:
+        entries.set_environment(**settings)
+        if settings.get("world"):
+            from mcpframe.frame import world
+
+            world.only_look()
+        found: Any = await servers.open_entry(entry) if kind == "server" else entries.load_main(entry)
+        if program:
+            return await asked(servers, found, patience)
+        used = sorted(sys.modules)
+        lists = getattr(server_module(program, found), "list_tools", None)
+        if kind == "server" and lists:
+            listed = await lists(found)
+        else:  # a lowlevel server lists its tools only within a session
+            listed = await found.list_tools() if hasattr(found, "list_tools") else None
+    except (EntryError, ProgramError) as error:
+        shown = told(error.__cause__) if error.__cause__ else ""
+        return {"error": str(error), "traceback": shown, "raised": failure(error)}
+    except BaseException as error:  # noqa: BLE001 an author's module may raise anything, SystemExit included
+        from mcpframe.frame.page import hints
+
+        hints.explain_now(error)
+        error = innermost(error)
+        shown = f"{type(error).__name__}: {error}".rstrip(": ")
+        return {"error": shown, "traceback": told(error), "raised": failure(error)}
+    return {
+        "kind": type(unwrapped(found)).__name__,
+        "name": found.name if kind == "server" else found.__module__,
+        "title": getattr(found, "title", None),
+        "version": getattr(found, "version", None),
+        "instructions": getattr(found, "instructions", None),
+        "allowed_origins": list(getattr(found, "allowed_origins", None) or []),
+        "dialect_origins": {name: list(own) for name, own in getattr(found, "dialect_origins", {}).items()},
+        "tools": listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed],
+        "modules": used,
+        "setup": setup_of(found) if kind == "server" else None,
+        "views": views_of(found),
+    }
+
+
+def views_of(server: Any) -> dict[str, str]:
+    """Return the addresses that a server's views frame, by the views' URIs."""
+    registry = sys.modules.get("mcpframe.views.registry")  # without it there are none
+    return {} if registry is None else {view.uri: view.url for view in registry.views_of(server) if view.url}
+
+
+def setup_of(server: Any) -> dict[str, Any]:
+    """Return the requirements of a server's setup."""
+    phase = getattr(server, "setup_phase", None)
+    if phase is None:
+        return {"visible": False, "permissions": []}
+    return {"visible": phase.visible, "permissions": [dataclasses.asdict(item) for item in phase.permissions]}
+
+
+_CLIENT = {"name": "mcpframe build", "version": "1"}
+_HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": _CLIENT}
+_MOST_PAGES = 100
+
+
+async def asked(servers: Any, target: Any, patience: float) -> dict[str, Any]:
+    """What a program says of itself to a client: it has no object that could be looked at.
+
+    Raises:
+        ProgramError: It does not serve in time, or answers with an error.
+        BaseException: What ends it.
+    """
+    import anyio
+
+    from mcpframe.frame.core.errors import ProgramError
+
+    asking, read = anyio.create_memory_object_stream[Any](1)
+    write, answers = anyio.create_memory_object_stream[Any](1000)
+    ends: list[BaseException | None] = []
+
+    async def ask(number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        await asking.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        while True:
+            _, answer = await answers.receive()
+            if answer.get("id") == number and "method" not in answer:
+                break
+        if ends and ends[0] is not None:
+            raise ends[0]
+        if "error" in answer:
+            raise ProgramError(f"The program answers {method} with an error: {answer['error'].get('message')}")
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    serving = asyncio.create_task(servers.serve(target, read, write, on_problem=lambda _, error: ends.append(error)))
+    printed = Printed(sys.stdout)
+    sys.stdout = printed
+    time.sleep = impatient(time.sleep, patience)
+    try:
+        asking_for = asyncio.create_task(ask(0, "initialize", _HELLO))
+        await asyncio.wait([asking_for], timeout=patience)
+        if not asking_for.done() and ends and ends[0] is not None:
+            raise ends[0]
+        if not asking_for.done():
+            places = [place for task in asyncio.all_tasks() for place in waits_at(task) if task is not asking_for]
+            asking_for.cancel()
+            error = ProgramError(f"The program runs, but has not answered in {patience:g} seconds.")
+            error.mcpframe_places = places  # type: ignore[attr-defined]
+            serving.cancel()
+            raise error
+        hello = asking_for.result()
+        await asking.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        tools: list[Any] = []
+        cursor: Any = None
+        for number in range(1, _MOST_PAGES if "tools" in hello["capabilities"] else 1):
+            page = await ask(number, "tools/list", {"cursor": cursor} if cursor else {})
+            tools += page["tools"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                break
+        used = sorted(sys.modules)
+    finally:
+        asking.close()
+        await asyncio.wait([serving])
+        answers.close()
+    about = hello["serverInfo"]
+    return {
+        "kind": "program",
+        "setup": setup_of(target),
+        **{key: about.get(key) for key in ("name", "title", "version")},
+        "instructions": hello.get("instructions"),
+        "tools": tools,
+        "modules": used,
+        "printed": printed.first,
+    }
+
+
+def refuse_sockets() -> None:
+    """Let connections fail as in a page: under Node an attempt would end Python."""
+    import socket
+
+    def refused(*_: object) -> Any:
+        raise OSError(errno.EOPNOTSUPP, "A page has no sockets")
+
+    for name in ("listen", "connect", "connect_ex"):
+        setattr(socket.socket, name, refused)
+
+
+class Printed:
+    """Standard output that notes where the first line is printed. Other attributes are those of the original."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.first: dict[str, Any] | None = None
+
+    def write(self, text: str) -> int:
+        if self.first is None and text.strip():
+            self.first = {"text": text.strip()[:_MOST_TEXT], "frames": calls(sys._getframe(1))}
+        return int(self._stream.write(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def impatient(sleep: Callable[[Any], None], patience: float) -> Callable[[Any], None]:
+    """Return `time.sleep`, which raises an error when a program has slept for so long."""
+    left = patience
+
+    def limited(seconds: Any) -> None:
+        from mcpframe.frame.core.errors import ProgramError
+
+        nonlocal left
+        left -= seconds
+        if left < 0:
+            raise ProgramError(f"The program runs, but only sleeps for {patience:g} seconds.")
+        sleep(seconds)
+
+    return limited
+
+
+_MOST_FRAMES = 100
+_MOST_CAUSES = 5
+_MOST_TEXT = 2000
+
+
+def innermost(error: BaseException) -> BaseException:
+    """Return the first exception in a group: the group's own message says nothing."""
+    while isinstance(error, BaseExceptionGroup):
+        places = getattr(error, "mcpframe_places", None)
+        inner: BaseException = error.exceptions[0]
+        if places and not hasattr(inner, "mcpframe_places"):
+            inner.mcpframe_places = places  # type: ignore[attr-defined]
+        error = inner
+    return error
+
+
+def failure(error: BaseException) -> list[dict[str, Any]]:
+    """Return what an exception and its causes are: the names of their types, their texts, and where they come from."""
+    found: list[dict[str, Any]] = []
+    cause: BaseException | None = error
+    while cause is not None and len(found) < _MOST_CAUSES:
+        cause = innermost(cause)
+        frames = [list(place) for place in getattr(cause, "mcpframe_places", ())] + traced(cause)
+        kinds = [kind.__name__ for kind in type(cause).__mro__]
+        try:
+            text = str(cause)
+        except Exception:  # noqa: BLE001  an author's `__str__` may raise anything
+            text = ""
+        found.append({"kinds": kinds, "text": text[:_MOST_TEXT], "frames": frames[-_MOST_FRAMES:]})
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    return found
+
+
+def traced(error: BaseException) -> list[list[Any]]:
+    """Return the file, line and function of each frame of an exception's traceback, the innermost last."""
+    frames = []
+    at = error.__traceback__
+    while at is not None:
+        code = at.tb_frame.f_code
+        frames.append([code.co_filename, at.tb_lineno, code.co_name])
+        at = at.tb_next
+    return frames
+
+
+def calls(frame: FrameType | None) -> list[list[Any]]:
+    """Return the file, line and function of a frame and of those that called it, the innermost last."""
+    found: list[list[Any]] = []
+    while frame is not None and len(found) < _MOST_FRAMES:
+        found.insert(0, [frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name])
+        frame = frame.f_back
+    return found
+
+
+def waits_at(task: asyncio.Task[Any]) -> list[list[Any]]:
+    """Return where a task waits: the file, line and function of each coroutine, the innermost last."""
+    found: list[list[Any]] = []
+    at: Any = task.get_coro()
+    while at is not None and len(found) < _MOST_FRAMES:
+        frame = getattr(at, "cr_frame", None)
+        if frame is not None:
+            found.append([frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name])
+        at = getattr(at, "cr_await", None)
+    return found
+
+
+def told(error: BaseException) -> str:
+    """Return the traceback without the frames of this program, which do not help an author."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = ("inspect.py", "<frozen importlib", "/std/importlib/", "/mcpframe/frame/")
+    first = next((at for at, frame in enumerate(frames) if not any(part in frame.filename for part in ours)), 0)
+    lines = ["Traceback (most recent call last):\n", *traceback.format_list(frames[first:])]
+    return "".join([*lines, *traceback.format_exception_only(error)])

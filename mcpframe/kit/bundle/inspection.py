@@ -1,0 +1,336 @@
+"""Compile and import the author's server in Pyodide during the build, so that errors show before the page is opened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from mcpframe.frame.core.origins import OriginEntries
+from mcpframe.kit.base.cache import write_file
+from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.base.terminal import visible
+from mcpframe.kit.bundle.code.start_errors import Code, Raised, explain
+from mcpframe.kit.bundle.packages.layers import SERVER_PATH, SITE_PACKAGES, Layer, Layers, compiled, is_compiled
+from mcpframe.kit.bundle.page.view_files import unreachable_views
+from mcpframe.kit.bundle.pyodide.archive import pack
+from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
+from mcpframe.kit.bundle.pyodide.job import (
+    Mounted,
+    Outcome,
+    ProgramFailed,
+    ProgramTimeout,
+    program_sources,
+    run_in_pyodide,
+)
+from mcpframe.kit.bundle.pyodide.runtime import Runtime
+
+_FORMAT = "1"
+_MOST = 10_000
+_MOST_LEVELS = 100  # the default limit of a message
+_MOST_SHOWN = 2000  # characters
+_MOST_QUOTED = 100  # characters
+
+
+def _is_tool(tool: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(tool.get("name"), str):
+        raise ValueError("a tool without a name")
+    depth_left, level = _MOST_LEVELS, [tool]
+    while level:
+        if depth_left == 0:
+            raise ValueError(f"more than {_MOST_LEVELS} levels")
+        depth_left -= 1
+        level = [item for part in level for item in _parts(part)]
+    return tool
+
+
+def _parts(value: object) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+_Text = Annotated[str, StringConstraints(max_length=1_000_000)]
+_Tool = Annotated[dict[str, Any], AfterValidator(_is_tool)]
+
+
+class ServerFails(BuildError):
+    """The server raises when it is started.
+
+    Args:
+        message: The sentences for the author, and the traceback.
+        error: The exception, and its traceback.
+    """
+
+    def __init__(self, message: str, error: str) -> None:
+        super().__init__(message)
+        self.error = error
+
+
+@dataclass(frozen=True)
+class InspectedSetup:
+    """The requirements of a server's setup.
+
+    Attributes:
+        visible: Whether the page must be visible.
+        permissions: The fields of each `Permission`.
+    """
+
+    visible: bool = False
+    permissions: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """What the build learns from importing the author's entry.
+
+    Attributes:
+        name: The name that clients see.
+        title: The title that clients see, if any.
+        version: The server's version, if any.
+        instructions: The server's instructions for models, if any.
+        origins: The origins passed to `FrameServer`.
+        tools: The tools as `tools/list` returns them; None if the server lists them only within a session.
+        modules: The names of all modules that are imported together with the server.
+        setup: The requirements of its setup; None if they are not known.
+        notes: Warnings about what it does, in sentences.
+    """
+
+    name: str
+    title: str | None = None
+    version: str | None = None
+    instructions: str | None = None
+    origins: OriginEntries = field(default_factory=OriginEntries)
+    tools: tuple[dict[str, Any], ...] | None = None
+    modules: tuple[str, ...] = ()
+    setup: InspectedSetup | None = None
+    notes: tuple[str, ...] = ()
+
+
+def compile_and_inspect(
+    entry: str,
+    runtime: Runtime,
+    layers: Layers,
+    *,
+    origin: Path,
+    kind: str,
+    settings: Mapping[str, Any],
+    code: Mapping[str, bytes],
+    timeout: float = 120.0,
+    evaluates: bool = False,
+) -> tuple[Layers, Inspected]:
+    """Compile the author's files, then import and inspect the server, or the main function of a page.
+
+    One Pyodide does both, as its start takes longer than either. What a server has said of itself is kept in the cache
+    for the same files: another build of it, as for other hosts, needs no Pyodide.
+
+    Args:
+        entry: `module:object`, or `module:factory()`.
+        runtime: The runtime.
+        layers: The archives of the page, with the author's files uncompiled.
+        origin: The folder of the author's files on this machine, for tracebacks.
+        kind: `"server"` or `"page"`.
+        settings: The environment of the author's code; see `Project.settings`.
+        code: The server's code, by path in the folder that it is imported from, for errors.
+        timeout: The time limit, in seconds, of the import, and of a console script until it serves.
+        evaluates: Whether the page may run JavaScript from text.
+
+    Raises:
+        BuildError: A file does not compile, the module raises or does not return in time, or the object is no server.
+            The message has the traceback.
+    """
+    asked = (entry, kind, json.dumps(settings, sort_keys=True), repr((timeout, evaluates)))
+    if is_compiled(layers.archives[-1].files, runtime):
+        ready = compiled(layers, runtime, origin)
+        kept = _kept(ready, runtime, asked)
+        if kept.is_file():
+            return ready, _described(_checked(json.loads(kept.read_bytes()), entry, kind), code)
+    with scratch("inspect") as folder:
+        (folder / "stdlib.zip").write_bytes(pack(layers.stdlib))
+        archives = []
+        for layer in (Layer("base", SITE_PACKAGES, layers.base), *layers.author):
+            file = folder / f"{layer.name}.zip"
+            file.write_bytes(pack(layer.files))
+            archives.append(Mounted(file, layer.to, layer.libraries))
+        start = partial(
+            run_in_pyodide,
+            timeouts={"inspection": timeout},
+            evaluates=evaluates,
+            runtime=runtime,
+            archives=archives,
+            stdlib=folder / "stdlib.zip",
+            env={
+                "MCPFRAME_ENTRY": entry,
+                "MCPFRAME_SERVER": SERVER_PATH,
+                "MCPFRAME_KIND": kind,
+                "MCPFRAME_SETTINGS": json.dumps(settings),
+                "MCPFRAME_PATHS": ":".join(layers.paths),
+                "MCPFRAME_PATIENCE": str(timeout / 2),
+            },
+        )
+        inspected: list[Outcome] = []
+
+        def run(folders: Mapping[str, Path]) -> Outcome:
+            # Compile before importing anything: the author's code could change results that are cached for others.
+            outcome, found = start(["compile", "inspection"], folders=folders)
+            inspected.append(found)
+            return outcome
+
+        try:
+            layers = compiled(layers, runtime, origin, run)
+            [outcome] = inspected or start(["inspection"])
+        except ProgramTimeout as error:
+            if error.program != "inspection":
+                raise
+            raise BuildError(
+                f"The {kind} {entry!r} does not start in the page: starting it took more than {timeout:g} seconds. "
+                "A module must not run for ever when it is imported; if it only takes long, raise "
+                "tool.mcpframe.import_timeout."
+            ) from error
+        except ProgramFailed as error:
+            if error.program != "inspection":
+                raise
+            shown = error.output.strip()[-_MOST_SHOWN:]
+            raise BuildError(
+                visible(
+                    f"The {kind} {entry!r} ends Python when it is imported, or describes itself in too many bytes: "
+                    f"{str(error).rstrip('.')}." + (f"\n{shown}" if shown else "")
+                )
+            ) from error
+    found = _checked(outcome.result, entry, kind)
+    if found.error is not None:
+        message = f"The {kind} {entry!r} does not start in the page: {_failure(found, code, entry, origin)}"
+        raise ServerFails(visible(message), f"{found.error}\n{found.traceback or ''}")
+    write_file(_kept(layers, runtime, asked), json.dumps(outcome.result).encode())
+    return layers, _described(found, code)
+
+
+def _kept(layers: Layers, runtime: Runtime, asked: Sequence[str]) -> Path:
+    """Return the path of the result in the cache, named after everything that is run and how."""
+    parts: list[str | bytes] = [_FORMAT, runtime.version, *program_sources("inspection"), *asked]
+    folders = [("stdlib", layers.stdlib), ("base", layers.base), *((layer.to, layer.files) for layer in layers.author)]
+    for folder, files in folders:
+        parts += [folder, *(part for path in sorted(files) for part in (path, files[path]))]
+    return cached("inspections", cache_key(*parts))
+
+
+def _described(found: _Reported, code: Mapping[str, bytes]) -> Inspected:
+    return Inspected(
+        name=found.name,
+        title=found.title,
+        version=found.version,
+        instructions=found.instructions,
+        origins=OriginEntries(
+            tuple(found.allowed_origins), {name: tuple(own) for name, own in found.dialect_origins.items()}
+        ),
+        tools=None if found.tools is None else tuple(found.tools),
+        modules=tuple(found.modules),
+        setup=None if found.setup is None else found.setup.as_inspected(),
+        notes=_notes(found, code),
+    )
+
+
+def _failure(found: _Reported, code: Mapping[str, bytes], entry: str, origin: Path) -> str:
+    """Return why a server does not start, as sentences; with the traceback if it is none of the known reasons."""
+    error = explain([item.as_raised() for item in found.raised], code, entry)
+    shown = (found.traceback or "").replace(f"{SERVER_PATH}/", f"{origin}/").rstrip()
+    sentences = error.sentences(found.error or "")
+    return f"{sentences}\n{shown}" if shown and not error.what else sentences
+
+
+def _notes(found: _Reported, code: Mapping[str, bytes]) -> tuple[str, ...]:
+    return (*_printed(found, code), *map(visible, unreachable_views(found.views)))
+
+
+def _printed(found: _Reported, code: Mapping[str, bytes]) -> tuple[str, ...]:
+    if found.printed is None:
+        return ()
+    place = Code(code).place([(path, line, name) for path, line, name in found.printed.frames])
+    text = found.printed.text.partition("\n")[0][:_MOST_QUOTED]
+    where = f" ({place})" if place else ""
+    note = (
+        f"The program prints to its standard output{where}: {visible(text)!r}. In a page that is the console and the "
+        "client's log; it does not disturb MCP."
+    )
+    return (note,)
+
+
+class _Permission(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    name: _Text
+    phase: Annotated[list[_Text], Field(max_length=_MOST)]
+    required: bool
+    purpose: _Text
+
+
+class _Setup(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    visible: bool
+    permissions: Annotated[list[_Permission], Field(max_length=_MOST)]
+
+    def as_inspected(self) -> InspectedSetup:
+        permissions = ({**item.model_dump(), "phase": tuple(item.phase)} for item in self.permissions)
+        return InspectedSetup(self.visible, tuple(permissions))
+
+
+_Frame = Annotated[tuple[_Text, int, _Text], Field(strict=False)]  # JSON has lists only
+_Frames = Annotated[list[_Frame], Field(max_length=_MOST)]
+
+
+class _Raised(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    kinds: Annotated[list[_Text], Field(max_length=_MOST)]
+    text: _Text
+    frames: _Frames
+
+    def as_raised(self) -> Raised:
+        return Raised(tuple(self.kinds), self.text, tuple(self.frames))
+
+
+class _Printed(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    text: _Text
+    frames: _Frames
+
+
+class _Reported(BaseModel):
+    """The result of `in_pyodide/inspection.py`, or whatever the author's modules have put in its place."""
+
+    model_config = ConfigDict(strict=True)
+
+    error: _Text | None = None
+    traceback: _Text | None = None
+    raised: Annotated[list[_Raised], Field(max_length=_MOST)] = []
+    printed: _Printed | None = None
+    name: _Text = ""
+    title: _Text | None = None
+    version: _Text | None = None
+    instructions: _Text | None = None
+    allowed_origins: Annotated[list[_Text], Field(max_length=_MOST)] = []
+    dialect_origins: dict[_Text, Annotated[list[_Text], Field(max_length=_MOST)]] = {}
+    tools: Annotated[list[_Tool], Field(max_length=_MOST)] | None = None
+    modules: Annotated[list[_Text], Field(max_length=_MOST)] = []
+    setup: _Setup | None = None
+    views: dict[_Text, _Text] = {}
+
+
+def _checked(result: object, entry: str, kind: str) -> _Reported:
+    try:
+        return _Reported.model_validate(result)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the whole"
+        raise BuildError(
+            f"The {kind} {entry!r} describes itself in a way that cannot be published ({place}: {first['msg']}): "
+            "its name, title, version, instructions and tools must be short texts and plain JSON."
+        ) from error

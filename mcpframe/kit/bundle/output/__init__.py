@@ -1,0 +1,1 @@
+"""The files of a bundle: hashed names, archives, header files of hosts, and the output root."""

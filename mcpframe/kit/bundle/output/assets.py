@@ -1,0 +1,91 @@
+"""Files of a bundle, with a hash of their content in their names, so that they can be cached for ever."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcpframe.kit.base.cache import write_file
+from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
+
+_HASH_LENGTH = 16
+# Compressed already: a .gz file would save nothing.
+_DENSE = (".whl", ".bin", ".png", ".jpg", ".webp", ".woff2", ".gz")
+_WORTH = 0.95
+
+
+@dataclass(frozen=True)
+class Asset:
+    """One file of a bundle.
+
+    Attributes:
+        path: Its path below the output root.
+        data: Its content.
+        packed: Its content as gzip, if that saves enough; else None.
+        sha256: The SHA-256 of its content, in hex.
+    """
+
+    path: str
+    data: bytes
+    packed: bytes | None
+    sha256: str
+
+    @property
+    def integrity(self) -> str:
+        """Its hash in the form that browsers check (Subresource Integrity)."""
+        return _integrity(bytes.fromhex(self.sha256))
+
+    @property
+    def wire_bytes(self) -> int:
+        """The number of bytes that a first visit transfers."""
+        return len(self.packed if self.packed is not None else self.data)
+
+
+def integrity(data: bytes) -> str:
+    """Return the hash of a file in the form of Subresource Integrity, which a policy also uses to name a script."""
+    return _integrity(hashlib.sha256(data).digest())
+
+
+def _integrity(digest: bytes) -> str:
+    return "sha256-" + base64.b64encode(digest).decode()
+
+
+def asset(path: str, data: bytes) -> Asset:
+    """Return a file at a fixed path below the output root."""
+    return _asset(path, data, hashlib.sha256(data).digest())
+
+
+def hashed(path: str, data: bytes) -> Asset:
+    """Return a file with a hash in its name: `_mcpframe/loader.js` becomes `_mcpframe/loader.0123….js`."""
+    stem, dot, ending = path.rpartition(".")
+    digest = hashlib.sha256(data).digest()
+    return _asset(f"{stem}.{_name_of(digest)}{dot}{ending}", data, digest)
+
+
+def content_hash(*parts: bytes) -> str:
+    """Return the hash of contents, as it is used in names."""
+    return _name_of(b"".join(hashlib.sha256(part).digest() for part in parts))
+
+
+def _name_of(digests: bytes) -> str:
+    return hashlib.sha256(digests).hexdigest()[:_HASH_LENGTH]
+
+
+def _asset(path: str, data: bytes, digest: bytes) -> Asset:
+    # A build with nothing to compile spends most of its time hashing, so each file is hashed once.
+    packed = None if path.endswith(_DENSE) else _packed(data, digest)
+    return Asset(path, data, packed, digest.hex())
+
+
+def _packed(data: bytes, digest: bytes) -> bytes | None:
+    path: Path = cached("gzip", cache_key("9", digest) + ".gz")
+    if path.is_file():
+        packed = path.read_bytes()
+    else:
+        packed = gzip.compress(data, 9, mtime=0)
+        if len(data) > 65536:  # smaller files compress too fast for the cache to help
+            write_file(path, packed)
+    return packed if len(packed) < len(data) * _WORTH else None

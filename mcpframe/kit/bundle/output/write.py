@@ -1,0 +1,199 @@
+"""Write a bundle into the output root: shared files under their hashed names, then the bundle's folder, atomically.
+
+No half-written file ever has its final name. One build at a time writes an output root. Shared files that no bundle
+uses any more are removed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mcpframe.frame.core.origins import OriginEntries
+from mcpframe.kit.base.cache import (
+    clear_leftovers,
+    make_public,
+    make_public_folder,
+    new_folder,
+    write_file,
+    writing,
+)
+from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.base.locking import locked
+from mcpframe.kit.bundle.output.assets import Asset
+from mcpframe.kit.bundle.output.host_headers import host_files
+
+SHARED = "_mcpframe"
+"""The folder of the output root that all its bundles share."""
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class BuildResult:
+    """A built bundle.
+
+    Attributes:
+        name: Its folder below the output root.
+        url_path: Its page's path relative to the output root's URL.
+        folder: The folder it is in.
+        manifest: The content of its manifest.json.
+        warnings: Warnings for the author, each in a sentence or two.
+        unchanged: Whether there was nothing to build: the bundle in the output root is current.
+        notes: What was chosen instead of the newest versions of packages, and why, each in a sentence.
+    """
+
+    name: str
+    folder: Path
+    manifest: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+    unchanged: bool = False
+    notes: tuple[str, ...] = ()
+    url_path: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "url_path", f"{self.name}/")
+
+    @property
+    def tools(self) -> list[dict[str, Any]] | None:
+        """The tools, as `tools/list` returns them; None if the server was not inspected."""
+        tools: list[dict[str, Any]] | None = self.manifest["tools"]
+        return tools
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Sizes in bytes: `total`; with gzip `first_visit`, until the page serves, and `after_start`, once it does."""
+        sizes: dict[str, int] = self.manifest["sizes"]
+        return sizes
+
+
+def origins_of(manifest: Mapping[str, Any]) -> OriginEntries:
+    """Return the allowed origins in a bundle's manifest. Manifests of earlier versions have no `dialect_origins`."""
+    own = manifest.get("dialect_origins", {})
+    return OriginEntries(
+        tuple(manifest["allowed_origins"]), {dialect: tuple(entries) for dialect, entries in own.items()}
+    )
+
+
+def read_manifests(out: Path) -> dict[str, dict[str, Any]]:
+    """Return the manifests of all bundles below an output root, by folder."""
+    found = {}
+    for path in sorted(out.glob(f"*/{MANIFEST}")):
+        try:
+            data = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError):
+            continue  # not a bundle's manifest
+        if isinstance(data, dict) and data.get("mcpframe_manifest"):
+            found[path.parent.name] = data
+    return found
+
+
+def find_current(out: Path, name: str, inputs: str) -> dict[str, Any] | None:
+    """Return the manifest of a bundle that was built from the same inputs and is complete; else None."""
+    manifest = read_manifests(out).get(name)
+    if manifest is None or manifest["inputs"] != inputs:
+        return None
+    for entry in manifest["files"]:
+        path = out / entry["path"]
+        if not path.is_file() or path.stat().st_size != entry["bytes"]:
+            return None
+        if entry["gzip_bytes"] is not None and not path.with_name(path.name + ".gz").is_file():
+            return None
+    return manifest
+
+
+def write_bundle(out: Path, name: str, assets: Iterable[Asset], manifest: Mapping[str, Any]) -> None:
+    """Write a bundle.
+
+    Args:
+        out: The output root.
+        name: The bundle's folder.
+        assets: Its files, in its folder or in the shared one.
+        manifest: The content of its manifest.json.
+
+    Raises:
+        BuildError: The folder exists and is not a bundle.
+        WriteError: A file cannot be written.
+    """
+    target = out / name
+    was_there = out.exists()
+    with locked(out):
+        clear_leftovers(target)
+        if target.exists() and not (target / MANIFEST).is_file() and (not target.is_dir() or any(target.iterdir())):
+            raise BuildError(f"{target} exists and is not a bundle: move it, or choose another --out.")
+        try:
+            _write(out, target, list(assets), manifest)
+            _sweep(out)
+        except BaseException:
+            with suppress(OSError):
+                _sweep(out)
+                if not was_there:
+                    out.rmdir()
+            raise
+
+
+def _write(out: Path, target: Path, assets: Sequence[Asset], manifest: Mapping[str, Any]) -> None:
+    for asset in assets:
+        if asset.path.startswith(f"{SHARED}/"):
+            _publish(out / asset.path, asset)
+    make_public_folder(out)
+    with new_folder(target) as folder, writing(target):
+        for asset in assets:
+            if asset.path.startswith(f"{target.name}/"):
+                _put(folder / asset.path.removeprefix(f"{target.name}/"), asset)
+        (folder / MANIFEST).write_bytes(json.dumps(manifest, indent=2, sort_keys=True).encode() + b"\n")
+        make_public(folder)
+    _head(out)
+
+
+def _publish(path: Path, asset: Asset) -> None:
+    """Write a file with a hash in its name, unless it exists: then its content is the same."""
+    for file, data in ((path, asset.data), (path.with_name(path.name + ".gz"), asset.packed)):
+        if data is None or _is_there(file, len(data)):
+            continue
+        make_public_folder(file.parent)
+        write_file(file, data, public=True)
+
+
+def _is_there(file: Path, size: int) -> bool:
+    """Return whether a file is complete and readable for every user: earlier versions left that to the umask."""
+    if not file.is_file():
+        return False
+    found = file.stat()
+    return found.st_size == size and (os.name != "posix" or found.st_mode & 0o444 == 0o444)
+
+
+def _put(path: Path, asset: Asset) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(asset.data)
+    if asset.packed is not None:
+        path.with_name(path.name + ".gz").write_bytes(asset.packed)
+
+
+def _head(out: Path) -> None:
+    """Update the header files for all bundles of the root."""
+    manifests = read_manifests(out)
+    for name, data in host_files({name: manifest["csp"] for name, manifest in manifests.items()}).items():
+        path = out / name
+        clear_leftovers(path)
+        if not path.is_file() or path.read_bytes() != data:
+            write_file(path, data, public=True)
+
+
+def _sweep(out: Path) -> None:
+    """Remove shared files that no bundle of the root uses."""
+    used = {entry["path"] for manifest in read_manifests(out).values() for entry in manifest["files"]}
+    shared = out / SHARED
+    for path in sorted(shared.rglob("*"), reverse=True):
+        if path.is_dir():
+            if not any(path.iterdir()):
+                path.rmdir()
+        elif path.relative_to(out).as_posix().removesuffix(".gz") not in used:
+            path.unlink(missing_ok=True)
+    if shared.is_dir() and not any(shared.iterdir()):
+        shared.rmdir()

@@ -1,0 +1,332 @@
+"""Choose versions whose wheels run in Pyodide, going back to earlier ones where the newest have none.
+
+uv does not know Pyodide's newest tags, and pip evaluates the markers of this machine: uv chooses versions, pip fetches
+their wheels. For a package without a wheel these are tried, in this order, each as a constraint of the next round:
+
+1. for some packages (`optional_native`), the version without its native part, if Pyodide's own cannot be reached;
+2. the newest earlier version with a wheel on the index, or in Pyodide's own distribution if that has a later one;
+3. no package, if those that require it import it only in functions or within `try`;
+4. a version that something else leads to: no version of the package at all, so that uv goes back to earlier versions of
+   the packages that require it. They stay within their major version.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from mcpframe.kit.base.errors import BuildError, KitError
+from mcpframe.kit.bundle.code.imports import Import, imports_named, places_of
+from mcpframe.kit.bundle.packages.left_out import modules_of
+from mcpframe.kit.bundle.packages.lock import SERVER, Locked, requirer
+from mcpframe.kit.bundle.packages.optional_native import OPTIONAL_NATIVE_NAMES
+from mcpframe.kit.bundle.packages.pins import Conflict, Pin, ancestors, chain_of, requirers
+from mcpframe.kit.bundle.packages.requirements import Requirements
+from mcpframe.kit.bundle.packages.wheels import NoWheel, download, wheel_path
+from mcpframe.kit.bundle.pyodide.archive import unpack
+from mcpframe.kit.bundle.pyodide.packages import PyodidePackage, PyodidePackages
+
+_MAX_ROUNDS = 30
+_MOST_VERSIONS = 5
+"""How many versions of one package are tried."""
+
+
+class NoWheelFound(BuildError):
+    """A package has no wheel that runs in Pyodide.
+
+    Args:
+        message: The sentences for the author.
+        package: The package and its version.
+        chain: The packages that lead to it, from one of the author's requirements.
+        places: Where it is imported, as far as that is known.
+    """
+
+    def __init__(self, message: str, package: str, chain: tuple[str, ...], places: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.package = package
+        self.chain = chain
+        self.places = places
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A way to do without the version of a package that has no wheel.
+
+    Attributes:
+        constraint: The constraint on the package.
+        own: Pyodide's package, if it is that one.
+        foreign: Whether it is a wheel for another platform, without its native part.
+        left_out: Whether the bundle is without the package.
+    """
+
+    constraint: str
+    own: PyodidePackage | None = None
+    foreign: bool = False
+    left_out: bool = False
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The result of a choice.
+
+    Attributes:
+        packages: The wheels.
+        notes: What was chosen instead of the newest version, and why.
+        left_out: The packages that are left out, as they have no wheel and nothing needs them to be imported.
+    """
+
+    packages: tuple[Locked, ...]
+    notes: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def choose_wheels(
+    requirements: Requirements, pins: dict[str, Pin], pyodide: PyodidePackages, preferred: Mapping[str, str]
+) -> Chosen:
+    """Choose and fetch the wheels.
+
+    Args:
+        requirements: What they are for.
+        pins: The versions that uv chooses without further constraints.
+        pyodide: Pyodide's own packages.
+        preferred: Versions that are taken if they fit.
+
+    Raises:
+        BuildError: A package has no wheel that runs in Pyodide.
+        DownloadError: The package index cannot be reached.
+    """
+    return _Search(requirements, pins, pyodide, preferred).run()
+
+
+class _Search:
+    def __init__(
+        self, requirements: Requirements, pins: dict[str, Pin], pyodide: PyodidePackages, preferred: Mapping[str, str]
+    ) -> None:
+        self._requirements = requirements
+        self._first = pins
+        self._pyodide = pyodide
+        self._preferred = dict(preferred)
+        self._constraints: dict[str, str] = {}
+        self._from_pyodide: dict[str, PyodidePackage] = {}
+        self._foreign: set[str] = set()
+        self._left_out: dict[str, str] = {}  # with what their notes say
+        self._candidates: dict[str, Iterator[_Candidate]] = {}
+        self._missing: dict[str, Pin] = {}
+
+    def run(self) -> Chosen:
+        pins = self._first
+        for _ in range(_MAX_ROUNDS):
+            needed = self._requirements.reachable(pins)
+            self._add_requirements_of_pyodides(needed)
+            on_index = {
+                name: (pin.version, pin.hashes) for name, pin in needed.items() if name not in self._from_pyodide
+            }
+            try:
+                foreign = self._foreign & on_index.keys()
+                found = download(on_index, foreign=foreign) if foreign else download(on_index)
+            except NoWheel as missing:
+                pins = self._without(missing, needed)
+                continue
+            packages = tuple(self._locked(name, pin, found) for name, pin in sorted(needed.items()))
+            return Chosen(packages, self._notes(needed), tuple(sorted(self._left_out)))
+        raise BuildError(
+            f"No set of wheels for Pyodide was found in {_MAX_ROUNDS} attempts "
+            f"(tried several versions of {', '.join(sorted(self._constraints))}): pin versions in the requirements."
+        )
+
+    def _locked(self, name: str, pin: Pin, found: Mapping[str, tuple[str, str, str]]) -> Locked:
+        if own := self._from_pyodide.get(name):
+            return Locked(name, own.version, own.filename, own.sha256, "pyodide", pin.required_by)
+        if name not in found:
+            raise BuildError(f"pip fetched no wheel of {name} {pin.version}; run the build again.")
+        return Locked(name, *found[name], "index", pin.required_by)
+
+    def _without(self, missing: NoWheel, needed: Mapping[str, Pin]) -> dict[str, Pin]:
+        """Return the versions with the next candidate for a package without a wheel."""
+        name = missing.name
+        self._missing.setdefault(name, needed[name])
+        self._preferred.pop(name, None)
+        candidates = self._candidates.setdefault(name, self._candidates_for(missing, needed[name]))
+        conflict: Conflict | None = None
+        for candidate in candidates:
+            if candidate.left_out:
+                if not self._can_be_left_out(name, needed):
+                    continue
+                self._requirements = replace(self._requirements, left_out=(*self._requirements.left_out, name))
+                return self._requirements.compile(self._constraints, self._preferred)
+            constraints = {**self._constraints, name: candidate.constraint}
+            try:
+                pins = self._requirements.compile(constraints, self._preferred)
+            except Conflict as error:
+                conflict = conflict if candidate.own is None and conflict else error
+                continue
+            if self._goes_back_too_far(pins):
+                continue
+            self._constraints = constraints
+            self._from_pyodide.pop(name, None)
+            self._foreign -= {name}
+            if candidate.foreign:
+                self._foreign.add(name)
+            if candidate.own is not None:
+                self._from_pyodide[name] = candidate.own
+            return pins
+        raise self._no_wheel(name, needed, missing.versions, conflict)
+
+    def _candidates_for(self, missing: NoWheel, pin: Pin) -> Iterator[_Candidate]:
+        name, own = missing.name, self._pyodide.find(missing.name)
+        if name in OPTIONAL_NATIVE_NAMES and not (own and self._can_be_fetched(own)):
+            yield _Candidate(f"{name}=={pin.version}", foreign=True)
+        stable = [Version(item) for item in missing.versions if _is_as_stable(item, pin.version)]
+        versions = sorted((item for item in stable if self._fits(str(item), name)), reverse=True)
+        earlier = [item for item in versions if item < Version(pin.version)]
+        earlier += [item for item in versions if item > Version(pin.version)]
+        offered = False
+        for version in earlier[:_MOST_VERSIONS]:
+            if own and not offered and Version(own.version) > version:
+                yield _Candidate(f"{name}=={own.version}", own)
+                offered = True
+            yield _Candidate(f"{name}=={version}")
+        if own and not offered:
+            yield _Candidate(f"{name}=={own.version}", own)
+        yield _Candidate("", left_out=True)
+        yield _Candidate(f"{name}<0")
+
+    def _can_be_left_out(self, name: str, needed: Mapping[str, Pin]) -> bool:
+        """Return whether the packages that require one import it only in functions or within `try`."""
+        pin = needed[name]
+        if SERVER in pin.required_by:
+            return False
+        imports = _imports_of(name, pin, needed)
+        if not imports or not all(item.optional for item in imports):
+            return False
+        self._left_out[name] = (
+            f"{name} {pin.version} is left out, as it has no wheel that runs in Pyodide: {requirers(pin)} requires it, "
+            f"but imports it only {places_of(imports)[0]}"
+        )
+        return True
+
+    def _can_be_fetched(self, own: PyodidePackage) -> bool:
+        target = wheel_path(Locked(own.name, own.version, own.filename, own.sha256, "pyodide", ()))
+        try:
+            if not target.is_file():
+                self._pyodide.fetch(own.filename, own.sha256, target)
+        except KitError:
+            return False
+        return True
+
+    def _fits(self, version: str, name: str) -> bool:
+        roots = map(Requirement, self._requirements.roots)
+        return all(item.specifier.contains(version) for item in roots if canonicalize_name(item.name) == name)
+
+    def _goes_back_too_far(self, pins: Mapping[str, Pin]) -> bool:
+        """Return whether a package that requires a missing one is of another major version than at first."""
+        parents = {parent for name in self._missing for parent in ancestors(name, self._first)} - self._missing.keys()
+        return any(
+            Version(pins[name].version).major != Version(self._first[name].version).major
+            for name in parents & pins.keys()
+        )
+
+    def _add_requirements_of_pyodides(self, pins: dict[str, Pin]) -> None:
+        """Add the requirements of packages from Pyodide's distribution that are in it, too, and not on the index."""
+        for name in list(self._from_pyodide):
+            if name not in pins:
+                del self._from_pyodide[name]  # no longer required, because of another constraint
+                continue
+            for needed in self._from_pyodide[name].depends:
+                if needed in pins:
+                    continue
+                own = self._pyodide.find(needed)
+                if own is None:
+                    raise BuildError(
+                        f"{name} {self._from_pyodide[name].version} needs {needed} of Pyodide's distribution, a shared "
+                        f"library that a bundle cannot contain yet; {requirers(pins[name])} requires {name}: leave it "
+                        "out."
+                    )
+                self._from_pyodide[needed] = own
+                pins[needed] = Pin(own.version, (own.sha256,), (name,))
+
+    def _notes(self, needed: Mapping[str, Pin]) -> tuple[str, ...]:
+        notes = [note for _, note in sorted(self._left_out.items())]
+        for name, pin in sorted(self._missing.items()):
+            own = self._from_pyodide.get(name)
+            if name in self._foreign & needed.keys():
+                notes.append(
+                    f"{name} {pin.version} without its native part, as that of Pyodide's distribution cannot be reached"
+                )
+            if name in needed and needed[name].version != pin.version:
+                whose = f"{needed[name].version} of Pyodide's distribution" if own else needed[name].version
+                notes.append(f"{name} {whose} instead of {pin.version}, which has no wheel that runs in Pyodide")
+            for parent in ancestors(name, self._first):
+                before, after = self._first[parent].version, needed[parent].version if parent in needed else ""
+                if after and Version(after) < Version(before) and parent not in self._missing:
+                    notes.append(
+                        f"{parent} {after} instead of {before}, which leads to {name} {pin.version}, which has no "
+                        "wheel that runs in Pyodide"
+                    )
+        return tuple(dict.fromkeys(notes))
+
+    def _no_wheel(
+        self, name: str, pins: Mapping[str, Pin], versions: tuple[str, ...], conflict: Conflict | None
+    ) -> NoWheelFound:
+        pin, own = self._missing[name], self._pyodide.find(name)
+        imports = _imports_of(name, pin, pins)
+        places = places_of(imports)
+        chain = chain_of(name, {item: found.required_by for item, found in pins.items()})
+        through = f" (through {' → '.join(chain)})" if len(chain) > 2 else ""
+        there = f"only of {', '.join(sorted(versions, key=Version))}" if versions else "of no version"
+        if own is None:
+            distribution = "Pyodide's distribution none"
+        else:
+            wants = _specifier(name, pin, conflict)
+            distribution = f"Pyodide's own distribution {own.version}, which does not fit{wants}"
+        another = f"another version of {chain[-2]}" if len(chain) > 1 else "another version"
+        message = (
+            f"{name} {pin.version} has no wheel that runs in Pyodide: neither pure Python nor WebAssembly (the package "
+            f"index has one {there}, {distribution}). {requirers(pin)} requires it{through}: leave it out "
+            f'(tool.mcpframe.leave_out = ["{name}"], if the server works without it), require {another}, or use a '
+            "library without native code."
+        )
+        if imports:
+            message += f" It is imported in {places[0]}."
+        if own is None and not versions:
+            message += (
+                " If it is Python alone, build its wheel: pip wheel --no-deps --wheel-dir wheels "
+                f"{name}=={pin.version}, and set UV_FIND_LINKS and PIP_FIND_LINKS to the path of that folder."
+            )
+        return NoWheelFound(message, f"{name} {pin.version}", chain, places)
+
+
+def _is_as_stable(version: str, pinned: str) -> bool:
+    """Return whether a version is no pre-release; if the pinned one is, any version is as stable."""
+    return Version(pinned).is_prerelease or not Version(version).is_prerelease
+
+
+def _imports_of(name: str, pin: Pin, pins: Mapping[str, Pin]) -> list[Import]:
+    """Return where the packages that require one import it, as far as their wheels can be had."""
+    imports = []
+    for who in pins:
+        if requirer(who) not in pin.required_by:
+            continue
+        try:
+            [(version, filename, digest)] = download({who: (pins[who].version, pins[who].hashes)}).values()
+            files = unpack(wheel_path(Locked(who, version, filename, digest, "index", ())))
+        except (NoWheel, KitError, OSError):
+            continue
+        imports += [item for module in modules_of([name]) for item in imports_named(module, files)]
+    return imports
+
+
+def _specifier(name: str, pin: Pin, conflict: Conflict | None) -> str:
+    """Return what uv says that others require of a package."""
+    for who in pin.required_by:
+        found = re.search(
+            rf"\b{re.escape(who)}\S* depends on {re.escape(name)}([<>=!~][^\s,]*)", str(conflict and conflict.reason)
+        )
+        if found:
+            return f" {name}{found[1]}, as {who} requires"
+    return ""

@@ -1,0 +1,129 @@
+"""Why a package does not build, or what it will not be able to do in a page: who requires it, and where in the code.
+
+Read from the wheels of the lock; no code is run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.bundle.code.code_limits import look_at
+from mcpframe.kit.bundle.code.imports import imports_named, places_of
+from mcpframe.kit.bundle.packages.choose_wheels import NoWheelFound
+from mcpframe.kit.bundle.packages.layers import base_packages
+from mcpframe.kit.bundle.packages.left_out import LEFT_OUT
+from mcpframe.kit.bundle.packages.lock import Lock
+from mcpframe.kit.bundle.packages.pins import chain_of
+from mcpframe.kit.bundle.packages.wheels import wheel_path
+from mcpframe.kit.bundle.pyodide.archive import Files, unpack
+
+_MISSING = re.compile(r"No module named '([\w.]+)'|the package '([\w.]+)' is not part of the bundle")
+_FRAME = re.compile(r'File "[^"]*?/(?:site-packages|packages)/([^"]+\.py)", line (\d+)')
+_REQUIRES = re.compile(r"(?m)^Requires-Dist: (.+?)\r?$")
+_MOST_PLACES = 5
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One reason.
+
+    Attributes:
+        what: What stops or limits the server.
+        chain: The packages from one of the server's requirements to the one that it is about.
+        places: The lines of code, with what they do.
+    """
+
+    what: str
+    chain: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+
+
+def explain(lock: Lock | None, error: BuildError | None = None) -> tuple[Explained, ...]:
+    """Explain a failed build, or without an error what limits the server.
+
+    Args:
+        lock: The project's lock, as far as there is one.
+        error: Why the build failed.
+    """
+    if isinstance(error, NoWheelFound):
+        return (Explained(f"{error.package} has no wheel that runs in Pyodide", error.chain, error.places),)
+    if lock is None:
+        return ()
+    packages = _Packages(lock)
+    if error is not None:
+        return tuple(packages.of_error(str(error)))
+    return (*packages.left_out(), *packages.limits())
+
+
+class _Packages:
+    def __init__(self, lock: Lock) -> None:
+        self._wanted_by = {package.name: package.required_by for package in lock.packages}
+        self._files = {package.name: _files(lock, package.name) for package in lock.packages}
+        self._base = base_packages(lock)
+
+    def of_error(self, text: str) -> Iterator[Explained]:
+        for match in dict.fromkeys(_MISSING.findall(text)):
+            module = match[0] or match[1]
+            yield from self._missing(module)
+        places: dict[str, list[str]] = {}
+        for path, line in dict.fromkeys(_FRAME.findall(text)):
+            owner = next((name for name, files in self._files.items() if path in files), None)
+            if owner is not None:
+                places.setdefault(owner, []).append(f"{path}, line {line}")
+        for owner, found in places.items():
+            yield Explained(f"the error passes through {owner}", self._chain(owner), tuple(found[-_MOST_PLACES:]))
+
+    def _missing(self, module: str) -> Iterator[Explained]:
+        found = False
+        for name, files in self._files.items():
+            imports = imports_named(module, files) if name not in self._base else []
+            if imports:
+                found = True
+                yield Explained(f"{name} imports {module}", self._chain(name), places_of(imports))
+        if not found:
+            yield Explained(f"nothing that was looked through imports {module} by name")
+
+    def left_out(self) -> Iterator[Explained]:
+        """Explain what is left out of the bundle, though a package requires it."""
+        for entry in LEFT_OUT:
+            for who in entry.of:
+                if entry.name not in self._wanted_by and entry.name in _requirements(self._files.get(who, {})):
+                    what = f"{entry.name} is left out: {who} needs it for {entry.reason}"
+                    yield Explained(what, (*self._chain(who), entry.name), entry.evidence)
+
+    def limits(self) -> Iterator[Explained]:
+        """Explain what the packages ask for that a page does not have, except for those of the SDK."""
+        for name, files in self._files.items():
+            for limit in look_at(files).limits if name not in self._base else ():
+                yield Explained(f"{name} uses {limit.meaning}", self._chain(name), (f"{limit.place}: {limit.name}",))
+
+    def _chain(self, name: str) -> tuple[str, ...]:
+        return chain_of(name, self._wanted_by)
+
+
+def _files(lock: Lock, name: str) -> Files:
+    package = next(item for item in lock.packages if item.name == name)
+    try:
+        return unpack(wheel_path(package))
+    except OSError:  # not in the cache any more
+        return {}
+
+
+def _requirements(files: Mapping[str, bytes]) -> set[str]:
+    """Return the names of what a wheel requires, extras left aside."""
+    text = next((data for path, data in files.items() if path.endswith(".dist-info/METADATA")), b"")
+    names: set[str] = set()
+    for line in _REQUIRES.findall(text.decode("utf-8", "replace")):
+        try:
+            requirement = Requirement(line)
+        except InvalidRequirement:
+            continue
+        if requirement.marker is None or "extra" not in str(requirement.marker):
+            names.add(canonicalize_name(requirement.name))
+    return names

@@ -1,0 +1,247 @@
+"""The compiled layers of a page: standard library, SDK with mcpframe, the author's requirements, the author's files.
+
+Results are cached per wheel or set of files, so a build compiles only what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from mcpframe.kit.base.cache import sha256_of, write_file
+from mcpframe.kit.bundle.packages.deferred_modules import INDEX, index_of, split, startup_modules
+from mcpframe.kit.bundle.packages.lock import Lock
+from mcpframe.kit.bundle.packages.optional_native import without_native
+from mcpframe.kit.bundle.packages.resolve import BASE, INSTALLER
+from mcpframe.kit.bundle.packages.trim import RULES, native_libraries, trim_wheel
+from mcpframe.kit.bundle.pyodide.archive import Files, pack, unpack
+from mcpframe.kit.bundle.pyodide.compile import Run, cache_key, cached, compile_libraries, compile_server, compiling
+from mcpframe.kit.bundle.pyodide.runtime import PYTHON_VERSION, Runtime
+from mcpframe.kit.project.project import Project
+
+_FORMAT = "4"
+"""To be increased when the same files give another result: cached results of other formats are not used."""
+
+LIBRARY = f"/lib/python{PYTHON_VERSION.rpartition('.')[0]}"
+SITE_PACKAGES = f"{LIBRARY}/site-packages"
+STDLIB_ZIP = f"/lib/python{''.join(PYTHON_VERSION.split('.')[:2])}.zip"
+"""The zip of Pyodide's own standard library, which the page leaves empty."""
+STDLIB_PATH = f"{LIBRARY}/std"
+"""The folder of the standard library in the page. Unlike a zip, it can be filled later."""
+
+
+SERVER_PATH = "/mcpframe/server"
+"""The folder of the author's files in the page."""
+PACKAGES_PATH = "/mcpframe/packages"
+"""The folder of the author's requirements in the page: not the SDK's, which may be filled after the server's start."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One archive of a bundle.
+
+    Attributes:
+        name: The name of its file.
+        to: The folder in Python's file system that it is unpacked to.
+        files: Its files.
+    """
+
+    name: str
+    to: str
+    files: Files
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The native libraries in it, by path."""
+        return native_libraries(self.files)
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Everything a page unpacks.
+
+    Attributes:
+        stdlib: The whole standard library.
+        base: The whole of mcpframe and the SDK.
+        archives: The archives that a page unpacks when it starts, in this order.
+        deferred: The files that it fetches when one of them is imported, by path below `LIBRARY`.
+        licences: The licence texts of the packages.
+    """
+
+    stdlib: Files
+    base: Files
+    archives: tuple[Layer, ...]
+    deferred: Files
+    licences: Files
+
+    @property
+    def paths(self) -> list[str]:
+        """The folders to import from, besides those of the standard library, the SDK and the author's files."""
+        return [layer.to for layer in self.archives if layer.name == "packages"]
+
+    @property
+    def shared(self) -> tuple[Layer, ...]:
+        """The archives that are the same in every bundle."""
+        return tuple(layer for layer in self.archives if layer.name not in ("packages", "server"))
+
+    @property
+    def author(self) -> tuple[Layer, ...]:
+        """The archives of the author: requirements and files."""
+        return tuple(layer for layer in self.archives if layer.name in ("packages", "server"))
+
+
+@dataclass(frozen=True)
+class Library:
+    """Compiled files with their licence texts.
+
+    Attributes:
+        files: The files by path in site-packages.
+        licences: The texts, by path in the wheels.
+    """
+
+    files: Files
+    licences: Files
+
+
+def root_names(requirements: Iterable[str]) -> set[str]:
+    """Return the normalized names of requirements."""
+    return {canonicalize_name(Requirement(item).name) for item in requirements}
+
+
+def base_packages(lock: Lock) -> set[str]:
+    """Return the names of the packages that every bundle has."""
+    return {package.name for package in lock.closure(root_names((*BASE, *INSTALLER)))}
+
+
+def build_layers(
+    project: Project,
+    lock: Lock,
+    wheels: Mapping[str, Path],
+    author: Files,
+    own: Files,
+    runtime: Runtime,
+) -> Layers:
+    """Compile the layers of a page except the author's files, which `compiled` compiles.
+
+    Args:
+        project: The author's project.
+        lock: The wheels.
+        wheels: Their files, by package.
+        author: The author's files.
+        own: mcpframe's files.
+        runtime: The runtime.
+    """
+    base_names = base_packages(lock)
+    more_names = {package.name for package in lock.closure(root_names(project.requirements))} - base_names
+    base = compiled_wheels({name: wheels[name] for name in base_names}, runtime)
+    more = compiled_wheels({name: wheels[name] for name in more_names}, runtime)
+    stdlib = compiled_stdlib(runtime)
+    ours = _compiled_own(own, runtime)
+    whole = {**base.files, **ours}
+    startup = startup_modules(stdlib, whole, SITE_PACKAGES, runtime)
+    startup_stdlib, deferred_stdlib = split(stdlib, startup)
+    startup_base, deferred_base = split(base.files, startup)
+    deferred = {f"std/{path}": data for path, data in deferred_stdlib.items()}
+    deferred |= {f"site-packages/{path}": data for path, data in deferred_base.items()}
+    archives = [Layer("stdlib", STDLIB_PATH, startup_stdlib)]
+    archives.append(Layer("base", SITE_PACKAGES, {INDEX: index_of(pack(deferred)), **startup_base, **ours}))
+    if more.files:
+        archives.append(Layer("packages", PACKAGES_PATH, more.files))
+    archives.append(Layer("server", SERVER_PATH, author))
+    return Layers(stdlib, whole, tuple(archives), deferred, {**base.licences, **more.licences})
+
+
+def _compiled_own(own: Files, runtime: Runtime) -> Files:
+    path = cached("own-without-docstrings", _key(own, runtime))
+    if path.is_file():
+        return unpack(path)
+    libraries = {"": own}
+    compiled = compile_libraries(
+        libraries, runtime, shown=SITE_PACKAGES, stdlib=_stdlib_zip(runtime), docstrings=False
+    )[""]
+    write_file(path, pack(compiled))
+    return compiled
+
+
+def is_compiled(author: Files, runtime: Runtime) -> bool:
+    """Return whether the author's files, as they are now, have been compiled before."""
+    return cached("servers", _key(author, runtime)).is_file()
+
+
+def compiled(layers: Layers, runtime: Runtime, root: Path, run: Run | None = None) -> Layers:
+    """Return the layers with the author's files compiled.
+
+    Args:
+        layers: The layers, with the author's files uncompiled.
+        runtime: The runtime.
+        root: The folder of the author's files on this machine, for errors.
+        run: Compiles them if they are not in the cache; by default in a separate Pyodide.
+
+    Raises:
+        BuildError: A file does not compile.
+    """
+    *others, server = layers.archives
+    path = cached("servers", _key(server.files, runtime))
+    if not path.is_file():
+        run = run or compiling(runtime, _stdlib_zip(runtime))
+        files = compile_server(server.files, run, shown=SERVER_PATH, root=root)
+        write_file(path, pack(files))
+    return replace(layers, archives=(*others, replace(server, files=unpack(path))))
+
+
+def _key(files: Files, runtime: Runtime) -> str:
+    return (
+        cache_key(_FORMAT, runtime.version, *(part for path in sorted(files) for part in (path, files[path]))) + ".zip"
+    )
+
+
+def compiled_stdlib(runtime: Runtime) -> Files:
+    """Return the compiled standard library."""
+    return unpack(_stdlib_zip(runtime))
+
+
+def _stdlib_zip(runtime: Runtime) -> Path:
+    source = runtime.folder / "python_stdlib.zip"
+    path = cached("stdlib", cache_key(_FORMAT, sha256_of(source)) + ".zip")
+    if not path.is_file():
+        modules = {path: data for path, data in unpack(source).items() if not path.endswith("/py.typed")}
+        write_file(path, pack(compile_libraries({"": modules}, runtime, shown=STDLIB_PATH)[""]))
+    return path
+
+
+def compiled_wheels(wheels: Mapping[str, Path], runtime: Runtime) -> Library:
+    """Return the wheels as one library, trimmed and compiled.
+
+    Args:
+        wheels: Files by package name, as `fetch_wheels` returns them: each in a folder named after its hash.
+        runtime: The runtime.
+    """
+    paths = {
+        name: cached("wheels-compiled", cache_key(_FORMAT, RULES, runtime.version, wheel.parent.name) + ".zip")
+        for name, wheel in wheels.items()
+    }
+    missing = [name for name, path in paths.items() if not path.is_file()]
+    if missing:
+        _compile_into(paths, {name: wheels[name] for name in missing}, runtime)
+    files: dict[str, bytes] = {}
+    licences: dict[str, bytes] = {}
+    for name in sorted(paths):
+        for path, data in unpack(paths[name]).items():
+            part, _, inner = path.partition("/")
+            (files if part == "files" else licences)[inner] = data
+    return Library(files, licences)
+
+
+def _compile_into(paths: Mapping[str, Path], wheels: Mapping[str, Path], runtime: Runtime) -> None:
+    """Compile several wheels in one run of Pyodide, as its start takes longer than most wheels."""
+    trimmed = {name: trim_wheel(without_native(wheel)) for name, wheel in wheels.items()}
+    files = {name: kept for name, (kept, _) in trimmed.items()}
+    compiled = compile_libraries(files, runtime, shown=SITE_PACKAGES, stdlib=_stdlib_zip(runtime))
+    for name, (_, licences) in trimmed.items():
+        result = {f"files/{path}": data for path, data in compiled[name].items()}
+        result |= {f"licences/{path}": data for path, data in licences.items()}
+        write_file(paths[name], pack(result))

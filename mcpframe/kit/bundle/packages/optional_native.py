@@ -1,0 +1,68 @@
+"""Packages whose native part is optional: without it, Python code of theirs does the same, only slower.
+
+They are in a bundle as wheels for another platform from which the native part is removed, if the package index has none
+for Pyodide and Pyodide's own distribution cannot be reached.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.utils import parse_wheel_filename
+
+from mcpframe.kit.bundle.pyodide.archive import Files, pack, unpack
+
+
+@dataclass(frozen=True)
+class OptionalNative:
+    """A package whose native part is optional.
+
+    Attributes:
+        name: The package.
+        evidence: The module that imports its native part within `try`.
+        use: An expression that is true without it.
+    """
+
+    name: str
+    evidence: str
+    use: str
+
+
+OPTIONAL_NATIVE = (
+    OptionalNative("markupsafe", "markupsafe", "__import__('markupsafe').escape('<') == '&lt;'"),
+    OptionalNative("msgpack", "msgpack", "__import__('msgpack').unpackb(__import__('msgpack').packb([1])) == [1]"),
+    OptionalNative("pyyaml", "yaml", "__import__('yaml').safe_load('a: [1]') == {'a': [1]}"),
+)
+OPTIONAL_NATIVE_NAMES = frozenset(item.name for item in OPTIONAL_NATIVE)
+
+_NATIVE = (".so", ".pyd", ".dylib", ".a")
+
+
+def is_foreign(filename: str) -> bool:
+    """Return whether a wheel is for another platform than Pyodide's."""
+    _, _, _, tags = parse_wheel_filename(filename)
+    return not any(tag.platform == "any" or "emscripten" in tag.platform for tag in tags)
+
+
+def without_native(wheel: Path) -> Files:
+    """Return the files of a wheel, without its native part if it is for another platform."""
+    files = unpack(wheel)
+    if not is_foreign(wheel.name):
+        return files
+    kept = {path: data for path, data in files.items() if not path.endswith(_NATIVE)}
+    return {path: _record(data, kept) if path.endswith(".dist-info/RECORD") else data for path, data in kept.items()}
+
+
+def pure_wheel(wheel: Path) -> tuple[str, bytes]:
+    """Return the name and the content of a wheel for Pyodide, made of one for another platform."""
+    name, version = wheel.name.split("-")[:2]
+    files = without_native(wheel)
+    about = f"{name}-{version}.dist-info/WHEEL"
+    files = {**files, about: b"Wheel-Version: 1.0\nGenerator: mcpframe\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
+    return f"{name}-{version}-py3-none-any.whl", pack(files)
+
+
+def _record(data: bytes, kept: Files) -> bytes:
+    lines = [line for line in data.decode().splitlines() if line.partition(",")[0] in kept]
+    return "".join(f"{line}\n" for line in lines).encode()

@@ -1,0 +1,214 @@
+"""Versions of packages that fit together, as uv chooses them with the markers of Pyodide's platform."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from packaging.utils import canonicalize_name
+from uv import find_uv_bin
+
+from mcpframe.kit.base.errors import BuildError, DownloadError, ToolFailed
+from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.bundle.packages.left_out import is_left_out
+from mcpframe.kit.bundle.packages.lock import OWN, SERVER, requirer
+from mcpframe.kit.bundle.pyodide.runtime import PYTHON_VERSION
+
+INSTALLER = ("micropip",)
+"""In every bundle, for authors who install packages at run time; the page fetches it only then."""
+
+PYODIDE = "wasm32-pyodide2025"
+"""uv's name of Pyodide's platform."""
+LINUX = "x86_64-manylinux_2_28"
+"""uv's name of a platform that nearly all packages have wheels for."""
+
+_HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
+_PIN = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==(\S+)")
+_NO_NETWORK = re.compile(r"dns error|error sending request|Failed to fetch|Could not connect|timed out", re.IGNORECASE)
+_NOT_BUILT = re.compile(r"Failed to (?:download and )?build `([^`]+)`")
+
+
+class Conflict(BuildError):
+    """No versions satisfy the requirements.
+
+    Args:
+        message: The sentences for the author.
+        reason: What uv says about it.
+    """
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Pin:
+    """One chosen version.
+
+    Attributes:
+        version: The version.
+        hashes: The SHA-256 of each of its files on the index.
+        required_by: The packages that require it, as in a lock.
+    """
+
+    version: str
+    hashes: tuple[str, ...]
+    required_by: tuple[str, ...]
+
+
+def compile_pins(
+    roots: Iterable[str],
+    constraints: Mapping[str, str],
+    preferred: Mapping[str, str],
+    *,
+    sdk: str | None,
+    excluded: Iterable[str] = (),
+    overrides: Iterable[str] = (),
+    platform: str = PYODIDE,
+) -> dict[str, Pin]:
+    """Choose a version of each package, by normalized name.
+
+    Args:
+        roots: The author's requirements.
+        constraints: A further requirement for a package, if anything requires it; by name.
+        preferred: Versions that are taken if they fit.
+        sdk: The requirement of the official SDK; None for the author's requirements alone.
+        excluded: Packages that nothing requires, whatever their metadata says.
+        overrides: Requirements that take the place of everybody's requirements of the same packages.
+        platform: The platform that they are for, as uv names it.
+
+    Raises:
+        Conflict: No versions fit.
+        DownloadError: The package index cannot be reached.
+    """
+    files = {
+        f"{SERVER}.in": roots,
+        f"{OWN}.in": (sdk, *INSTALLER) if sdk else (),
+        "constraints.txt": constraints.values(),
+        "excludes.txt": (excluded := tuple(excluded)),
+        "overrides.txt": overrides,
+        # uv keeps the versions in an existing output file.
+        "pins.txt": [f"{name}=={version}" for name, version in preferred.items()],
+    }
+    with scratch("resolve") as folder:
+        for name, lines in files.items():
+            (folder / name).write_text("".join(f"{line}\n" for line in lines))
+        command = [find_uv_bin(), "pip", "compile", f"{SERVER}.in", f"{OWN}.in", "--constraints", "constraints.txt"]
+        command += ["--overrides", "overrides.txt"]
+        command += ["--excludes", "excludes.txt"] if excluded else []
+        command += ["--python-platform", platform, "--python-version", PYTHON_VERSION.rpartition(".")[0]]
+        command += ["--generate-hashes", "--no-header", "--annotation-style", "line", "--quiet", "--no-config"]
+        # Without an interpreter uv looks for one of Pyodide's version, and tries to download it.
+        command += ["--python", sys.executable]
+        command += ["--index-strategy", "unsafe-best-match", "--output-file", "pins.txt"]
+        try:
+            run_tool(command, "uv", cwd=folder, timeout=600)
+        except ToolFailed as error:
+            raise _explain(error) from error
+        return parse_pins((folder / "pins.txt").read_text("utf-8"))
+
+
+def _explain(error: ToolFailed) -> BuildError | DownloadError:
+    if _NO_NETWORK.search(error.output):
+        return DownloadError(
+            "The package index cannot be reached, so the requirements cannot be resolved: check the network."
+        )
+    reason = " ".join(error.output.split())
+    if built := _NOT_BUILT.search(reason):
+        return Conflict(
+            f"{built[1]} has no wheel, and its sources say what it requires only when they are built, which fails: "
+            "require another version, a package that has a wheel, or leave it out (tool.mcpframe.leave_out).",
+            reason,
+        )
+    _, found, because = reason.partition("Because ")
+    reason = f"because {because}" if found else reason
+    return Conflict(
+        f"The requirements cannot be resolved for Pyodide: {reason[:600].rstrip('.')}. Change the requirements.", reason
+    )
+
+
+def parse_pins(text: str) -> dict[str, Pin]:
+    """Read uv's output: pins with their hashes, and `# via` with what requires them."""
+    pins: dict[str, Pin] = {}
+    for block in re.split(r"\n(?=\S)", text):
+        match = _PIN.match(block)
+        if match is None:
+            continue
+        via = block.partition("# via ")[2].replace("\n", " ")
+        who = {found for part in via.split(",") if (found := _requirer(part.strip("# ")))}
+        pins[canonicalize_name(match[1])] = Pin(match[2], tuple(sorted(_HASH.findall(block))), tuple(sorted(who)))
+    return pins
+
+
+def _requirer(text: str) -> str:
+    """Return who requires a package, as a lock has it, from an item of `# via`."""
+    if text.startswith("-r "):
+        return text.removeprefix("-r ").removesuffix(".in")
+    return "" if not text or text.startswith("-c ") else requirer(canonicalize_name(text))
+
+
+def reachable(pins: Mapping[str, Pin], also: Iterable[str], undeclared: Mapping[str, str]) -> dict[str, Pin]:
+    """Return the packages that are not left out, and are not required by such packages only.
+
+    Args:
+        pins: The packages.
+        also: Packages that the author leaves out.
+        undeclared: Packages that another one, the value, requires without saying so.
+    """
+    also = tuple(also)
+    wanted = {name: {who for who in pin.required_by if not is_left_out(name, who, also)} for name, pin in pins.items()}
+    for name, who in undeclared.items():
+        if name in wanted and not is_left_out(name, who, also):
+            wanted[name].add(who)
+    roots = {SERVER, OWN}
+    kept = {name for name, who in wanted.items() if who & roots}
+    while True:
+        kept_as = {requirer(name) for name in kept}
+        more = kept | {name for name, who in wanted.items() if who & kept_as}
+        if more == kept:
+            break
+        kept = more
+    return {
+        name: replace(pins[name], required_by=tuple(sorted(wanted[name] & (kept_as | roots))))
+        for name in pins
+        if name in kept
+    }
+
+
+def ancestors(name: str, pins: Mapping[str, Pin]) -> Iterator[str]:
+    """Return the packages that require a package, directly or indirectly."""
+    seen, names = {name}, [name]
+    for current in names:  # the list grows
+        for other in pins:
+            if other not in seen and current in pins and requirer(other) in pins[current].required_by:
+                seen.add(other)
+                names.append(other)
+                yield other
+
+
+def chain_of(name: str, wanted_by: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the shortest chain of packages from one of the author's requirements to a package.
+
+    Args:
+        name: The package.
+        wanted_by: For each package, the packages that require it, as in a lock.
+    """
+    names = {requirer(item): item for item in wanted_by}
+    ways: list[tuple[str, ...]] = [(name,)]
+    seen = {name}
+    for way in ways:  # the list grows, shorter chains first
+        wanting = wanted_by.get(way[0], ())
+        if SERVER in wanting or OWN in wanting or not wanting:
+            return way
+        found = [names.get(who, who) for who in wanting]
+        ways += [(who, *way) for who in found if who not in seen]
+        seen |= set(found)
+    return (name,)
+
+
+def requirers(pin: Pin) -> str:
+    """Return who requires a package, in words."""
+    return " and ".join("the server itself" if who == SERVER else who for who in pin.required_by)

@@ -1,0 +1,95 @@
+"""The requirements of a bundle, which uv resolves: those of the author, and the SDK.
+
+Under constraints, uv may go back to earlier versions of the author's own requirements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from mcpframe.kit.base.errors import BuildError
+from mcpframe.kit.bundle.packages.lock import SERVER, requirer
+from mcpframe.kit.bundle.packages.pins import Conflict, Pin, compile_pins, reachable
+
+ZONES = "tzdata"
+"""The package with the database of time zones."""
+
+_LONGEST_REASON = 400  # characters
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """The requirements that wheels are chosen for.
+
+    Attributes:
+        roots: The author's requirements.
+        sdk: The requirement of the official SDK.
+        left_out: The packages that the author leaves out.
+        undeclared: Packages that another one, the value, requires without saying so.
+        overrides_sdk: Whether `sdk` takes the place of what packages require of it, as that is too early a version.
+        zones_for: The package that needs the database of time zones, which a page does not have.
+    """
+
+    roots: tuple[str, ...]
+    sdk: str
+    left_out: tuple[str, ...] = ()
+    undeclared: Mapping[str, str] | None = None
+    overrides_sdk: bool = False
+    zones_for: str | None = None
+
+    def compile(self, constraints: Mapping[str, str], preferred: Mapping[str, str]) -> dict[str, Pin]:
+        """Return the versions that fit under constraints. As `compile_pins`."""
+        roots = self.roots if self.zones_for is None else (*self.roots, ZONES)
+        overrides = (self.sdk,) if self.overrides_sdk else ()
+        pins = compile_pins(roots, constraints, preferred, sdk=self.sdk, excluded=self.left_out, overrides=overrides)
+        if self.zones_for is not None:
+            who = {requirer(self.zones_for), *pins[ZONES].required_by} - {SERVER}
+            pins[ZONES] = replace(pins[ZONES], required_by=tuple(sorted(who)))
+        return pins
+
+    def reachable(self, pins: Mapping[str, Pin]) -> dict[str, Pin]:
+        """Return those of the packages that a bundle needs."""
+        return reachable(pins, self.left_out, self.undeclared or {})
+
+
+def gone_back(
+    requirements: Requirements, pins: Mapping[str, Pin], newest: Mapping[str, Pin], preferred: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return notes about the author's requirements of which uv has taken earlier versions on its own.
+
+    It does so where a later version requires a package that has nothing but wheels for other platforms.
+
+    Args:
+        requirements: The requirements of the bundle.
+        pins: The chosen versions.
+        newest: The versions for a usual machine.
+        preferred: Versions that are taken if they fit.
+
+    Raises:
+        BuildError: A version is of an earlier major version.
+    """
+    notes = []
+    for name in sorted(
+        {canonicalize_name(Requirement(root).name) for root in requirements.roots} & pins.keys() & newest.keys()
+    ):
+        chosen, later = pins[name].version, newest[name].version
+        if Version(chosen) >= Version(later):
+            continue
+        try:
+            requirements.compile({name: f"{name}=={later}"}, preferred)
+        except Conflict as conflict:
+            reason = conflict.reason[:_LONGEST_REASON].rstrip(".")
+        else:
+            continue
+        if Version(chosen).major != Version(later).major:
+            raise BuildError(
+                f"{name} {later} cannot be resolved for Pyodide: {reason}. {name} {chosen} can: require "
+                f'"{name}=={chosen}" if that will do, or leave out what is missing (tool.mcpframe.leave_out).'
+            )
+        notes.append(f"{name} {chosen} instead of {later}, {reason}")
+    return tuple(notes)

@@ -1,0 +1,175 @@
+"""From requirements to exact wheels that run in Pyodide.
+
+The official SDK is 2.x, or 1.x if the requirements or their code need it (`sdk_choice`). Packages that only a process
+with sockets can use are left out (`left_out`): `mcpframe.frame.compat` answers their imports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from packaging.version import Version
+
+from mcpframe.kit.bundle.code.imports import imports_named
+from mcpframe.kit.bundle.code.sdk_choice import EARLIER_SDK, FIRST, FIRST_EARLIER, SDK, written_for_earlier
+from mcpframe.kit.bundle.packages.choose_wheels import choose_wheels
+from mcpframe.kit.bundle.packages.left_out import LEFT_OUT
+from mcpframe.kit.bundle.packages.lock import OWN, SERVER, Lock, Locked, requirer
+from mcpframe.kit.bundle.packages.pins import INSTALLER, LINUX, Conflict, Pin, compile_pins
+from mcpframe.kit.bundle.packages.requirements import ZONES, Requirements, gone_back
+from mcpframe.kit.bundle.packages.wheels import wheel_path
+from mcpframe.kit.bundle.pyodide.archive import unpack
+from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
+
+BASE = (SDK,)
+"""The requirements of every bundle: the official SDK. And `INSTALLER`."""
+
+_OF_THE_SDK = {"httpx": "httpx", "httpx2": "httpx2", "httpx_sse": "httpx-sse", "starlette": "starlette", "jwt": "pyjwt"}
+"""Modules of the SDK's own requirements that servers import without requiring them, and their packages."""
+
+_SDKS = ("mcp", "fastmcp", "fastmcp-slim")
+
+__all__ = ["BASE", "INSTALLER", "resolve"]
+
+
+def resolve(
+    requirements: Iterable[str],
+    pyodide: PyodidePackages,
+    *,
+    inputs: str,
+    previous: Lock | None = None,
+    leave_out: Iterable[str] = (),
+) -> Lock:
+    """Choose the wheels for `requirements`, and fetch them into the cache.
+
+    Args:
+        requirements: The author's requirements.
+        pyodide: Pyodide's own packages.
+        inputs: The hash of the inputs, for the lock.
+        previous: A lock whose versions are kept if they still fit.
+        leave_out: Packages to leave out, whatever requires them.
+
+    Raises:
+        BuildError: A package has no wheel that runs in Pyodide, or the requirements contradict each other.
+        DownloadError: The package index cannot be reached.
+    """
+    roots = tuple(sorted(requirements, key=str.lower))
+    preferred = {package.name: package.version for package in previous.packages} if previous else {}
+    resolution = _Resolution(Requirements(roots, SDK, tuple(leave_out)), pyodide, inputs, preferred)
+    lock = resolution.run()
+    evidence = _code_for_earlier(lock) if lock.sdk > 1 else None
+    if evidence is None:
+        return lock
+    lock = replace(resolution, preferred={}).run_earlier()
+    return replace(lock, notes=(f"mcp 1.x instead of 2.x: {evidence}", *lock.notes))
+
+
+@dataclass(frozen=True)
+class _Resolution:
+    """The arguments of `resolve`."""
+
+    requirements: Requirements
+    pyodide: PyodidePackages
+    inputs: str
+    preferred: Mapping[str, str]
+
+    def run(self) -> Lock:
+        """Return the lock with mcp 2.x; with 1.x, if the requirements on their own lead to that.
+
+        A package that excludes 2.x now may have older versions that do not; they would fit, but are not intended.
+        """
+        try:
+            pins = self.requirements.compile({}, self.preferred)
+        except Conflict:
+            newest = self._newest() if self.requirements.roots else {}
+            if _sdk_is_earlier(newest):
+                return self.run_earlier(newest)
+            if _is_before(newest, FIRST):
+                return self._lock_overriding(newest)
+            raise
+        if "mcp" not in pins or not set(pins["mcp"].required_by) - {OWN, SERVER}:
+            return self._lock(pins, None)
+        newest = self._newest()
+        if _is_before(newest, FIRST) and not _sdk_is_earlier(newest):
+            return self._lock_overriding(newest)
+        return self.run_earlier(newest) if _sdk_is_earlier(newest) else self._lock(pins, newest)
+
+    def run_earlier(self, newest: Mapping[str, Pin] | None = None) -> Lock:
+        """Return the lock with mcp 1.x."""
+        earlier = replace(self, requirements=replace(self.requirements, sdk=EARLIER_SDK))
+        if newest and _is_before(newest, FIRST_EARLIER):
+            return earlier._lock_overriding(newest)
+        return earlier._lock(earlier.requirements.compile({}, self.preferred), newest)
+
+    def _lock_overriding(self, newest: Mapping[str, Pin]) -> Lock:
+        """Return the lock with a later version of the SDK than the requirements allow."""
+        requirements = replace(self.requirements, overrides_sdk=True)
+        pins = requirements.compile({}, self.preferred)
+        lock = replace(self, requirements=requirements)._lock(pins, None)
+        who = " and ".join(newest["mcp"].required_by)
+        note = (
+            f"mcp {pins['mcp'].version} instead of {newest['mcp'].version}, which {who} requires: earlier ones do not "
+            "work in a page"
+        )
+        return replace(lock, notes=(note, *lock.notes))
+
+    def _newest(self) -> dict[str, Pin]:
+        """Return the versions of the author's requirements that a usual machine gets."""
+        requirements = self.requirements
+        preferred = {name: version for name, version in self.preferred.items() if name != "mcp"}
+        return compile_pins(requirements.roots, {}, preferred, sdk=None, excluded=requirements.left_out, platform=LINUX)
+
+    def _lock(self, pins: dict[str, Pin], newest: Mapping[str, Pin] | None) -> Lock:
+        before = gone_back(self.requirements, pins, newest or {}, self.preferred)
+        chosen = choose_wheels(self.requirements, pins, self.pyodide, self.preferred)
+        undeclared, zones_for = _undeclared(chosen.packages), _uses_zones(chosen.packages)
+        if undeclared or zones_for:
+            more = replace(self.requirements, undeclared=undeclared, zones_for=zones_for)
+            pins = more.compile({}, self.preferred) if zones_for else pins
+            chosen = choose_wheels(more, pins, self.pyodide, self.preferred)
+        return Lock(self.inputs, chosen.packages, (*before, *chosen.notes), chosen.left_out)
+
+
+def _sdk_is_earlier(pins: Mapping[str, Pin]) -> bool:
+    return "mcp" in pins and Version(pins["mcp"].version) < Version("2")
+
+
+def _is_before(pins: Mapping[str, Pin], first: str) -> bool:
+    """Return whether packages, and not the author, require a version of the SDK before the first that works."""
+    return "mcp" in pins and SERVER not in pins["mcp"].required_by and Version(pins["mcp"].version) < Version(first)
+
+
+def _users(packages: tuple[Locked, ...], *sdks: str) -> dict[str, Locked]:
+    """Return the packages that require one of these, by name."""
+    users = {who for package in packages if package.name in sdks for who in package.required_by}
+    return {item.name: item for item in packages if requirer(item.name) in users and item.source == "index"}
+
+
+def _code_for_earlier(lock: Lock) -> str | None:
+    """Return the evidence that a package which requires the SDK is written for mcp 1.x, although it allows 2.x."""
+    wheels = (unpack(wheel_path(package)) for _, package in sorted(_users(lock.packages, "mcp").items()))
+    return next((found for wheel in wheels if (found := written_for_earlier(wheel))), None)
+
+
+def _undeclared(packages: tuple[Locked, ...]) -> dict[str, str]:
+    """Return what servers import of the SDK's requirements that it is served without, though they do not require it."""
+    there = {package.name for package in packages}
+    users = _users(packages, *_SDKS)
+    found: dict[str, str] = {}
+    for name in sorted(users.keys() - {who for entry in LEFT_OUT for who in entry.of}):
+        wheel = unpack(wheel_path(users[name]))
+        for module, package in _OF_THE_SDK.items():
+            if package not in there and imports_named(module, wheel):
+                found.setdefault(package, name)
+    return found
+
+
+def _uses_zones(packages: tuple[Locked, ...]) -> str | None:
+    """Return a package that imports zoneinfo, if there are servers of others among the packages and no database yet."""
+    if not _users(packages, *_SDKS) or any(package.name == ZONES for package in packages):
+        return None
+    base = {package.name for package in Lock("", packages).closure(["mcp", *INSTALLER])}
+    # Those of Pyodide's distribution are not in the cache yet, and require the database themselves.
+    others = (package for package in packages if package.name not in base and package.source == "index")
+    return next((item.name for item in others if imports_named("zoneinfo", unpack(wheel_path(item)))), None)

@@ -1,0 +1,242 @@
+"""The wheels of a lock as files in the cache, each checked against its hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+
+from mcpframe.kit.base.cache import cache_dir, move_file, sha256_of, write_file, writing
+from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch, ToolFailed
+from mcpframe.kit.base.programs import python, run_tool
+from mcpframe.kit.base.progress import count
+from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.bundle.packages.lock import Locked
+from mcpframe.kit.bundle.packages.optional_native import is_foreign
+from mcpframe.kit.bundle.pyodide.archive import check_sizes
+from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
+from mcpframe.kit.bundle.pyodide.runtime import ABI, PYTHON_VERSION
+
+_TAGS = (
+    "--only-binary=:all:",
+    *("--platform", f"pyemscripten_{ABI}_wasm32"),
+    *("--platform", "any"),
+    *("--python-version", PYTHON_VERSION.rpartition(".")[0]),
+    *("--implementation", "cp"),
+    *("--abi", "cp" + "".join(PYTHON_VERSION.split(".")[:2])),
+    *("--abi", "abi3"),
+    *("--abi", "none"),
+)
+_ELSEWHERE = (
+    *_TAGS[:1],
+    *(
+        item
+        for platform in ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
+        for item in ("--platform", f"{platform}_x86_64")
+    ),
+    *_TAGS[_TAGS.index("--python-version") :],
+)
+"""As `_TAGS`, for wheels of another platform whose native part is removed."""
+_NO_WHEEL = re.compile(
+    r"Could not find a version that satisfies the requirement ([A-Za-z0-9._-]+)==\S+ \(from versions: ([^)]*)\)"
+)
+_NO_NETWORK = re.compile(r"NewConnectionError|Name or service not known|Connection refused|Max retries|timed out")
+
+
+class NoWheel(Exception):
+    """The package index has no wheel of the requested version that runs in Pyodide.
+
+    Args:
+        name: The package, normalized.
+        versions: The versions with such a wheel, oldest first.
+    """
+
+    def __init__(self, name: str, versions: tuple[str, ...]) -> None:
+        super().__init__(name, versions)
+        self.name = name
+        self.versions = versions
+
+
+def wheel_path(package: Locked) -> Path:
+    """Return the path of a wheel in the cache; it need not exist."""
+    return cache_dir() / "wheels" / package.sha256 / package.filename
+
+
+def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[str, Path]:
+    """Fetch the wheels that the cache lacks, and return the files of all, by package name.
+
+    Args:
+        packages: The packages of the lock.
+        pyodide: Pyodide's own packages.
+
+    Raises:
+        BuildError: The package index does not have a wheel any more, or the wheels unpack to too much.
+        DownloadError: A wheel could not be fetched.
+        HashMismatch: A wheel is not the locked one.
+    """
+    found = {package.name: wheel_path(package) for package in packages}
+    missing = [package for package in packages if not _is_good(found[package.name], package.sha256)]
+    for done, package in enumerate(package for package in missing if package.source == "pyodide"):
+        count(done, len(missing))
+        try:
+            pyodide.fetch(package.filename, package.sha256, found[package.name])
+        except DownloadError as error:
+            raise DownloadError(
+                f"{error} {' and '.join(package.required_by)} requires {package.name}: if the server works "
+                f'without it, leave it out (tool.mcpframe.leave_out = ["{package.name}"]).'
+            ) from error
+    pinned = [package for package in missing if package.source == "index"]
+    count(len(missing) - len(pinned), len(missing))
+    pins = {package.name: (package.version, (package.sha256,)) for package in pinned}
+    foreign = {package.name for package in pinned if is_foreign(package.filename)}
+    if pinned:
+        try:
+            if pins.keys() - foreign:
+                download({name: pin for name, pin in pins.items() if name not in foreign})
+            if foreign:
+                download({name: pins[name] for name in foreign}, foreign=foreign)
+        except NoWheel as error:
+            raise BuildError(
+                f"The package index has no wheel of {error.name} in the locked version; run the build with --upgrade."
+            ) from error
+        for package in pinned:
+            if not found[package.name].is_file():
+                raise HashMismatch(
+                    f"The package index sent another wheel of {package.name} {package.version} than the locked one; "
+                    "run the build with --upgrade."
+                )
+    check_sizes(found.values())
+    return found
+
+
+def _is_good(path: Path, sha256: str) -> bool:
+    return path.is_file() and sha256_of(path) == sha256
+
+
+def download(
+    pins: Mapping[str, tuple[str, tuple[str, ...]]], *, foreign: Collection[str] = ()
+) -> dict[str, tuple[str, str, str]]:
+    """Fetch wheels for Pyodide into the cache, with pip and from the package index that it is configured for.
+
+    pip is not asked again for a version whose files on the index are the same as before, if the cache has its wheel.
+
+    Args:
+        pins: The version of each package, and the allowed hashes.
+        foreign: The packages that are fetched for another platform; see `optional_native`.
+
+    Returns:
+        The version of each package, the wheel's file name and its SHA-256.
+
+    Raises:
+        NoWheel: There is no wheel of a version.
+        HashMismatch: A wheel has none of the allowed hashes.
+        DownloadError: The package index cannot be reached.
+        ToolFailed: pip failed for another reason.
+    """
+    found: dict[str, tuple[str, str, str]] = {}
+    absent: list[NoWheel] = []
+    for tags, names in ((_TAGS, pins.keys() - set(foreign)), (_ELSEWHERE, pins.keys() & set(foreign))):
+        missing = {}
+        for name in names:
+            known = _chosen_before(name, *pins[name], tags)
+            if known is None:
+                missing[name] = pins[name]
+            else:
+                found[name] = known
+        while missing:
+            try:
+                fetched = _download(missing, tags)
+            except NoWheel as error:
+                if error.name not in missing:
+                    raise
+                absent.append(error)
+                del missing[error.name]  # pip keeps none of the others: fetch them now, for the next attempt
+                continue
+            for name, chosen in fetched.items():
+                write_file(_choice(name, *pins[name], tags), json.dumps(chosen).encode())
+                found[name] = chosen
+            break
+    if absent:
+        raise absent[0]
+    return found
+
+
+def _download(
+    pins: Mapping[str, tuple[str, tuple[str, ...]]], tags: tuple[str, ...]
+) -> dict[str, tuple[str, str, str]]:
+    store = cache_dir() / "wheels"
+    with writing(store):
+        store.mkdir(parents=True, exist_ok=True)
+        with scratch("download") as folder:
+            wanted = folder / "requirements.txt"
+            lines = [
+                f"{name}=={version} " + " ".join(f"--hash=sha256:{digest}" for digest in hashes)
+                for name, (version, hashes) in sorted(pins.items())
+            ]
+            wanted.write_text("\n".join(lines))
+            into = folder / "wheels"
+            command = python("-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input")
+            command += ["--no-deps", "--require-hashes", *tags, "--dest", str(into), "--requirement", str(wanted)]
+            try:
+                run_tool(command, "pip", timeout=900)
+            except ToolFailed as error:
+                _explain(error)
+            return dict(_keep(wheel, store) for wheel in sorted(into.iterdir()))
+
+
+def _chosen_before(
+    name: str, version: str, hashes: tuple[str, ...], tags: tuple[str, ...]
+) -> tuple[str, str, str] | None:
+    """Return what pip chose among these files before, if it is in the cache."""
+    try:
+        found, filename, digest = json.loads(_choice(name, version, hashes, tags).read_text("utf-8"))
+        wheel = cache_dir() / "wheels" / digest / filename
+        return (found, filename, digest) if digest in hashes and _is_good(wheel, digest) else None
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _choice(name: str, version: str, hashes: tuple[str, ...], tags: tuple[str, ...]) -> Path:
+    key = hashlib.sha256(json.dumps([tags, name, version, sorted(hashes)]).encode()).hexdigest()
+    return cache_dir() / "wheel-choices" / f"{key}.json"
+
+
+def _explain(error: ToolFailed) -> None:
+    if match := _NO_WHEEL.search(error.output):
+        versions = tuple(part.strip() for part in match[2].split(",") if part.strip() not in ("", "none"))
+        raise NoWheel(canonicalize_name(match[1]), versions) from error
+    if "DO NOT MATCH THE HASHES" in error.output:
+        raise HashMismatch(
+            "A wheel from the package index does not have its locked hash; "
+            "if it was replaced there intentionally, run the build with --upgrade."
+        ) from error
+    if _NO_NETWORK.search(error.output):
+        raise DownloadError(
+            "The package index cannot be reached: check the network, or pip's settings (`pip config list`)."
+        ) from error
+    raise error
+
+
+def _keep(wheel: Path, store: Path) -> tuple[str, tuple[str, str, str]]:
+    name, version = wheel_name(wheel.name)
+    digest = sha256_of(wheel)
+    target = store / digest / wheel.name
+    move_file(wheel, target)
+    return name, (version, wheel.name, digest)
+
+
+def wheel_name(filename: str) -> tuple[str, str]:
+    """Return the normalized name and the version in a wheel's file name.
+
+    Raises:
+        BuildError: It is not the name of a wheel.
+    """
+    try:
+        name, version, _, _ = parse_wheel_filename(filename)
+    except InvalidWheelFilename as error:
+        raise BuildError(f"{filename} is not the file name of a wheel: {error}.") from error
+    return name, str(version)

@@ -1,0 +1,1 @@
+"""The page of a bundle: its HTML, scripts, Content Security Policy, and its form as a view."""

@@ -1,0 +1,56 @@
+"""The Content Security Policy of a bundle's page: its own files, and the author's sources (CSP, level 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mcpframe.frame.core.origins import ANY, OPAQUE
+from mcpframe.kit.bundle.output.assets import integrity
+from mcpframe.kit.project.config import CspConfig
+
+LOOPBACK = ("http://localhost:*", "http://127.0.0.1:*")
+"""Where a page is previewed: it then finds its sandbox under the other of these names."""
+
+
+def page_policy(csp: CspConfig, *, frames: bool = False, inline: Iterable[str] = (), sandbox: str | None = None) -> str:
+    """Return the policy that the page contains, in a meta element.
+
+    Args:
+        csp: The author's configuration.
+        frames: Whether the page may frame pages of its own origin; the author's `frame_src` takes precedence.
+        inline: The inline scripts of the page.
+        sandbox: The origin of the sandbox for views; None for none.
+    """
+    framed = csp.frame_src or (["'self'"] if frames else [])
+    framed = [*framed, *([sandbox, *LOOPBACK] if sandbox else [])]
+    script = ["'self'", "'wasm-unsafe-eval'", *(["'unsafe-eval'"] if csp.unsafe_eval else [])]
+    script += [f"'{integrity(text.encode())}'" for text in inline]
+    directives = {
+        "default-src": ["'none'"],
+        "script-src": script,
+        "style-src": ["'self'", *csp.style_src],
+        "connect-src": ["'self'", *csp.connect_src],
+        "img-src": ["'self'", "data:", "blob:", *csp.img_src],
+        "font-src": ["'self'", *csp.font_src],
+        "media-src": ["'self'", "data:", "blob:", *csp.media_src],
+        "frame-src": framed or ["'none'"],
+        "worker-src": csp.worker_src or ["'none'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+    }
+    return "; ".join(f"{name} {' '.join(dict.fromkeys(sources))}" for name, sources in directives.items())
+
+
+def header_policy(policy: str, origins: Iterable[str], *, opaque: bool) -> str:
+    """Return the policy that the web server sends: the page's, and frame-ancestors, which only a header can set.
+
+    Args:
+        policy: The page's policy.
+        origins: The allowed origins.
+        opaque: Whether frames of opaque origin are allowed.
+    """
+    listed = list(origins)
+    if OPAQUE in listed or opaque:
+        return policy  # no source expression matches an opaque ancestor, not even "*" (measured in Chromium 156)
+    ancestors = "*" if ANY in listed else " ".join(["'self'", *sorted(listed)])
+    return f"{policy}; frame-ancestors {ancestors}"

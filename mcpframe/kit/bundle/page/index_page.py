@@ -1,0 +1,91 @@
+"""The page of a bundle and its boot config, from a jinja2 template."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from mcpframe.kit.base.data import page_dir
+from mcpframe.kit.bundle.output.assets import Asset
+from mcpframe.kit.bundle.page.scripts import inbox_script
+
+
+def relative_url(asset: Asset, folder: str) -> str:
+    """Return the URL of a file relative to a page in the folder `folder` of the output root."""
+    return posixpath.relpath(asset.path, folder)
+
+
+def link(asset: Asset, folder: str) -> dict[str, Any]:
+    """Return the entry of a file in the boot config: its URL, hash and size."""
+    return {"url": relative_url(asset, folder), "integrity": asset.integrity, "bytes": len(asset.data)}
+
+
+def prefetch_script() -> str:
+    """Return the inline script of a page with a snapshot."""
+    return (page_dir() / "prefetch.js").read_text("utf-8")
+
+
+def render_page(
+    *,
+    title: str,
+    csp: str,
+    generator: str,
+    boot: Mapping[str, Any],
+    styles: Iterable[Mapping[str, Any]],
+    loader: Mapping[str, Any],
+    modules: Iterable[Mapping[str, Any]],
+    preloads: Iterable[Mapping[str, Any]],
+    prefetch: bool,
+    inbox: Mapping[str, Any] | None = None,
+    sandbox: Mapping[str, Any] | None = None,
+) -> bytes:
+    """Render index.html.
+
+    Args:
+        title: The server's name for people.
+        csp: The page's policy.
+        generator: The name and version of the program that built it.
+        boot: The boot config.
+        styles: The style sheets, as returned by `link`.
+        loader: The loader's script.
+        modules: Scripts that the loader imports.
+        preloads: Files that the loader fetches.
+        prefetch: Whether the page has the inline script that fetches its snapshot.
+        inbox: The data of `inbox.js`, as returned by `inbox_data`; None for a page without it.
+        sandbox: The sandbox proxy for views, as returned by `link`, and its origin; None for a page without views.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(page_dir()), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    markup = environment.get_template("index.html.j2").render(
+        title=title,
+        csp=csp,
+        generator=generator,
+        boot=_Raw(script_json(boot)),
+        styles=styles,
+        loader=loader,
+        modules=modules,
+        preloads=preloads,
+        sandbox=sandbox,
+        prefetch=_Raw(prefetch_script()) if prefetch else None,
+        inbox={"script": _Raw(inbox_script()), "data": _Raw(script_json(inbox, sort=False))} if inbox else None,
+    )
+    return markup.encode()
+
+
+def script_json(data: Mapping[str, Any], *, sort: bool = True) -> str:
+    """Return the text of a script element that holds data."""
+    # Only these characters could end a script element; JSON reads the escapes the same.
+    text = json.dumps(data, separators=(",", ":"), sort_keys=sort)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+class _Raw(str):
+    """Text that the template inserts without escaping it."""
+
+    def __html__(self) -> str:
+        return self

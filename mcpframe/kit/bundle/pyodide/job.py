@@ -1,0 +1,205 @@
+"""Run Python programs in Pyodide under a confined Node, with folders and archives of the build in its file system."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import struct
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.errors import ToolFailed, ToolTimeout
+from mcpframe.kit.base.node import find_node
+from mcpframe.kit.base.programs import Running, running
+from mcpframe.kit.bundle.pyodide.runtime import Runtime
+
+OUTPUT = "/out"
+"""The folder in Python's file system for the files that a program returns."""
+
+_ALONE = frozenset({"compile"})  # run before anything is unpacked, as a native library runs code when it is loaded
+_START, _UNPACK = "start", "unpack"  # the steps besides the programs
+_PATIENCE = 300.0  # seconds
+_CORES = 4  # that one Pyodide may keep busy: JavaScript engines compile and collect garbage in threads
+_MOST_HEAD = 64 * 1024 * 1024
+_MOST_BODY = 512 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Mounted:
+    """An archive that is unpacked before the program runs.
+
+    Attributes:
+        file: The zip.
+        to: The folder in Python's file system.
+        libraries: The native libraries to load, by path in the archive.
+    """
+
+    file: Path
+    to: str
+    libraries: tuple[str, ...] = ()
+
+
+def program_text(name: str) -> str:
+    """Return the source of a program in `in_pyodide`, by its name without `.py`."""
+    return (files("mcpframe.kit.bundle.in_pyodide") / f"{name}.py").read_text("utf-8")
+
+
+def program_texts() -> dict[str, str]:
+    """Return the source of every program in `in_pyodide`, by path in site-packages."""
+    folder = files("mcpframe.kit.bundle.in_pyodide")
+    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".py"))
+    return {f"mcpframe/kit/bundle/in_pyodide/{name}": program_text(name.removesuffix(".py")) for name in names}
+
+
+def program_sources(name: str) -> tuple[str, str]:
+    """Return all source that runs a program, for the keys of caches: its own, and that of the script for Node."""
+    return program_text(name), _script().read_text("utf-8")
+
+
+def _script() -> Path:
+    return static_dir() / "build" / "node-python.mjs"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a program.
+
+    Attributes:
+        result: The JSON value that its `main` returned.
+        files: The files that it wrote to `OUTPUT`, by name.
+    """
+
+    result: Any
+    files: Mapping[str, bytes]
+
+
+class ProgramTimeout(ToolTimeout):
+    """One of the programs took too long.
+
+    Args:
+        program: Its name.
+        seconds: Its time limit.
+    """
+
+    def __init__(self, program: str, seconds: float) -> None:
+        super().__init__(f"The program {program!r} in Pyodide took more than {seconds:g} seconds and was stopped.")
+        self.program = program
+
+
+class ProgramFailed(ToolFailed):
+    """One of the programs raised, ended Python, or returned something invalid.
+
+    Args:
+        program: Its name.
+        error: The reason.
+    """
+
+    def __init__(self, program: str, error: ToolFailed) -> None:
+        super().__init__(f"The program {program!r} in Pyodide fails: {error}", error.output)
+        self.program = program
+
+
+def run_in_pyodide(
+    programs: Sequence[str],
+    runtime: Runtime,
+    *,
+    folders: Mapping[str, Path] | None = None,
+    archives: Sequence[Mounted] = (),
+    stdlib: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    timeouts: Mapping[str, float] | None = None,
+    evaluates: bool = False,
+) -> list[Outcome]:
+    """Run programs of `in_pyodide`, one after another, and return the outcome of each.
+
+    They run under a Node without this process's environment. It can read only the given folders and archives, cannot
+    write files or start programs, and has no network (see `static/build/node-python.mjs`). A program cannot change the
+    outcome of an earlier one.
+
+    Args:
+        programs: Their names, without `.py`. Those that need no archive come first, and run before one is unpacked.
+        runtime: The runtime.
+        folders: Readable folders of this machine, by their path in Python's file system.
+        archives: The archives to unpack.
+        stdlib: A compiled standard library, which starts faster than the runtime's own.
+        env: Environment variables of the programs.
+        timeouts: Time limits by program, in seconds; the others have 300.
+        evaluates: Whether JavaScript may be run from text.
+
+    Raises:
+        ProgramTimeout: A program took too long.
+        ProgramFailed: A program raised, or returned something invalid; its `output` has the traceback.
+        ToolFailed: Node does not start.
+        NodeMissing: There is no Node.js.
+    """
+    alone = sum(program in _ALONE for program in programs)
+    assert all(program in _ALONE for program in programs[:alone])
+    job = {
+        "pyodide": str(runtime.folder.resolve()),
+        "stdlib": str(stdlib.resolve()) if stdlib else None,
+        "env": dict(env or {}),
+        "mounts": {path: str(folder.resolve()) for path, folder in (folders or {}).items()},
+        "output": OUTPUT,
+        "archives": [
+            {"file": str(item.file.resolve()), "to": item.to, "libraries": item.libraries} for item in archives
+        ],
+        "alone": alone,
+        "programs": [{"name": f"{program}.py", "source": program_text(program)} for program in programs],
+    }
+    readable = [runtime.folder, *(folders or {}).values(), *(item.file for item in archives)]
+    command = find_node().confined(
+        _script(),
+        readable=[*readable, *([stdlib] if stdlib else [])],
+        evaluates=evaluates,
+    )
+    steps = [_START, *programs[:alone], *([_UNPACK, *programs[alone:]] if alone < len(programs) else [])]
+    limits = [(step, (timeouts or {}).get(step, _PATIENCE)) for step in steps]
+    outcomes = []
+    with running(
+        command,
+        "node",
+        data=json.dumps(job).encode(),
+        environment=_environment(),
+        processor_seconds=math.ceil(_CORES * sum(seconds for _, seconds in limits)),
+    ) as node:
+        for name, seconds in limits:
+            try:
+                outcome = _frame(node, time.monotonic() + seconds)
+            except ToolTimeout as error:
+                raise ProgramTimeout(name, seconds) from error
+            except ToolFailed as error:
+                raise ProgramFailed(name, error) from error
+            if name not in (_START, _UNPACK):
+                outcomes.append(outcome)
+    return outcomes
+
+
+def _environment() -> dict[str, str]:
+    """The environment of Node: nothing of this process's, which the imported modules could read."""
+    return {
+        name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ
+    }  # no program starts on Windows without it
+
+
+def _frame(node: Running, deadline: float) -> Outcome:
+    """Read one frame of static/build/node-python.mjs. Once untrusted modules are imported, they may have forged it."""
+    head_size, body_size = struct.unpack("<II", node.read(8, deadline))
+    if head_size > _MOST_HEAD or body_size > _MOST_BODY:
+        raise ToolFailed("Pyodide returned more data than the build accepts.")
+    try:
+        head = json.loads(node.read(head_size, deadline))
+        result, listed = head["result"], [(str(name), int(size)) for name, size in head["files"]]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ToolFailed("Pyodide returned something that the build does not expect.") from error
+    body = node.read(body_size, deadline)
+    files, at = {}, 0
+    for name, size in listed:
+        files[name] = body[at : at + size]
+        at += size
+    return Outcome(result, files)

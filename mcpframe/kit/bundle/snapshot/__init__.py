@@ -1,0 +1,1 @@
+"""Snapshots of Python's memory, from which pages start."""

@@ -1,0 +1,93 @@
+"""The boot config of the page that a snapshot is taken in: the one to be published, with changes for the build."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mcpframe.kit.bundle.output.assets import integrity
+
+PATIENCE = 120.0
+"""How long a page may take, in seconds."""
+_DATA = rb'(<script type="application/json" id="%b">)(.*?)(</script>)'
+_BOOT = re.compile(_DATA % b"mcpframe-boot", re.DOTALL)
+_INBOX = re.compile(_DATA % b"mcpframe-inbox", re.DOTALL)
+_HOST = "https://host.example"
+
+_Config = dict[str, Any]
+
+
+def boot_of(index: bytes) -> _Config:
+    """Return the boot config in a page."""
+    found = _BOOT.search(index)
+    assert found is not None
+    config: _Config = json.loads(found[2])
+    return config
+
+
+def with_boot(index: bytes, change: Callable[[_Config], _Config]) -> bytes:
+    """Return a page with its boot config changed by a function."""
+    return _with_data(_BOOT, index, change)
+
+
+def neutral(index: bytes) -> bytes:
+    """Return a page with a made-up host in place of those that may embed it.
+
+    Memory does not depend on them, as the page has read none of them when the snapshot is taken. So one snapshot is
+    for all of them, and none can be in it.
+    """
+    return _with_data(_INBOX, with_boot(index, _neutral_boot), _neutral_inbox)
+
+
+def _with_data(data: re.Pattern[bytes], index: bytes, change: Callable[[_Config], _Config]) -> bytes:
+    def changed_match(found: re.Match[bytes]) -> bytes:
+        text = json.dumps(change(json.loads(found[2]))).replace("<", "\\u003c")
+        return found[1] + text.encode() + found[3]
+
+    return data.sub(changed_match, index)
+
+
+def _neutral_boot(config: _Config) -> _Config:
+    config["allowed_origins"] = _named(config["allowed_origins"])
+    if "dialect_origins" in config:
+        config["dialect_origins"] = {name: _named(entries) for name, entries in config["dialect_origins"].items()}
+    return config
+
+
+def _neutral_inbox(data: _Config) -> _Config:
+    return {**data, "hosts": _named(data["hosts"])}
+
+
+def _named(entries: list[str]) -> list[str]:
+    return [_HOST] if entries else []
+
+
+def changed(config: _Config, files: Mapping[str, Any], *, own: bool, checks: bool) -> _Config:
+    """Return a boot config with the build's script, and without the author's files if they are not included.
+
+    Args:
+        config: The boot config.
+        files: The entries of further files.
+        own: Whether the author's files are included.
+        checks: Whether the page restores a snapshot, which is among `files`.
+    """
+    config["boot_timeout"] = 2 * PATIENCE  # also a busy machine should get a snapshot
+    page_config = config["files"]
+    page_config.update(files)
+    if not own and not checks:
+        page_config["archives"] = [item for item in page_config["archives"] if not item["own"]]
+        page_config["libraries"] = [item for item in page_config["libraries"] if item["path"].startswith("/lib/")]
+        page_config["paths"] = []
+    if checks:
+        given = page_config["snapshot"]
+        shared = [item for item in page_config["libraries"] if item["path"].startswith("/lib/")]
+        given.update(libraries=len(page_config["libraries"] if own else shared), files="none" if own else "all")
+        given["paths"] = [] if own else page_config["paths"]
+    return config
+
+
+def file_entry(url: str, data: bytes) -> dict[str, Any]:
+    """Return the entry of a file in the boot config."""
+    return {"url": url, "integrity": integrity(data), "bytes": len(data)}

@@ -1,0 +1,289 @@
+"""Take a snapshot of Python's memory with everything imported that serving needs, for pages to start from.
+
+A headless Chromium opens the page that will be published, served by this process on a loopback address, with a script
+of the build in it (static/build/snapshot-maker.js, in_pyodide/prepare_snapshot.py). A snapshot is published, so it must
+not contain secrets or anything of this machine: the page has no real clock, randomness or environment. If the author's
+module uses one of these when it is imported, or holds something that memory alone does not keep, the snapshot is taken
+before that import. Every snapshot is restored once, as a check, before it is used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FuturesTimeout
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcpframe.kit.base.cache import write_file
+from mcpframe.kit.base.progress import Progress, silent
+from mcpframe.kit.base.terminal import visible
+from mcpframe.kit.bundle.output.assets import Asset
+from mcpframe.kit.bundle.page.scripts import snapshot_maker_script
+from mcpframe.kit.bundle.pyodide.compile import cache_key, cached
+from mcpframe.kit.bundle.pyodide.job import program_text
+from mcpframe.kit.bundle.snapshot.memory import sparse, whole
+from mcpframe.kit.bundle.snapshot.snapshot_page import Chromium, NoBrowser, NoOutcome, OpenedBundle
+
+AUTHOR = "author"
+"""The layer of a snapshot that includes the author's module."""
+SDK = "sdk"
+"""The layer of a snapshot with the SDK and mcpframe, which is the same for all bundles."""
+
+_FactsAndData = tuple[dict[str, Any], bytes]
+
+_FORMAT = "8"
+_UNMENTIONED = 0.3  # seconds
+_MOST_SHOWN = 500  # characters
+_ENV = {"PYTHONHASHSEED": "0"}
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A snapshot.
+
+    Attributes:
+        data: The file to publish, compressed.
+        layer: `AUTHOR` or `SDK`.
+        unpacked: Its uncompressed size, in bytes.
+        features: The browser features that it depends on, by name, and whether they must be there.
+        build: The id of the Pyodide build that it fits.
+        references: The JavaScript objects that the memory refers to, in Pyodide's format.
+        modules: The imported modules.
+        made_with: The name and version of the browser it was taken in.
+    """
+
+    data: bytes
+    layer: str
+    unpacked: int
+    features: Mapping[str, bool]
+    build: str
+    references: Mapping[str, Any]
+    modules: tuple[str, ...]
+    made_with: str
+
+
+@dataclass(frozen=True)
+class Server:
+    """The author's server, as far as a snapshot depends on it.
+
+    Attributes:
+        name: The bundle's folder.
+        entry: `module:object`, or `module:factory()`.
+        kind: `server` or `page`.
+        tools: Its tools, if they are known.
+        settings: The environment of the author's code; see `Project.settings`.
+    """
+
+    name: str
+    entry: str
+    kind: str
+    tools: tuple[dict[str, Any], ...] | None
+    settings: Mapping[str, Any] = field(default_factory=lambda: {"args": [], "env": {}})
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The outcome of taking a snapshot.
+
+    Attributes:
+        snapshot: The snapshot, or None.
+        description: One line about it for the author.
+        final: Whether another attempt would have the same outcome.
+    """
+
+    snapshot: Snapshot | None
+    description: str
+    final: bool = True
+
+
+class Camera:
+    """Takes a snapshot."""
+
+    def __init__(self, thread: ThreadPoolExecutor, chromium: Chromium) -> None:
+        """Created by `camera`."""
+        self._thread = thread
+        self._chromium = chromium
+
+    def prepare(self) -> None:
+        """Start the browser in the background. If that fails, `take` reports it."""
+        self._thread.submit(self._chromium.page)
+
+    def take(self, server: Server, assets: Iterable[Asset], layers: Sequence[str] = (AUTHOR, SDK)) -> Taken:
+        """Take the best possible snapshot. Call this once: the browser then ends in the background.
+
+        Args:
+            server: The server.
+            assets: The bundle without a snapshot.
+            layers: The layers to try, the best first.
+        """
+        page = OpenedBundle({item.path: item.data for item in assets}, server.name, self._chromium)
+        taking = self._thread.submit(_take, page, server, layers)
+        self._thread.submit(self._chromium.close)
+        return taking.result()
+
+
+@contextmanager
+def camera(progress: Progress = silent) -> Iterator[Camera]:
+    """Return a `Camera`. Its browser has ended when the block ends, also on an error; `progress` reports the wait."""
+    chromium = Chromium()
+    # Playwright needs a thread without an event loop; the caller's may have one.
+    with ThreadPoolExecutor(1, "snapshot") as thread:
+        try:
+            yield Camera(thread, chromium)
+        finally:
+            chromium.is_stopped.set()
+            closing = thread.submit(chromium.close)
+            try:
+                closing.result(_UNMENTIONED)
+            except FuturesTimeout:
+                with progress("Closing the browser"):
+                    closing.result()
+
+
+def _take(browser: OpenedBundle, server: Server, layers: Sequence[str]) -> Taken:
+    reason = "it may change at any time"  # if the author's layer was not tried
+    final = True
+    try:
+        for layer in layers:
+            try:
+                snapshot, failure = _layer(browser, server, layer)
+            except NoOutcome as error:
+                snapshot, failure, final = None, f"the page for it fails ({_first_line(str(error))})", False
+            if snapshot is not None and layer == AUTHOR:
+                return Taken(snapshot, "starts from a snapshot with the server imported")
+            if snapshot is not None:
+                description = f"starts from a snapshot of the SDK; the server is imported in each page, as {reason}"
+                return Taken(snapshot, description, final)
+            reason = failure
+        return Taken(None, f"starts without a snapshot: {reason}", final)
+    except NoBrowser as error:
+        return Taken(None, f"starts without a snapshot, which takes longer: {error}", final=False)
+
+
+def _layer(browser: OpenedBundle, server: Server, layer: str) -> tuple[Snapshot | None, str]:
+    """Return one layer's snapshot, from the cache if possible; or the reason why there is none."""
+    own = layer == AUTHOR
+    bundle = browser.bundle if own else {path: data for path, data in browser.bundle.items() if "/" in path}
+    kept = [path for path in sorted(bundle) if own or path.startswith("_mcpframe/")]
+    identity = (server.entry, server.kind, json.dumps(server.settings), json.dumps(server.tools)) if own else ()
+    program = program_text("prepare_snapshot")
+    path = cached(
+        "snapshots",
+        cache_key(_FORMAT, layer, browser.chromium.identity, program, snapshot_maker_script(), *identity)[:32]
+        + cache_key(*(part for name in kept for part in (name, bundle[name])))[:32],
+    )
+    if not path.is_file():
+        try:
+            taken = _take_layer(browser, server, own=own, program=program)
+        except NoOutcome:  # browsers crash and machines stall now and then
+            taken = _take_layer(browser, server, own=own, program=program)
+        write_file(path, _pack(taken))
+    header, data = _unpack(path.read_bytes())
+    if "reason" in header:
+        browser.chromium.forget()  # with everything that the author's module left in it
+        return None, header["reason"]
+    return Snapshot(data, layer, **header), ""
+
+
+def _take_layer(browser: OpenedBundle, server: Server, *, own: bool, program: str) -> _FactsAndData:
+    job = {
+        "program": program,
+        "env": _ENV,
+        "entry": server.entry if own else None,
+        "kind": server.kind,
+        "settings": json.dumps(server.settings),
+    }
+    before, start = _start(browser, own=own)
+    if reason := _failure(before):
+        return {"reason": reason}, b""
+    outcome, sent = browser.run({**job, "step": "take", "drawnOrTimed": before["drawnOrTimed"]}, own=own)
+    if reason := _reason(outcome):
+        return {"reason": reason}, b""
+    memory = whole(sent["memory"])
+    data, unpacked = sparse(memory, start, {"table": outcome["table"]}, own=frozenset(outcome["own"]))
+    header = {
+        "unpacked": unpacked,
+        "features": outcome["features"],
+        "build": outcome["build"],
+        "references": outcome["references"],
+        "modules": outcome["found"]["modules"],
+        "made_with": browser.version,
+    }
+    entry = {**header, "layer": AUTHOR if own else SDK, "paths": []}
+    tried, _ = browser.run({**job, "step": "check"}, own=own, snapshot=(data, entry))
+    if reason := _failure(tried, "a restored page"):
+        return {"reason": reason}, b""
+    if own and server.tools is not None and tried["tools"] != list(server.tools):
+        return {"reason": "its tools differ once it is restored"}, b""
+    return header, data
+
+
+def _start(browser: OpenedBundle, *, own: bool) -> tuple[dict[str, Any], bytes]:
+    """Return the page's outcome and the memory before Python runs, which do not depend on the author's files.
+
+    They are cached for each browser, runtime and set of libraries.
+    """
+    path = cached(
+        "starts",
+        cache_key(_FORMAT, browser.chromium.identity, snapshot_maker_script(), *browser.before_python(own=own)),
+    )
+    if not path.is_file():
+        outcome, sent = browser.run({"step": "start"}, own=own)
+        if "failure" in outcome:
+            return outcome, b""
+        write_file(path, _pack((outcome, sent["start"])))
+    outcome, memory = _unpack(path.read_bytes())
+    return outcome, whole(memory)
+
+
+def _failure(outcome: Mapping[str, Any], page: str = "the page for it") -> str:
+    """Return the reason why a page failed, as half a sentence; empty if it did not."""
+    return f"{page} fails ({_first_line(outcome['failure'])})" if "failure" in outcome else ""
+
+
+def _reason(outcome: Mapping[str, Any]) -> str:
+    """Return the reason why there is no snapshot, as half a sentence; empty if there is one."""
+    if failure := _failure(outcome):
+        return failure
+    found = outcome["found"]
+    if "waits" in found:
+        return "it waits for time to pass before it lists its tools"
+    if error := found["error"]:
+        return f"its import raises {_first_line(error['what'])} there"
+    if asked := found["asked"]:
+        where = f"{_first_line(asked['file'])}, line {asked['line']}, " if "file" in asked else "it "
+        return f"{where}asks for {_described(asked['what'])} when it is imported"
+    if found["tasks"]:
+        return "it starts tasks when it is imported"
+    if found["written"]:
+        return f"it writes {_first_line(found['written'][0])} when it is imported"
+    if found["opened"]:
+        return f"it keeps {_first_line(found['opened'][0])} open"
+    if "held" in found:
+        return "it holds JavaScript objects when it is imported"
+    return ""
+
+
+def _described(what: str) -> str:
+    what = _first_line(what)
+    return f"the browser ({what})" if what.startswith("js.") else what
+
+
+def _first_line(text: str) -> str:
+    lines = [line.strip() for line in str(text).splitlines() if line.strip()]
+    at = -1 if lines and lines[0].startswith("Traceback") else 0  # there the error is the last one
+    return visible((lines or ["it says nothing"])[at].rstrip("."))[:_MOST_SHOWN]
+
+
+def _pack(taken: tuple[dict[str, Any], bytes]) -> bytes:
+    header, data = taken
+    head = json.dumps(header).encode()
+    return len(head).to_bytes(4, "big") + head + data
+
+
+def _unpack(packed: bytes) -> tuple[dict[str, Any], bytes]:
+    length = int.from_bytes(packed[:4], "big")
+    return json.loads(packed[4 : 4 + length]), packed[4 + length :]
