@@ -202,7 +202,7 @@ def test_a_bundle_carries_nothing_but_what_is_meant(adder: Adder) -> None:
 def test_docstrings_stay_but_for_those_of_our_own_functions(adder: Adder) -> None:
     [manifest] = read_manifests(adder.out).values()
     texts = {
-        "mcpframe/frame/session.pyc": (b"Post one message to the peer. One without", False),
+        "mcpframe/frame/session/session.pyc": (b"Post one message to the peer. One without", False),
         "mcp/server/mcpserver/server.pyc": (b"Decorator to register a tool", True),
         "__pycache__/server.cpython-314.pyc": (b"Adds two numbers.", True),
     }
