@@ -11,7 +11,7 @@
     python3 build.py soak [ARGUMENTS]    call the bridge 20,000 times, with clients that leave, cancel and lie
     python3 build.py survey [NAMES]      build public packages by their names, and call a tool of each
     python3 build.py docs [--check]      write the generated parts of docs/ (or only compare them), and build its site
-    python3 build.py screenshots         renew the README's pictures
+    python3 build.py screenshots         renew the documentation's pictures
     python3 build.py scripts             bundle the scripts of static/page and static/app, after a change
     python3 build.py host                pack the npm package @mcpframe/host into dist/
     python3 build.py lock                renew the lock files
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> int:
     demo_options.add_argument("--page-port", type=int, default=0, help="port of the host page's origin (a free one)")
     verbs.add_parser("build", help="build templates/ into dist/ (the default)")
     verbs.add_parser("check", help="lint and type checks")
-    verbs.add_parser("screenshots", help="the README's pictures, in docs/images/")
+    verbs.add_parser("screenshots", help="the documentation's pictures, in docs/images/")
     docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
     docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
     verbs.add_parser("scripts", help="bundle the scripts of static/page, static/app and static/testing, after a change")

@@ -27,6 +27,7 @@ from mcpframe.frame.dialects.available import NAMES
 
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
+EXAMPLES = DOCS / "examples"
 
 _PART = re.compile(r"<!-- generated: (?P<what>[^\n]*?) -->\n.*?<!-- end generated -->\n", re.DOTALL)
 _LANGUAGES = {".py": "python", ".toml": "toml", ".js": "js", ".ts": "ts", ".html": "html", ".css": "css"}
@@ -38,7 +39,7 @@ class UnknownPart(Exception):
 
 def pages() -> list[Path]:
     """Return the files that may have generated parts."""
-    return [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+    return [ROOT / "README.md", *sorted(path for path in DOCS.rglob("*.md") if EXAMPLES not in path.parents)]
 
 
 def stale_pages(*, write: bool = False) -> list[Path]:
@@ -131,5 +132,6 @@ _GENERATORS: dict[str, Callable[[str], str]] = {
     "sequence": _of_dialect("dialect_talk", "sequence", messages.sequence),
     "states": _of_dialect("dialects", "states", protocol.states),
     "tree": errors.tree,
+    "works-in": hosts.works_in,
     "transitions": _of_dialect("dialects", "transitions", protocol.transitions),
 }

@@ -27,6 +27,11 @@ def hosts(_: str) -> str:
     return table(_HEAD, [_row(host) for host in HOSTS])
 
 
+def works_in(_: str) -> str:
+    """Return the hosts as a list, one for each line of the table."""
+    return "\n".join(f"- {host.title}" for host in HOSTS)
+
+
 def _row(host: Host) -> list[str]:
     return [
         host.title,

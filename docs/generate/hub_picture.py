@@ -1,4 +1,4 @@
-"""Takes the README's picture of the hub: two tabs of the template `shop`, and a client that has called one's tool."""
+"""Takes the pictures of the hub: two tabs of the template `shop`, and a client that has called one's tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes the README's pictures, light and dark: the inspector, a view, and the hub. `python3 build.py screenshots`."""
+"""Takes the pictures, light and dark: the inspector, a view, and the hub. `python3 build.py screenshots`."""
 
 from __future__ import annotations
 

@@ -58,8 +58,8 @@ def build_site(root: Path) -> list[Path]:
     render(root)
     (site / "javascripts").mkdir(exist_ok=True)
     (site / "javascripts" / "mermaid.min.js").write_bytes(script)
-    pages = sorted(site.glob("*.html"))
+    pages = sorted(site.rglob("*.html"))
     for page in pages:
         if found := _FETCHED.search(page.read_text("utf-8")):
-            raise BuildError(f"{page.name} would fetch something from elsewhere: {found[0]}")
+            raise BuildError(f"{page.relative_to(site)} would fetch something from elsewhere: {found[0]}")
     return pages

@@ -12,6 +12,7 @@ from playwright.sync_api import sync_playwright
 from rich.console import Console
 
 from mcpframe.kit.base.cache import write_file
+from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import KitError
 from mcpframe.kit.base.progress import step
 from mcpframe.kit.browser.chromium import ensure_chromium
@@ -37,6 +38,7 @@ from tests.benchmarks.view_peers import measure_view_peers
 from tests.benchmarks.views import measure_views
 
 PARTS = ("start", "views", "dialects", "others", "opens", "build", "calls", "memory", "bridge", "hub", "dev", "tests")
+PAGE = checkout_dir() / "docs" / "reference" / "benchmarks.md"
 ASKED_FOR = ("profile",)
 """Parts that are measured only where they are named."""
 
@@ -57,7 +59,9 @@ def main(arguments: Sequence[str]) -> int:
         for peer, lines in report.timelines(figure):
             print(f"\n{figure.name}, {peer}, ms:\n{lines}")
     if options.markdown:
-        print(f"\n{report.markdown(figures, setting)}")
+        partial = options.only or options.against
+        before = report.SECTION.read(PAGE) if partial else ""
+        report.SECTION.write(PAGE, report.markdown(figures, setting, before))
     if options.json:
         write_file(options.json, (json.dumps(report.as_json(figures, setting), indent=1) + "\n").encode())
     return 0
@@ -82,7 +86,11 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         "only this, unless parts are named",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured")
-    parser.add_argument("--markdown", action="store_true", help="print the table for the README too")
+    parser.add_argument(
+        "--markdown",
+        action="store_true",
+        help="write the table into docs/reference/benchmarks.md; with --only, these lines of it",
+    )
     return parser.parse_args(arguments)
 
 

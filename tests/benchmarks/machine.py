@@ -40,11 +40,16 @@ class Setting:
 
     @property
     def sentence(self) -> str:
-        """All of it as one sentence."""
+        """The date and the machine as one sentence."""
+        return f"Measured on {self.date} on {self.machine}."
+
+    @property
+    def machine(self) -> str:
+        """The machine, and the versions of the software."""
         memory = f", {self.memory} GB of memory" if self.memory else ""
         cores = f"{self.cores} core{'s' if self.cores != 1 else ''}"
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
-        return f"Measured on {self.date} on {self.system}, {cores}{memory}, headless; {versions}."
+        return f"{self.system}, {cores}{memory}, headless; {versions}"
 
 
 def this_setting(chromium: str, modules: Path, locked: dict[str, str]) -> Setting:

@@ -1,4 +1,4 @@
-"""The report: a table for the terminal, one in Markdown for the README, and everything as JSON."""
+"""The report: a table for the terminal, one in Markdown for the documentation, and everything as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from rich.table import Table
 
 from tests.benchmarks.figures import Figure, Goal
 from tests.benchmarks.machine import Setting
+from tests.support.marked import MarkedPart
 
+SECTION = MarkedPart("benchmarks", "python3 build.py bench --markdown")
+"""The table in the documentation."""
 _HEADINGS = ("figure", "mcpframe", "peer", "ratio", "goal", "met")
 
 
@@ -25,11 +28,32 @@ def table(figures: Sequence[Figure]) -> Table:
     return made
 
 
-def markdown(figures: Sequence[Figure], setting: Setting) -> str:
-    """The table for the README, with a line below that says where and when."""
-    lines = [" | ".join(_HEADINGS), " | ".join(("---", "--:", "--:", "--:", "---", "---"))]
-    lines += [" | ".join(_row(figure)) for figure in figures]
-    return "\n".join(f"| {line} |" for line in lines) + f"\n\n{setting.sentence}\n"
+def markdown(figures: Sequence[Figure], setting: Setting, before: str = "") -> str:
+    """Return the table for the documentation, and below it the runs that its lines come from.
+
+    Args:
+        figures: The figures of this run.
+        setting: Its setting.
+        before: The text that an earlier call returned. Its lines stay, but for those that were measured again.
+    """
+    old = [line for line in before.splitlines() if line.startswith("| ")][2:]
+    lines = {_key(_cells(line)): line for line in old}
+    for figure in figures:
+        row = (*_row(figure), setting.date)
+        lines[_key(row)] = f"| {' | '.join(row)} |"
+    dates = {_cells(line)[-1] for line in lines.values()}
+    runs = {line[2:].partition(":")[0]: line for line in before.splitlines() if line.startswith("- ")}
+    busy = f" The machine was busy (load {setting.load}): times vary." if setting.busy else ""
+    runs[setting.date] = f"- {setting.date}: {setting.machine}.{busy}"
+    heads = [(*_HEADINGS, "measured"), ("---", "--:", "--:", "--:", "---", "---", "---")]
+    return "\n".join(
+        [
+            *(f"| {' | '.join(head)} |" for head in heads),
+            *lines.values(),
+            "",
+            *(runs[date] for date in sorted(dates & runs.keys())),
+        ]
+    )
 
 
 def as_json(figures: Sequence[Figure], setting: Setting) -> dict[str, Any]:
@@ -51,6 +75,14 @@ def timelines(figure: Figure) -> Iterator[tuple[str, str]]:
                 lines.append(f"  {reached:7.0f}  {reached - before:+7.0f}  {name}")
                 before = reached
             yield peer, "\n".join(lines)
+
+
+def _key(cells: Sequence[str]) -> tuple[str, str]:
+    return cells[0], cells[2].partition(" (")[2]  # the figure and its peer's name
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("| ").split("|")]
 
 
 def _row(figure: Figure) -> tuple[str, ...]:

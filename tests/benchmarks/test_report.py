@@ -104,13 +104,24 @@ def test_the_table_shows_every_figure_and_whether_its_goal_is_met() -> None:
     ]
 
 
-def test_the_markdown_table_is_well_formed_and_says_where_and_when() -> None:
-    text = report.markdown(FIGURES, SETTING)
-    table, _, sentence = text.partition("\n\n")
-    assert {line.count("|") for line in table.splitlines()} == {7}
-    assert sentence.startswith(
-        "Measured on 2026-01-31 on Linux x86_64, 2 cores, 8 GB of memory, headless; mcpframe 1.0"
-    )
+def test_the_markdown_table_is_well_formed_and_has_the_machine() -> None:
+    table, _, runs = report.markdown(FIGURES, SETTING).partition("\n\n")
+    assert {line.count("|") for line in table.splitlines()} == {8}
+    assert runs.startswith("- 2026-01-31: Linux x86_64, 2 cores, 8 GB of memory, headless; mcpframe 1.0")
+
+
+def test_a_partial_run_replaces_its_own_lines() -> None:
+    before = report.markdown(FIGURES, SETTING)
+    later = replace(SETTING, date="2026-02-01", load=9.5)
+    after = report.markdown([replace(FIGURES[0], ours=1.0, peer=0.25)], later, before)
+    assert [line for line in after.splitlines() if "round trip" in line] == [
+        "| round trip | 1.00 ms | 0.25 ms (TypeScript SDK) | 4.00 | ≤ 5 x peer, ≤ 6 ms | yes | 2026-02-01 |"
+    ]
+    rest = [line for line in before.splitlines() if "round trip" not in line]
+    assert [line for line in after.splitlines() if line in rest] == rest
+    assert "2026-02-01: Linux" in after.splitlines()[-1]
+    everything = report.markdown([replace(figure, ours=1.0) for figure in FIGURES], later, after)
+    assert "2026-01-31" not in everything
 
 
 def test_the_json_has_the_raw_samples() -> None:

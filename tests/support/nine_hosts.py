@@ -1,4 +1,4 @@
-"""Nine hosts of one bundle, and what each can do: the table of the README; `tests/browser/test_nine_hosts.py` tests it.
+"""Nine hosts of one bundle, and what each can do: `docs/reference/hosts.md`. Tested by `browser/test_nine_hosts.py`.
 
 What a host gets of the calculator is measured there; what the calculator does not have is shown by other tests.
 """

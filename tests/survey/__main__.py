@@ -13,7 +13,7 @@ from tests import survey
 from tests.survey.packages import LIST, read_packages
 from tests.survey.run import DEADLINE, in_process
 from tests.survey.run import survey as run_survey
-from tests.survey.table import as_markdown, as_text, write_into
+from tests.survey.table import SECTION, as_markdown, as_text
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
         outcomes = {outcome.name: outcome for outcome in found}
         print(as_text(packages, outcomes))
         if options.markdown:
-            write_into(checkout_dir() / "docs" / "existing-servers.md", as_markdown(packages, outcomes))
+            SECTION.write(checkout_dir() / "docs" / "existing-servers.md", as_markdown(packages, outcomes))
     except KitError as error:
         print(f"survey: {error}", file=sys.stderr)
         return 1

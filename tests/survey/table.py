@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from mcpframe.kit.base.errors import ConfigError
+from tests.support.marked import MarkedPart
 from tests.survey.outcomes import DOWNLOAD, Outcome
 from tests.survey.packages import Package
 
-BEGIN = "<!-- survey: written by python3 build.py survey --markdown -->\n"
-END = "<!-- end of survey -->\n"
+SECTION = MarkedPart("survey", "python3 build.py survey --markdown")
+"""The table in the documentation."""
 _HEAD = ("package", "version", "SDK", "tools", "first visit", "seconds", "a tool's call")
 
 
@@ -61,19 +60,6 @@ def as_markdown(packages: Sequence[Package], outcomes: Mapping[str, Outcome]) ->
     """Return the table in Markdown."""
     lines = [_line(_HEAD), _line(("---",) * len(_HEAD)), *map(_line, rows(packages, outcomes))]
     return "\n".join([summary(packages, outcomes), "", *lines]) + "\n"
-
-
-def write_into(page: Path, table: str) -> None:
-    """Replace what stands between the two marks of a page.
-
-    Raises:
-        ConfigError: The page does not have the marks.
-    """
-    before, begin, rest = page.read_text("utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ConfigError(f"{page} has no place for the survey: the lines {BEGIN.strip()!r} and {END.strip()!r}.")
-    page.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", "utf-8")
 
 
 def _line(cells: Sequence[str]) -> str:

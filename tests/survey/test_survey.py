@@ -14,7 +14,7 @@ from tests.support.wheels import use_index, write_wheel
 from tests.survey.outcomes import Outcome, in_one_line, read_outcome, stage_of
 from tests.survey.packages import LIST, Package, read_packages
 from tests.survey.run import in_process, survey
-from tests.survey.table import BEGIN, END, as_markdown, as_text, summary, write_into
+from tests.survey.table import as_markdown, as_text, summary
 
 GOOD = Package("good-server==1.0", "add")
 BAD = Package("bad-server==1.0", "add")
@@ -144,17 +144,6 @@ def test_the_table_has_what_became_of_each() -> None:
     markdown = as_markdown(packages, OUTCOMES)
     assert "| good-server | 1.0 | mcp 1.30.0 | 2 | 8.4 MB | 12 | `add` answers |" in markdown
     assert "no wheel: a \\| b" in markdown
-
-
-def test_the_table_is_written_between_the_marks(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}after\n")
-    for _ in range(2):
-        write_into(page, "new")
-    assert page.read_text() == f"before\n{BEGIN}\nnew\n{END}after\n"
-    page.write_text("nothing")
-    with pytest.raises(ConfigError):
-        write_into(page, "new")
 
 
 def _listed(folder: Path, packages: Mapping[str, str]) -> Path:

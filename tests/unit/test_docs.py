@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 import typer
 
-from docs.generate import DOCS, ROOT, UnknownPart, pages, rendered, stale_pages
+from docs.generate import EXAMPLES, ROOT, UnknownPart, pages, rendered, stale_pages
 from docs.generate.site import render
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.packages.lock import read_lock
 from mcpframe.kit.cli.main import app
 from mcpframe.kit.project.project import find_project
 
-EXAMPLES = DOCS / "examples"
 PROJECTS = sorted({*(path.parent for path in EXAMPLES.rglob("pyproject.toml")), EXAMPLES / "adder" / "adder.py"})
 SHOWN = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in pages()}
 GENERATED = re.compile(r"<!-- generated: .*?<!-- end generated -->", re.DOTALL)

@@ -37,7 +37,7 @@ def test_on_the_index_no_link_and_no_picture_is_relative(tmp_path: Path) -> None
     repository = urls["Repository"]
     assert all(url.startswith(repository) for url in urls.values())
     written, shown = LINK.findall(README), LINK.findall(str(metadata.get_payload()))
-    assert len(written) == len(shown) > 30
+    assert len(written) == len(shown) > 10
     for (image, link, kind, source), (_, shown_link, _, shown_source) in zip(written, shown, strict=True):
         before, after = link or source, shown_link or shown_source
         if re.match(r"\w+:|#", before):
