@@ -22,7 +22,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from docs.generate import commands, configuration, errors, hosts, messages, outcomes, protocol
+from docs.generate import commands, configuration, errors, hosts, messages, outcomes, protocol, rooms
 from mcpframe.frame.dialects.available import NAMES
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -128,6 +128,7 @@ _GENERATORS: dict[str, Callable[[str], str]] = {
     "hosts": hosts.hosts,
     "messages": _of_dialect("dialects", "messages", outcomes.messages),
     "refusals": outcomes.refusals,
+    "rooms": rooms.rooms,
     "sent": _of_dialect("dialect_talk", "sent"),
     "sequence": _of_dialect("dialect_talk", "sequence", messages.sequence),
     "states": _of_dialect("dialects", "states", protocol.states),
