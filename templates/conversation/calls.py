@@ -13,8 +13,8 @@ from conversation import Conversation
 from mcpframe import AppHost
 from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.frame.hosting.mcp_apps.host import RunningView
+from mcpframe.frame.hosting.mcp_apps.partial_arguments import partial_arguments
 from mcpframe.frame.page.elements import Element
-from mcpframe.kit.testing.partial_arguments import partial_arguments
 
 BETWEEN_PIECES = 0.12
 """Seconds between two pieces of the arguments, as if a model wrote them."""

@@ -122,6 +122,7 @@ WALLS = [
         lambda _, found: top(found) & {"asyncio", "anyio", "time", "threading", "socket", "mcp", "pydantic"},
     ),
     Wall("the frame never imports the hub", FRAME, lambda _, found: ours_in(found, "mcpframe.hub")),
+    Wall("the inspector, a page, never imports the kit", INSPECTOR, lambda _, found: ours_in(found, "mcpframe.kit")),
     Wall("the hub never imports the kit", HUB, lambda _, found: ours_in(found, "mcpframe.kit")),
     Wall(
         "the hub's core imports the frame's core and itself only",

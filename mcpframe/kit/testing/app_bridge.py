@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from playwright.async_api import Error, Frame, JSHandle, Page, async_playwright
 
+from mcpframe.frame.hosting.mcp_apps.partial_arguments import partial_arguments
 from mcpframe.frame.session.places import SANDBOX, allow_attribute
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import ViewFailed
@@ -28,7 +29,6 @@ from mcpframe.kit.testing.app_answers import Answer, Answers, Json, Request, Tol
 from mcpframe.kit.testing.app_bridge_script import host_script
 from mcpframe.kit.testing.app_view import START, AppView
 from mcpframe.kit.testing.framed import FramedOptions
-from mcpframe.kit.testing.partial_arguments import partial_arguments
 from mcpframe.kit.testing.shared_browser import ServedBundle, SharedBrowser
 from mcpframe.kit.testing.wire_record import WireRecord
 

@@ -13,8 +13,8 @@ from connection import Connection
 from mcpframe import AppHost, Page
 from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.frame.hosting.mcp_apps.host import RunningView
+from mcpframe.frame.hosting.mcp_apps.partial_arguments import partial_arguments
 from mcpframe.frame.page.elements import Element
-from mcpframe.kit.testing.partial_arguments import partial_arguments
 from own_page import OwnPage
 from panels.calling import Calling, duration
 from panels.live_view import Hosting, LiveView

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpframe.kit.testing.partial_arguments import heal, partial_arguments
+from mcpframe.frame.hosting.mcp_apps.partial_arguments import heal, partial_arguments
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
