@@ -22,8 +22,6 @@ import anyio
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
-from tests.unit.frame.web_mcp.test_client import FakeTools, tool
-from tests.unit.frame.web_mcp.test_offering import TOOLS, bounded, offering, tools
 
 from mcpframe.frame.dialects.webmcp.tools import Rejected
 from mcpframe.frame.serving import server as objects
@@ -32,6 +30,8 @@ from mcpframe.frame.webmcp.offering import Offering
 from tests.contract.damaged import Record
 from tests.support.fake_model_context import FakeModelContext
 from tests.unit.frame.test_matrix_page_server import ODD
+from tests.unit.frame.webmcp.test_client import FakeTools, tool
+from tests.unit.frame.webmcp.test_offering import TOOLS, bounded, offering, tools
 
 __all__ = ["bounded"]
 pytestmark = pytest.mark.anyio
