@@ -13,6 +13,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.bridge.clients import BridgedClient
 from tests.bridge.programs import PATIENCE, environment, over_http
+from tests.support.suites import extended
 
 ROOT = Path(__file__).parents[2]
 SERVERS = ROOT / "tests" / "browser" / "servers"
@@ -64,8 +65,8 @@ def http_bridge_of_mcp_1(tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
 
 @pytest.fixture(
     scope="session",
-    params=["stdio, modern", "stdio, legacy", "http, modern", "http, legacy", "http of mcp 1.x, legacy"],
-    ids=lambda name: name,
+    params=["stdio, modern", "stdio, legacy", "http, modern", "http, legacy", extended("http of mcp 1.x, legacy")],
+    ids=str,
 )
 async def client(
     request: pytest.FixtureRequest, bridge_command: list[str], tmp_path_factory: pytest.TempPathFactory

@@ -34,6 +34,7 @@ from tests.browser.hosts import Host, JavaScriptHost, PythonHost
 from tests.browser.inspecting import InspectorPage
 from tests.browser.outers import PATIENCE, JavaScriptOuter, Outer, PlaywrightOuter
 from tests.browser.webkit import ensure_webkit, running_webkit
+from tests.support.suites import extended, newest_first
 
 PAGES = Path(__file__).parent / "pages"
 SERVERS = Path(__file__).parent / "servers"
@@ -186,7 +187,7 @@ def view(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
 
 
-@pytest.fixture(scope="session", params=apps_hosts.VERSIONS)
+@pytest.fixture(scope="session", params=newest_first(apps_hosts.VERSIONS))
 def app_bridge(request: pytest.FixtureRequest, site: Path) -> str:
     """Each version of the host's `AppBridge`, as a module of the site."""
     version = str(request.param)
@@ -194,7 +195,7 @@ def app_bridge(request: pytest.FixtureRequest, site: Path) -> str:
     return version
 
 
-@pytest.fixture(scope="session", params=apps_hosts.VERSIONS)
+@pytest.fixture(scope="session", params=newest_first(apps_hosts.VERSIONS))
 def official_view(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The HTML text of a view with the official `App`, of each version."""
     target = tmp_path_factory.mktemp("official") / "view.js"
@@ -344,7 +345,7 @@ def templates(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield TemplateSite(folder, served.port, origins.host)
 
 
-@pytest.fixture(params=[JavaScriptHost, PythonHost], ids=["host.js", "python"])
+@pytest.fixture(params=[JavaScriptHost, extended(PythonHost)], ids=["host.js", "python"])
 async def host(
     request: pytest.FixtureRequest,
     context: BrowserContext,

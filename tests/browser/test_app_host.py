@@ -20,13 +20,14 @@ from tests.browser.app_views import official_view, view_frame, weather
 from tests.browser.apps_hosts import VERSIONS
 from tests.browser.conftest import Origins, Troubles
 from tests.browser.outers import PATIENCE
+from tests.support.suites import newest_first
 
 Json = dict[str, Any]
 SCRIPT = "code => document.head.append(Object.assign(document.createElement('script'), { textContent: code }))"
 """Runs code as the page's own: what Playwright evaluates is not bound by the page's policy."""
 
 
-@pytest.fixture(scope="session", params=VERSIONS)
+@pytest.fixture(scope="session", params=newest_first(VERSIONS))
 def html(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A view with the official `App`."""
     return official_view(request.param, tmp_path_factory.mktemp("view"))

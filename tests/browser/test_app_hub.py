@@ -220,6 +220,7 @@ async def test_a_tab_that_leads_may_crash_freeze_or_hang(
     assert await call(three, "2_add", a=6, b=1) == "7"
 
 
+@pytest.mark.extended
 def test_in_firefox(app: Bundle, tmp_path: Path) -> None:
     """In frames of one page, which are tabs of the app like others."""
     program = ensure_firefox()

@@ -78,6 +78,7 @@ def conversation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ser
         yield host, tools
 
 
+@pytest.mark.extended
 def test_view_and_host_in_python_once_through(engine: Engine, conversation: tuple[Served, Served]) -> None:
     host, tools = conversation
     engine.open(f"http://localhost:{host.port}/conversation/")

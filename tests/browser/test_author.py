@@ -31,6 +31,7 @@ from tests.browser.outers import PATIENCE
 from tests.browser.stored import STORED
 from tests.contract.playing import until_true
 from tests.support.server_kinds import FRAME_SERVER, of_kind
+from tests.support.suites import extended
 
 OPTIONS = Options(handshake_timeout=BOOT_PATIENCE)
 
@@ -41,7 +42,9 @@ OWN_PADDING = """() => {
     document.adoptedStyleSheets.push(sheet);
 }"""
 REQUIREMENTS = {"mcp 2.x": [], "mcp 1.x": ["mcp<2"], "fastmcp": ["fastmcp>=4,<5"]}
-of_every_kind = pytest.mark.parametrize("authored", [FRAME_SERVER, *REQUIREMENTS], indirect=True)
+of_every_kind = pytest.mark.parametrize(
+    "authored", [FRAME_SERVER, "mcp 2.x", extended("mcp 1.x"), "fastmcp"], indirect=True
+)
 """For tests that are repeated with wrapped servers of other SDKs."""
 
 

@@ -22,6 +22,7 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE, PythonClient
 from tests.browser.conftest import SERVERS, Origins, Troubles
 from tests.support.other_origin import other_origin
+from tests.support.suites import extended
 
 PROJECT = """
 [project]
@@ -109,9 +110,9 @@ async def test_a_fastmcp_server_answers_in_both_eras(host_page: Page, origins: O
 @pytest.mark.parametrize(
     ("version", "entry", "script"),
     [
-        ("2.14.7", "server:mcp", ""),
-        ("3.4.10", "features", "features-async"),
-        ("3.0.2", "server:make()", ""),
+        extended("2.14.7", "server:mcp", ""),
+        extended("3.4.10", "features", "features-async"),
+        extended("3.0.2", "server:make()", ""),
         ("4.1.2", "features", "features"),
     ],
 )
@@ -150,6 +151,7 @@ async def test_its_features(
         assert "called point" in noted
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("version", "entry", "sdk"),
     [

@@ -14,6 +14,7 @@ from playwright.async_api import Browser
 from tests.browser.clients import Era, McpClient, PythonClient, TypeScriptClient
 from tests.browser.conftest import Bundle, Origins, Troubles, new_profile, watched
 from tests.browser.outers import PATIENCE
+from tests.support.suites import extended
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGJgAQAAAAUAAaX2RUAAAAAASUVORK5CYII="
 
@@ -26,7 +27,7 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGJgAQAAAAUAAaX
         ("typescript", "legacy", "everything"),
         ("typescript", "modern", "everything"),
         ("python", "legacy", "everything_of_mcp_1"),
-        ("typescript", "legacy", "everything_of_mcp_1"),
+        extended(("typescript", "legacy", "everything_of_mcp_1")),
     ],
     ids=["python-2025", "python-2026", "typescript-2025", "typescript-2026", "python-mcp1", "typescript-mcp1"],
 )

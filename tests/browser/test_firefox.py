@@ -16,6 +16,7 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.browser.firefox import Firefox, ensure_firefox, running
 from tests.bundle.conftest import SERVER
 from tests.bundle.served_pages import HOST
+from tests.support.suites import extended
 
 CONNECTED = """
 while (document.documentElement.dataset.state === "connecting") await new Promise(requestAnimationFrame);
@@ -50,6 +51,7 @@ return [JSON.parse(document.title).structuredContent.result, Number(document.bod
 """
 
 
+@pytest.mark.extended
 def test_a_host_that_answers_the_first_handshake_needs_no_other(firefox: Firefox, tmp_path: Path) -> None:
     pages, project, bundles = (tmp_path / name for name in ("pages", "project", "bundles"))
     for folder in (pages, project, bundles):
@@ -63,7 +65,7 @@ def test_a_host_that_answers_the_first_handshake_needs_no_other(firefox: Firefox
         assert firefox.run(ANSWERED) == [5, 1]
 
 
-@pytest.mark.parametrize("snapshot", [True, False], ids=["snapshot", "plain"])
+@pytest.mark.parametrize("snapshot", [True, extended(False)], ids=["snapshot", "plain"])
 def test_a_tool_answers(firefox: Firefox, tmp_path: Path, snapshot: bool) -> None:
     pages, bundles = tmp_path / "pages", tmp_path / "bundles"
     pages.mkdir()

@@ -19,6 +19,7 @@ from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import PythonClient
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
 from tests.support.other_origin import ALL_BYTES, BIG, OtherOrigin, other_origin
+from tests.support.suites import extended
 
 ERRORS = {
     "httpx": ("httpx.ConnectError", "httpx.ReadTimeout"),
@@ -86,7 +87,7 @@ class Caller:
         return result
 
 
-@pytest.fixture(params=[*ERRORS, *EARLIER])
+@pytest.fixture(params=[*ERRORS, *map(extended, EARLIER)])
 async def caller(request: pytest.FixtureRequest, host_page: Page, bundles: dict[str, Bundle]) -> AsyncIterator[Caller]:
     version = "-urllib3-1" if request.param in EARLIER else ""
     bundle = bundles["fetching-aiohttp" if request.param == "aiohttp" else f"fetching{version}"]

@@ -43,6 +43,7 @@ def firefox(tmp_path: Path, switches: bool) -> Iterator[Firefox]:
         yield firefox
 
 
+@pytest.mark.extended
 def test_every_library_answers(firefox: Firefox, tmp_path: Path, switches: bool) -> None:
     pages, bundles = tmp_path / "pages", tmp_path / "bundles"
     pages.mkdir()

@@ -12,9 +12,10 @@ from playwright.async_api import Browser, expect
 from mcpframe.kit.dev.inspector import Inspecting
 from tests.browser.conftest import Troubles, new_profile, watched
 from tests.browser.inspecting import BOOT, InspectorPage, ServerPart
+from tests.support.suites import newest_first
 
 
-@pytest.fixture(scope="module", params=["2026-07-28", "legacy"])
+@pytest.fixture(scope="module", params=newest_first(["2026-07-28", "legacy"]))
 async def opened(
     request: pytest.FixtureRequest, browser: Browser, inspecting: Inspecting
 ) -> AsyncIterator[tuple[InspectorPage, Troubles]]:

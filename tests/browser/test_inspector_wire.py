@@ -13,6 +13,7 @@ from playwright.async_api import Browser, Frame, Locator, expect
 from mcpframe.kit.dev.inspector import Inspecting
 from tests.browser.conftest import new_profile, watched
 from tests.browser.inspecting import BOOT, InspectorPage, ServerPart
+from tests.support.suites import newest_first
 
 MOST_ROWS = 100
 """Messages that are shown at once."""
@@ -25,7 +26,7 @@ FLOOD = """async ([count, each]) => {
 }"""
 
 
-@pytest.fixture(scope="module", params=["2026-07-28", "legacy"])
+@pytest.fixture(scope="module", params=newest_first(["2026-07-28", "legacy"]))
 async def opened(
     request: pytest.FixtureRequest, browser: Browser, inspecting: Inspecting
 ) -> AsyncIterator[InspectorPage]:

@@ -19,6 +19,7 @@ from mcpframe.kit.bundle import build
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE, McpClient, PythonClient, TypeScriptClient
 from tests.browser.conftest import SERVERS, Bundle, Origins, Troubles
+from tests.support.suites import extended
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def bundles(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield {name: Bundle(folder, origin, result.url_path) for name, result in built.items()}
 
 
-@pytest.fixture(params=["python", "typescript"])
+@pytest.fixture(params=["python", extended("typescript")])
 async def client(
     request: pytest.FixtureRequest,
     context: BrowserContext,

@@ -30,6 +30,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.extended
 def test_page_servers_and_clients_once_through(engine: Engine, pages: Path, tmp_path: Path) -> None:
     peers = (
         f"await new Promise((done) => setTimeout(() => {{ {(pages / 'mcpb_page.js').read_text('utf-8')}; done(); }}));"

@@ -15,6 +15,8 @@ from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import PAGES, SERVERS, Bundle, Troubles
 from tests.browser.mcpb import bring, bundle_peers
 
+pytestmark = pytest.mark.extended
+
 OPEN = "(given) => held.open('tab', JSON.stringify(given)).then(JSON.parse)"
 CALL = "(given) => held.call(...given).then(JSON.parse)"
 

@@ -185,6 +185,7 @@ _TO_30_000 = f"""
     return said;"""
 
 
+@pytest.mark.extended
 def test_those_in_pages_in_firefox(
     origins: Origins, pi: Bundle, framing: Bundle, scripts: str, answers: dict[str, Json], tmp_path: Path
 ) -> None:

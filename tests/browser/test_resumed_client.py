@@ -6,9 +6,10 @@ from playwright.async_api import BrowserContext
 
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import Bundle, Origins, Troubles
+from tests.support.suites import extended
 
 
-@pytest.fixture(params=["everything", "everything_of_mcp_1"])
+@pytest.fixture(params=["everything", extended("everything_of_mcp_1")])
 def bundle(request: pytest.FixtureRequest) -> Bundle:
     """The bundles with one of everything."""
     found: Bundle = request.getfixturevalue(request.param)

@@ -55,6 +55,7 @@ def ask(engine: Engine, frame: str, method: str, **arguments: Any) -> Any:
     return json.loads(engine.run("return document.querySelector('#answer').textContent", frame))
 
 
+@pytest.mark.extended
 def test_a_bundle_in_the_official_client(engine: Engine, sites: tuple[Served, Served]) -> None:
     host, tools = sites
     engine.open(f"http://localhost:{host.port}/ui_host.html")
@@ -81,6 +82,7 @@ def test_a_bundle_in_the_official_client(engine: Engine, sites: tuple[Served, Se
         until(engine, f"Math.abs(document.querySelector('iframe').clientHeight - {pixels}) < 290")
 
 
+@pytest.mark.extended
 def test_pages_in_a_host_in_python(engine: Engine, sites: tuple[Served, Served]) -> None:
     host, tools = sites
     frame = "#place iframe"

@@ -16,6 +16,7 @@ from mcpframe.kit.project.packaged import package_project
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import Era, McpClient, PythonClient, TypeScriptClient
 from tests.browser.conftest import Bundle, Origins, Troubles
+from tests.support.suites import extended, newest_first
 from tests.support.wheels import use_index, write_unmodified
 
 ARGUMENTS = {"shopping": [], "units": ["--unit", "m"], "flashcards": []}
@@ -41,7 +42,7 @@ def bundles(origins: Origins, tmp_path_factory: pytest.TempPathFactory) -> Itera
         }
 
 
-@pytest.fixture(params=["python", "typescript"])
+@pytest.fixture(params=["python", extended("typescript")])
 def language(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -124,7 +125,7 @@ async def test_flashcards_ask_the_user(client: McpClient, bundles: dict[str, Bun
     assert [(await client.next("progress"))["progress"] for _ in range(2)] == [0, 1]
 
 
-@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+@pytest.mark.parametrize("revision", newest_first(["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]))
 @pytest.mark.parametrize(
     ("name", "tool", "arguments", "answer"),
     [

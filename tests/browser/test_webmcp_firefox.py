@@ -27,6 +27,7 @@ return [(await call({ a: 2, b: 3 })).structuredContent.result, (await call({ a: 
 """
 
 
+@pytest.mark.extended
 def test_the_polyfill_in_firefox(tmp_path: Path) -> None:
     program = ensure_firefox()
     if program is None:

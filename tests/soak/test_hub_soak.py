@@ -9,7 +9,7 @@ import pytest
 
 from mcpframe.kit.base.data import checkout_dir
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.extended, pytest.mark.slow]
 
 
 def test_nothing_is_left_of_tabs_that_close_crash_and_come_back() -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.soak.workload import Bounds, soak
 from tests.support.bridged import Place, http_bridge
 
 CALLS = 400
 
 
+@pytest.mark.extended
 async def test_nothing_is_left_of_clients_that_leave_cancel_and_lie(tmp_path: Path) -> None:
     place = Place()
     stdio = [sys.executable, "-m", "tests.soak.stdio_bridge"]

@@ -1,8 +1,8 @@
-"""The three suites: `--quick` in plain CPython, the usual one, and `--all`; what a run leaves out, it names."""
+"""The three suites: `--quick` in plain CPython, the default one, and `--all`; a run prints what it leaves out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,16 @@ QUICK_SECONDS = 5.0
 
 _SHOWN = 12
 _LEFT_OUT = pytest.StashKey[dict[str, int]]()
+
+
+def extended(*values: Any) -> Any:
+    """Return the values of one case of a parametrization that only `--all` runs."""
+    return pytest.param(*values, marks=pytest.mark.extended)
+
+
+def newest_first(values: Sequence[Any]) -> list[Any]:
+    """Return the values of a parametrization: the first is in the default suite, the others in `--all` only."""
+    return [values[0], *map(extended, values[1:])]
 
 
 def add_suite_options(parser: pytest.Parser) -> None:
