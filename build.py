@@ -14,6 +14,8 @@
     python3 build.py screenshots         renew the documentation's pictures
     python3 build.py scripts             bundle the scripts of static/page and static/app, after a change
     python3 build.py host                pack the npm package @mcpframe/host into dist/
+    python3 build.py release [--final]   build the wheel, the sdist, the npm package and the extension into dist/, check
+                                         them, and use them as their users do; publishes nothing
     python3 build.py lock                renew the lock files
 
 It needs only Python 3.11 or newer: the first run creates the environment .venv from the locks, and later runs use it.
@@ -75,8 +77,9 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("conformance", help="run the official conformance suite against the bridge", add_help=False)
     verbs.add_parser("soak", help="call the bridge by the thousand, and count what is left", add_help=False)
     verbs.add_parser("survey", help="build public packages by their names, and call a tool of each", add_help=False)
+    verbs.add_parser("release", help="build and check the packages of a release", add_help=False)
     options, rest = parser.parse_known_args(arguments)
-    if rest and options.verb not in ("test", "bench", "conformance", "soak", "survey"):
+    if rest and options.verb not in ("test", "bench", "conformance", "soak", "survey", "release"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         ensure_environment()
@@ -94,6 +97,8 @@ def main(arguments: Sequence[str]) -> int:
             return soak(rest)
         elif options.verb == "survey":
             return survey(rest)
+        elif options.verb == "release":
+            return release(rest)
         elif options.verb == "check":
             return check()
         elif options.verb == "screenshots":
@@ -253,6 +258,10 @@ def survey(arguments: Sequence[str]) -> int:
     return subprocess.call([sys.executable, "-m", "tests.survey", *arguments], cwd=ROOT, env=set_up())
 
 
+def release(arguments: Sequence[str]) -> int:
+    return subprocess.call([sys.executable, "-m", "tests.release", *arguments], cwd=ROOT, env=set_up())
+
+
 def check() -> int:
     """Run every check, even after one has failed; return 1 if any has."""
     from mcpframe.kit.bundle.page.scripts import inbox_script, loader_script
@@ -295,7 +304,7 @@ def lock() -> None:
     ):
         with step(f"Locking {target}"):
             run_tool([*compiling, *sources, "--output-file", target], "uv", cwd=ROOT)
-    for folder in (ROOT, ROOT / "tests" / "conformance"):
+    for folder in (ROOT, ROOT / "tests" / "conformance", ROOT / "tests" / "release"):
         path = folder / "package-lock.json"
         with step(f"Locking {path.relative_to(ROOT)}"):
             options = ["--package-lock-only", "--omit-lockfile-registry-resolved", "--ignore-scripts", "--no-audit"]

@@ -91,6 +91,7 @@ def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
     metadata = json.loads((package / "package.json").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert (metadata["version"], metadata["license"]) == (project["version"], project["license"])
+    assert metadata["repository"]["url"] == f"git+{project['urls']['Repository']}.git"
     locked = json.loads((ROOT / "package.json").read_text())["dependencies"]["@modelcontextprotocol/client"]
     assert metadata["peerDependencies"]["@modelcontextprotocol/client"] == f"^{locked}"
 

@@ -83,7 +83,7 @@ def test_both_python_locks_agree() -> None:
     assert pinned(LOCKED["bootstrap.txt"]).items() <= pinned(LOCKED["dev.txt"]).items()
 
 
-@pytest.mark.parametrize("folder", [".", "tests/conformance"])
+@pytest.mark.parametrize("folder", [".", "tests/conformance", "tests/release"])
 def test_npm_packages_have_a_hash_and_no_address(folder: str) -> None:
     text = (ROOT / folder / "package-lock.json").read_text("utf-8")
     assert "://" not in text

@@ -102,6 +102,7 @@ def _own_files(
             yield path.name, path.read_bytes()
     manifest = json.loads((sources / MANIFEST).read_text("utf-8"))
     patterns = sorted({each for site in sites or [ANY] for each in match_patterns(site)})
+    manifest["version"] = version("mcpframe")
     manifest["key"] = EXTENSION_KEY
     manifest["host_permissions"] = patterns
     pages = sorted({each for client in clients for each in match_patterns(client)})

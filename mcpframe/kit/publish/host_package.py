@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 from mcpframe.kit.base.data import checkout_dir, static_dir
@@ -13,7 +14,8 @@ from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
 
 _PAGE_SERVER = ("page-server.js", "page-server.d.ts")
 _APP_HUB = ("app-hub.js", "app-hub.d.ts", "hub-scripts.js")
-_FILES = (*HOST_MODULES, "host.d.ts", "package.json", "README.md", "bundled.d.ts", *_PAGE_SERVER, *_APP_HUB)
+_FILES = (*HOST_MODULES, "host.d.ts", "README.md", "bundled.d.ts", *_PAGE_SERVER, *_APP_HUB)
+_METADATA = "package.json"
 _LICENSE = re.compile("licen[cs]e", re.IGNORECASE)
 _PACKAGE = re.compile(r"(?:^|/)node_modules/((?:@[^/]+/)?[^/]+)/")
 
@@ -32,6 +34,7 @@ def stage_host_package(folder: Path, modules: Path) -> None:
     for name in _FILES:
         shutil.copyfile(source / name, folder / name)
     shutil.copyfile(checkout_dir() / "LICENSE", folder / "LICENSE")
+    (folder / _METADATA).write_text(_metadata(source / _METADATA), "utf-8")
     record = folder / "inputs.json"
     bundle_module(str(source / "bundled.js"), folder / "bundled.js", modules, record=record)
     inputs = json.loads(record.read_text("utf-8"))["inputs"]
@@ -67,13 +70,27 @@ def pack_host_package(target: Path, modules: Path) -> Path:
     return target / name.replace("@", "").replace("/", "-")
 
 
+def _metadata(source: Path) -> str:
+    """Return the text of package.json, with the version and the addresses of the project's pyproject.toml."""
+    project = tomllib.loads((checkout_dir() / "pyproject.toml").read_text("utf-8"))["project"]
+    urls = project["urls"]
+    metadata = {
+        **json.loads(source.read_text("utf-8")),
+        "version": project["version"],
+        "homepage": urls["Homepage"],
+        "repository": {"type": "git", "url": f"git+{urls['Repository']}.git", "directory": "static/host"},
+        "bugs": {"url": urls["Issues"]},
+    }
+    return json.dumps(metadata, indent=2) + "\n"
+
+
 def _licenses(inputs: list[str], modules: Path) -> str:
     """Return the license texts of the packages that esbuild put into the bundled file."""
     names = sorted({found[1] for path in inputs if (found := _PACKAGE.search(path))})
     parts = []
     for name in names:
         texts = sorted(file for file in (modules / name).iterdir() if _LICENSE.match(file.name))
-        metadata = json.loads((modules / name / "package.json").read_text("utf-8"))
+        metadata = json.loads((modules / name / _METADATA).read_text("utf-8"))
         head = f"{name} {metadata['version']} ({metadata.get('license', 'no license named')})"
         parts.append("\n\n".join([head, *(text.read_text("utf-8").strip() for text in texts)]))
     return ("\n\n" + "-" * 80 + "\n\n").join(parts) + "\n"

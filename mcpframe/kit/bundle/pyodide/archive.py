@@ -1,4 +1,4 @@
-"""The archives of a bundle: stored zips with fixed dates, so the same files give the same bytes."""
+"""The archives of a bundle and of the extension: zips with fixed dates, so the same files give the same bytes."""
 
 from __future__ import annotations
 
@@ -41,16 +41,22 @@ def source_date() -> tuple[int, int, int, int, int, int]:
     return max(_EARLIEST, (moment[0], moment[1], moment[2], moment[3], moment[4], moment[5] // 2 * 2))
 
 
-def pack(files: Files) -> bytes:
-    """Return a zip that stores its files uncompressed: it unpacks faster, and compresses better over HTTP."""
+def pack(files: Files, *, compressed: bool = False) -> bytes:
+    """Return a zip of the files, whose bytes depend on nothing else.
+
+    Args:
+        files: The files.
+        compressed: Whether to compress them. Stored files unpack faster, and compress better over HTTP.
+    """
     buffer = io.BytesIO()
     date = source_date()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+    method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+    with zipfile.ZipFile(buffer, "w", method) as archive:
         for path in sorted(files):
             info = zipfile.ZipInfo(path, date)
             info.external_attr = 0o644 << 16
             info.create_system = 3
-            archive.writestr(info, files[path])
+            archive.writestr(info, files[path], method)
     return buffer.getvalue()
 
 

@@ -1,0 +1,102 @@
+"""The checks of the packages by the tools of their fields; each raises one error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+from mcpframe.kit.base.data import checkout_dir
+from mcpframe.kit.base.errors import KitError
+from mcpframe.kit.base.node import find_node, install_locked
+from mcpframe.kit.base.programs import run_tool
+from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.browser.chromium import ensure_chromium
+from tests.release.packages import Packages, build_python
+
+_TOOLS = Path(__file__).parent
+"""The folder with the lock of the npm tools."""
+_DATA = ("static", "templates")
+"""What the wheel has in `mcpframe/_data`."""
+_BUILT_INTO_SDIST = {"PKG-INFO", ".gitignore", "pyproject.toml", "README.md", "LICENSE"}
+
+
+def check_metadata(packages: Packages) -> None:
+    """Check the metadata and the README of the wheel and the sdist, as the index does: twine."""
+    run_tool([sys.executable, "-m", "twine", "check", "--strict", str(packages.wheel), str(packages.sdist)], "twine")
+
+
+def check_wheel(packages: Packages) -> None:
+    """Check what the wheel has: check-wheel-contents, and the files of the repository."""
+    root = checkout_dir()
+    options = ["--config", str(root / "pyproject.toml"), "--package", str(root / "mcpframe")]
+    command = [sys.executable, "-m", "check_wheel_contents", *options, str(packages.wheel)]
+    run_tool(command, "check-wheel-contents", cwd=root)
+    with zipfile.ZipFile(packages.wheel) as archive:
+        inside = {name for name in archive.namelist() if ".dist-info/" not in name}
+    check_same(packages.wheel, inside, {in_wheel(path) for path in repository_files(root)})
+
+
+def check_sdist(packages: Packages) -> None:
+    """Check that the sdist has the files of the repository that it should, and that its wheel is the clone's."""
+    with scratch("sdist") as folder:
+        with tarfile.open(packages.sdist) as archive:
+            archive.extractall(folder, filter="data")
+        [unpacked] = folder.iterdir()
+        inside = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
+        check_same(packages.sdist, inside, repository_files(checkout_dir()) | _BUILT_INTO_SDIST)
+        built = build_python("wheel", unpacked, folder)
+        if built.read_bytes() != packages.wheel.read_bytes():
+            raise KitError(f"The wheel built from {packages.sdist.name} is not the one that the clone builds.")
+
+
+def check_host(packages: Packages) -> None:
+    """Check the npm package's files and exports: publint."""
+    _run_npm_tool("publint", "src/cli.js", "run", str(packages.host), "--strict")
+
+
+def check_types(packages: Packages) -> None:
+    """Check that each export of the npm package has types where resolvers look for them: attw."""
+    options = ("--profile", "esm-only", "--format", "ascii", "--no-color")
+    _run_npm_tool("@arethetypeswrong/cli", "dist/index.js", str(packages.host), *options)
+
+
+def check_extension(packages: Packages) -> None:
+    """Check that Chromium packs the unzipped extension: it reads its manifest and every file that this names."""
+    with scratch("extension") as folder:
+        with zipfile.ZipFile(packages.extension) as archive:
+            archive.extractall(folder / "hub")
+        options = ["--headless", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            options.append("--no-sandbox")
+        run_tool([str(ensure_chromium()), *options, f"--pack-extension={folder / 'hub'}"], "Chromium", timeout=120)
+        if not (folder / "hub.crx").is_file():
+            raise KitError(f"Chromium did not pack {packages.extension.name}.")
+
+
+def repository_files(root: Path) -> set[str]:
+    """Return the paths of the files that git does not ignore below mcpframe, static and templates."""
+    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", "mcpframe", *_DATA]
+    paths = run_tool(listing, "git", cwd=root).split("\0")
+    return {path for path in paths if path and (root / path).is_file()}
+
+
+def in_wheel(path: str) -> str:
+    """Return the path in the wheel of a file of the repository."""
+    return f"mcpframe/_data/{path}" if path.startswith(tuple(f"{folder}/" for folder in _DATA)) else path
+
+
+def check_same(package: Path, inside: set[str], expected: set[str]) -> None:
+    """Raise `KitError` unless a package has exactly the expected files."""
+    faults = [*(f"lacks {path}" for path in expected - inside), *(f"has {path}" for path in inside - expected)]
+    if faults:
+        more = f", and {len(faults) - 3} more" if len(faults) > 3 else ""
+        raise KitError(f"{package.name} differs from the repository: it {', it '.join(sorted(faults)[:3])}{more}.")
+
+
+def _run_npm_tool(package: str, script: str, *arguments: str) -> None:
+    program = install_locked(_TOOLS) / package / script
+    node = find_node()
+    run_tool([str(node.executable), str(program), *arguments], package, timeout=120)
