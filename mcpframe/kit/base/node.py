@@ -170,7 +170,7 @@ def install_locked(folder: Path, *, progress: Progress = silent) -> Path:
 
 
 def _is_stamped(stamp: Path, key: str) -> bool:
-    return stamp.is_file() and stamp.read_text() == key
+    return stamp.is_file() and stamp.read_text("utf-8") == key
 
 
 def _install(folder: Path, modules: Path, progress: Progress) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import signal
 import subprocess
@@ -152,6 +151,8 @@ async def launch(
 
 def _start(command: list[str]) -> tuple[int, int, int]:
     """Start a program with its debugging pipes; return its process id, and our ends to read from and to write to."""
+    import fcntl  # not on Windows, where this module is only imported
+
     in_its, in_ours = os.pipe()
     out_ours, out_its = os.pipe()
     # Above the numbers that they get in the program, so that none overwrites another.

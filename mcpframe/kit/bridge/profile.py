@@ -5,7 +5,6 @@ Only one bridge uses a folder at a time. A second one works on a copy, which is 
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import shutil
@@ -20,6 +19,7 @@ import platformdirs
 
 from mcpframe.kit.base.cache import write_file, writing
 from mcpframe.kit.base.errors import ProfileInUse
+from mcpframe.kit.base.locking import try_hold
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bridge.target import slug
 
@@ -119,16 +119,13 @@ def open_profile(folder: Path, *, alone: bool = False) -> Iterator[Profile]:
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = (folder / "bridge.lock").open("ab")
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if alone:
-                raise ProfileInUse(f"Another bridge is using {folder}: end it, or choose another --profile.") from None
-        else:
+        lock = try_hold(folder / "bridge.lock")
+    if lock is not None:
+        with lock:
             yield Profile(folder)
-            return
+        return
+    if alone:
+        raise ProfileInUse(f"Another bridge is using {folder}: end it, or choose another --profile.")
     with scratch("bridge") as temporary:
         copy = temporary / "profile"
         with suppress(shutil.Error):  # the other bridge may remove a file meanwhile

@@ -81,4 +81,4 @@ def _rename(folder: Path, template: str, name: str) -> None:
         if template in (DEFAULT, VIEW):
             text = text.replace(f'title = "{old_title}"', f'title = "{title}"')
             text = text.replace(f"# {old_title}\n", f"# {title}\n")
-        path.write_text(text, "utf-8")
+        path.write_text(text, "utf-8", newline="\n")

@@ -34,12 +34,12 @@ def stage_host_package(folder: Path, modules: Path) -> None:
     for name in _FILES:
         shutil.copyfile(source / name, folder / name)
     shutil.copyfile(checkout_dir() / "LICENSE", folder / "LICENSE")
-    (folder / _METADATA).write_text(_metadata(source / _METADATA), "utf-8")
+    (folder / _METADATA).write_text(_metadata(source / _METADATA), "utf-8", newline="\n")
     record = folder / "inputs.json"
     bundle_module(str(source / "bundled.js"), folder / "bundled.js", modules, record=record)
     inputs = json.loads(record.read_text("utf-8"))["inputs"]
     record.unlink()
-    (folder / "bundled.licenses.txt").write_text(_licenses(list(inputs), modules), "utf-8")
+    (folder / "bundled.licenses.txt").write_text(_licenses(list(inputs), modules), "utf-8", newline="\n")
 
 
 def pack_host_package(target: Path, modules: Path) -> Path:

@@ -15,6 +15,8 @@ from mcpframe import FrameServer
 from mcpframe.frame.compat.process import outlive_exits
 from tests.support.memory import connected, text
 
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Pyodide has the signals of POSIX")
+
 
 @pytest.fixture
 def anyio_backend() -> str:
