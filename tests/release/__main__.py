@@ -33,6 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--final", action="store_true", help="refuse uncommitted changes, and a changelog without the release's date"
     )
+    parser.add_argument("--only-version", action="store_true", help="check the version and the changelog, no more")
     options = parser.parse_args(arguments)
     root = checkout_dir()
     try:
@@ -40,6 +41,8 @@ def main(arguments: Sequence[str]) -> int:
         check_changelog(root, version, final=options.final)
         if options.final:
             check_committed(root)
+        if options.only_version:
+            return 0
         packages = build_packages(root, root / "dist", version)
     except KitError as error:
         _report(error)

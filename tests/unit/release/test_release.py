@@ -64,6 +64,10 @@ def test_nothing_is_published_and_only_a_final_release_must_be_committed(
     assert "twine upload" in capsys.readouterr().out
 
 
+def test_the_version_can_be_checked_alone(built: list[str]) -> None:
+    assert (command.main(["--only-version"]), built) == (0, [])
+
+
 def test_nothing_is_built_without_a_section_in_the_changelog(
     built: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
