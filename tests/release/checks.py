@@ -6,10 +6,12 @@ import os
 import sys
 import tarfile
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from mcpframe.kit.base.data import checkout_dir
-from mcpframe.kit.base.errors import KitError
+from mcpframe.kit.base.errors import KitError, ToolFailed
 from mcpframe.kit.base.node import find_node, install_locked
 from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.base.scratch import scratch
@@ -25,7 +27,9 @@ _BUILT_INTO_SDIST = {"PKG-INFO", ".gitignore", "pyproject.toml", "README.md", "L
 
 def check_metadata(packages: Packages) -> None:
     """Check the metadata and the README of the wheel and the sdist, as the index does: twine."""
-    run_tool([sys.executable, "-m", "twine", "check", "--strict", str(packages.wheel), str(packages.sdist)], "twine")
+    command = [sys.executable, "-m", "twine", "--no-color", "check", "--strict"]
+    with _judged(packages.wheel, packages.sdist):
+        run_tool([*command, str(packages.wheel), str(packages.sdist)], "twine")
 
 
 def check_wheel(packages: Packages) -> None:
@@ -33,7 +37,8 @@ def check_wheel(packages: Packages) -> None:
     root = checkout_dir()
     options = ["--config", str(root / "pyproject.toml"), "--package", str(root / "mcpframe")]
     command = [sys.executable, "-m", "check_wheel_contents", *options, str(packages.wheel)]
-    run_tool(command, "check-wheel-contents", cwd=root)
+    with _judged(packages.wheel):
+        run_tool(command, "check-wheel-contents", cwd=root)
     with zipfile.ZipFile(packages.wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
     check_same(packages.wheel, inside, {in_wheel(path) for path in repository_files(root)})
@@ -54,13 +59,13 @@ def check_sdist(packages: Packages) -> None:
 
 def check_host(packages: Packages) -> None:
     """Check the npm package's files and exports: publint."""
-    _run_npm_tool("publint", "src/cli.js", "run", str(packages.host), "--strict")
+    _run_npm_tool("publint", "src/cli.js", packages.host, "--strict")
 
 
 def check_types(packages: Packages) -> None:
     """Check that each export of the npm package has types where resolvers look for them: attw."""
     options = ("--profile", "esm-only", "--format", "ascii", "--no-color")
-    _run_npm_tool("@arethetypeswrong/cli", "dist/index.js", str(packages.host), *options)
+    _run_npm_tool("@arethetypeswrong/cli", "dist/index.js", packages.host, *options)
 
 
 def check_extension(packages: Packages) -> None:
@@ -71,7 +76,9 @@ def check_extension(packages: Packages) -> None:
         options = ["--headless", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             options.append("--no-sandbox")
-        run_tool([str(ensure_chromium()), *options, f"--pack-extension={folder / 'hub'}"], "Chromium", timeout=120)
+        command = [str(ensure_chromium()), *options, f"--pack-extension={folder / 'hub'}"]
+        with _judged(packages.extension):
+            run_tool(command, "Chromium", timeout=120)
         if not (folder / "hub.crx").is_file():
             raise KitError(f"Chromium did not pack {packages.extension.name}.")
 
@@ -96,7 +103,20 @@ def check_same(package: Path, inside: set[str], expected: set[str]) -> None:
         raise KitError(f"{package.name} differs from the repository: it {', it '.join(sorted(faults)[:3])}{more}.")
 
 
-def _run_npm_tool(package: str, script: str, *arguments: str) -> None:
+def _run_npm_tool(package: str, script: str, archive: Path, *options: str) -> None:
     program = install_locked(_TOOLS) / package / script
-    node = find_node()
-    run_tool([str(node.executable), str(program), *arguments], package, timeout=120)
+    with _judged(archive):
+        run_tool([str(find_node().executable), str(program), str(archive), *options], package, timeout=120)
+
+
+@contextmanager
+def _judged(*packages: Path) -> Iterator[None]:
+    """Name the packages in the error of a tool that prints its own reasons."""
+    try:
+        yield
+    except ToolFailed as error:
+        if not error.output:
+            raise
+        names = " and ".join(path.name for path in packages)
+        tool = str(error).partition(" failed")[0]
+        raise ToolFailed(f"{tool} finds a fault in {names}: its reasons are above.", error.output) from error
