@@ -13,7 +13,7 @@ from mcpframe.kit.base.node import install_locked
 from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.base.progress import step
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.bundle.archive import pack
+from mcpframe.kit.bundle.pyodide.archive import pack
 from mcpframe.kit.hub.extension import build_extension
 from mcpframe.kit.publish.host_package import pack_host_package
 
