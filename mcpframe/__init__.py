@@ -1,7 +1,7 @@
 """MCP servers in Python that run inside a browser frame.
 
-The public names are those of `__all__`; `docs/reference.md` documents each, and groups them by who needs them. They are
-imported when they are first used, so importing mcpframe costs nothing, and works with any version of the SDK.
+The public names are those of `__all__`; `docs/reference/python.md` documents each, by who needs them. Each is imported
+when it is first used, so that importing mcpframe costs nothing, and works with any version of the SDK.
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ from docs.generate.docstrings import table as as_table
 from mcpframe.kit.cli.main import app
 
 
-def reference(_: str) -> str:
-    """Return a section for each command."""
+def reference(names: str) -> str:
+    """Return a section for each of some commands, whose names are separated by blanks."""
     group: Any = typer.main.get_command(app)
-    return "\n\n".join(_section(name, command) for name, command in sorted(group.commands.items()))
+    return "\n\n".join(_section(name, group.commands[name]) for name in names.split())
 
 
 def _section(name: str, command: Any) -> str:

@@ -21,7 +21,7 @@ from tests import conformance
 
 HERE = Path(__file__).parent
 EVERYTHING = str(templates_dir() / "everything")
-PAGE = checkout_dir() / "docs" / "conformance.md"
+PAGE = checkout_dir() / "docs" / "reference" / "conformance.md"
 FIGURES = re.compile(r"(^    \S.*: \d+ passed, \d+ failed\n)+", re.MULTILINE)
 """The figures in a page."""
 _START_SECONDS = 300.0
@@ -125,7 +125,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--only", default="", metavar="TEXT", help="run the suites whose name has this text")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="keep what the suites print")
     parser.add_argument("--server", default=EVERYTHING, metavar="WHERE", help="another server, as for mcpframe bridge")
-    parser.add_argument("--write", action="store_true", help="write the figures into docs/conformance.md")
+    parser.add_argument("--write", action="store_true", help="write the figures into docs/reference/conformance.md")
     return parser.parse_args(arguments)
 
 

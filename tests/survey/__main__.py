@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
         outcomes = {outcome.name: outcome for outcome in found}
         print(as_text(packages, outcomes))
         if options.markdown:
-            SECTION.write(checkout_dir() / "docs" / "existing-servers.md", as_markdown(packages, outcomes))
+            SECTION.write(checkout_dir() / "docs" / "how-to" / "existing-servers.md", as_markdown(packages, outcomes))
     except KitError as error:
         print(f"survey: {error}", file=sys.stderr)
         return 1
@@ -47,7 +47,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("names", nargs="*", metavar="NAMES", help="packages of the list to try now")
     parser.add_argument("--again", action="store_true", help="try those anew that failed")
-    parser.add_argument("--markdown", action="store_true", help="write the table into docs/existing-servers.md")
+    parser.add_argument("--markdown", action="store_true", help="write the table into docs/how-to/existing-servers.md")
     parser.add_argument("--list", type=Path, default=LIST, metavar="FILE", help="another list of packages")
     kept = checkout_dir() / "dist" / "survey"
     parser.add_argument("--keep", type=Path, default=kept, metavar="FOLDER", help="where outcomes are kept")

@@ -71,6 +71,18 @@ def test_every_command_that_is_shown_is_there(name: str) -> None:
         assert set(re.findall(r"--[a-z-]+", rest)) <= options, verb
 
 
+def test_every_command_has_its_section() -> None:
+    group = typer.main.get_command(app)
+    assert isinstance(group, typer.core.TyperGroup)
+    sections = re.findall(r"^<!-- generated: commands (.*) -->$", "\n".join(SHOWN.values()), flags=re.MULTILINE)
+    assert sorted(" ".join(sections).split()) == sorted(group.commands)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_no_page_is_too_long_to_be_read(name: str) -> None:
+    assert len(SHOWN[name].splitlines()) <= 300
+
+
 def commands(text: str) -> list[str]:
     """Return the lines of a page that are commands, in blocks and in the text."""
     blocks = re.findall(r"^\$ (mcpframe .*)$", text, flags=re.MULTILINE)

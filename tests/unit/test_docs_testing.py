@@ -1,4 +1,4 @@
-"""docs/testing.md: its example is a test of a template, and it names every fixture and option."""
+"""docs/how-to/testing.md: its example is a test of a template, and it names every fixture and option."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mcpframe.kit.testing.app_view import AppView
 from mcpframe.kit.testing.framed import FramedOptions
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "testing.md").read_text("utf-8")
+TEXT = (ROOT / "docs" / "how-to" / "testing.md").read_text("utf-8")
 
 
 def test_the_example_is_a_test_of_the_minimal_template() -> None:

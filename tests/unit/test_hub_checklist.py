@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "hub.md").read_text("utf-8")
+TEXT = (ROOT / "docs" / "reference" / "hub-checklist.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("line", range(13, 59))

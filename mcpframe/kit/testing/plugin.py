@@ -6,7 +6,7 @@
 
 Fixtures: `framed_client` and `client` (the same without a browser), `framed` (the frame itself), and `frame_page` (the
 page in it, to click in); `app_host` (a host of MCP Apps) and `app_view` (the server as a view in it). They work with
-pytest-asyncio and with anyio's plugin on asyncio. See `docs/testing.md`.
+pytest-asyncio and with anyio's plugin on asyncio. See `docs/how-to/testing.md`.
 
 A test run that uses none of them imports only this module.
 """

@@ -26,7 +26,7 @@ from tests.vectors.generate.__main__ import main
 from tests.vectors.python_driver import DIALECTS
 
 SEP = DIALECTS["sep"].roles
-PROTOCOL = (DOCS / "protocol.md").read_text("utf-8")
+PROTOCOL = "\n".join(page.read_text("utf-8") for page in sorted((DOCS / "reference" / "protocol").glob("sep*.md")))
 OUTCOMES = {
     "SetupStarted": "setup started",
     "SetupCompleted": "set up",
@@ -184,7 +184,7 @@ def test_each_code_of_json_rpc_has_a_case() -> None:
 
 
 def generated_rows(what: str) -> list[list[str]]:
-    """Return the lines of a generated table of docs/protocol.md."""
+    """Return the lines of a generated table of docs/reference/protocol."""
     part = re.search(rf"<!-- generated: {what} -->\n(.*?)<!-- end generated -->", PROTOCOL, re.DOTALL)
     assert part
     lines = [line for line in part[1].splitlines() if line.startswith("| ")]

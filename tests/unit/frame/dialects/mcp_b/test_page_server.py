@@ -241,5 +241,5 @@ async def test_a_page_that_is_left_answers_what_it_was_asked(rig: Rig) -> None:
 
 @pytest.mark.parametrize("line", range(1, 13))
 async def test_each_line_of_the_checklist_names_its_tests(line: int) -> None:
-    text = (DOCS / "page-servers.md").read_text("utf-8")
+    text = (DOCS / "how-to" / "page-servers.md").read_text("utf-8")
     assert re.search(rf"^\| {line} \| [^|]+ \| `tests/.+` \|$", text, re.MULTILINE)

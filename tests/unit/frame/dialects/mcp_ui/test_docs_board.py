@@ -1,4 +1,4 @@
-"""The example of docs/embedded.md: its server, its page and its host, with each other."""
+"""The example of docs/how-to/embedded.md: its server, its page and its host, with each other."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_every_patch_is_named_after_its_module() -> None:
 def test_every_patch_names_its_upstream_and_is_documented(name: str) -> None:
     module = import_module(f"{patches.__name__}.{name}")
     assert re.search(r"^Upstream: .*https://", module.__doc__ or "", re.MULTILINE | re.DOTALL)
-    assert f"`{name}`" in (checkout_dir() / "docs" / "performance.md").read_text("utf-8")
+    assert f"`{name}`" in (checkout_dir() / "docs" / "explanation" / "performance.md").read_text("utf-8")
 
 
 def test_all_patches_apply_to_the_pinned_script(script: bytes, tmp_path: Path) -> None:
