@@ -1,6 +1,6 @@
 """The vectors on host.js in Chromium, between real frames: all in one load of a page.
 
-`tests/unit/frame/test_vectors_host_js.py` plays the same in Node, and `test_vectors.py` beside it on the Python roles.
+`tests/unit/vectors/test_host_js.py` plays the same in Node, and `test_vectors.py` beside it on the Python roles.
 """
 
 from __future__ import annotations

@@ -35,7 +35,14 @@ REPOSITORY = HERE.parent.parent
 REQUIREMENTS = ("pytest==9.1.1", "tblib")
 SHIPPED = (
     *("mcpframe/__init__.py", "mcpframe/frame", "mcpframe/hub", "mcpframe/views", "templates"),
-    *("tests/__init__.py", "tests/support", "tests/unit/frame", "tests/vectors", "tests/in_pyodide/inside"),
+    *(
+        "tests/__init__.py",
+        "tests/support",
+        "tests/unit/frame",
+        "tests/unit/vectors",
+        "tests/vectors",
+        "tests/in_pyodide/inside",
+    ),
 )
 NOT_SHIPPED = "mcpframe/frame/compat/fastmcp_package.py"
 """A page that has it takes itself for one with the package fastmcp."""

@@ -7,19 +7,19 @@ import pytest
 SUITES = {
     "tests/in_pyodide/inside/test_sdk.py": 30,
     "tests/unit/frame/compat/test_absent.py": 18,
-    "tests/unit/frame/compat/test_failures.py": 200,
-    "tests/unit/frame/compat/test_lifespan.py": 30,
+    "tests/unit/frame/serving/test_failures.py": 200,
+    "tests/unit/frame/serving/test_lifespan.py": 30,
     "tests/unit/frame/compat/test_process.py": 10,
-    "tests/unit/frame/test_features.py": 14,
-    "tests/unit/frame/test_serving.py": 30,
-    "tests/unit/frame/compat/test_uninitialized.py": 20,
+    "tests/unit/frame/serving/test_features.py": 14,
+    "tests/unit/frame/serving/test_framed.py": 30,
+    "tests/unit/frame/serving/test_uninitialized.py": 20,
     "tests/unit/frame/core/test_connection.py": 30,
     "tests/unit/frame/dialects/sep/test_messages.py": 10,
     "tests/unit/frame/core/test_origins.py": 10,
-    "tests/unit/frame/test_session.py": 10,
-    "tests/unit/frame/test_server.py": 15,
-    "tests/unit/frame/test_load.py": 10,
-    "tests/unit/frame/test_vectors.py": 200,
+    "tests/unit/frame/session/test_session.py": 10,
+    "tests/unit/frame/serving/test_server.py": 15,
+    "tests/unit/frame/page/test_load.py": 10,
+    "tests/unit/vectors/test_vectors.py": 200,
 }
 """How many tests each has at the least: a suite that is not collected proves nothing."""
 

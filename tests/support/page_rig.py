@@ -6,12 +6,11 @@ import asyncio
 import json
 import sys
 import textwrap
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import anyio
 import pytest
 
 from mcpframe.frame.boot import boot
@@ -106,12 +105,6 @@ def log_of(name: str) -> list[Any]:
     """Return the list `log` of an author's module."""
     log: list[Any] = sys.modules[name].log
     return log
-
-
-@pytest.fixture(autouse=True)
-async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(60):
-        yield
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from mcp.server.stdio import stdio_server
 from mcpframe.frame.serving.server import serve
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import find_node, install_locked
-from tests.unit.frame.compat.test_uninitialized import MAKERS
+from tests.unit.frame.serving.test_uninitialized import MAKERS
 
 PROGRAM = Path(__file__).parent.parent / "support" / "resumed_client.mjs"
 HELLO = [{"type": "text", "text": "Hello, you"}]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.support.author_contract import *  # noqa: F403
-from tests.support.page_rig import Rig, bounded, rig
+from tests.support.page_rig import Rig, rig
 from tests.support.server_kinds import FRAME_SERVER
 
-__all__ = ["bounded", "rig"]
+__all__ = ["rig"]
 
 
 @pytest.fixture(autouse=True, params=[FRAME_SERVER, "mcp 2.x"])

@@ -31,21 +31,9 @@ from tests.support.fake_window import STRANGER, FakeWindow
 from tests.support.mcpb import to_client, to_server
 from tests.unit.frame.test_matrix_page_server import ODD, unread
 
-pytestmark = pytest.mark.anyio
 Json = dict[str, Any]
 URL = "https://tools.example/server/"
 ORIGIN, HOST = "https://tools.example", "https://chat.example"
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(autouse=True)
-async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(120):
-        yield
 
 
 class Hostile:

@@ -23,17 +23,11 @@ from mcpframe.frame.session.many_clients import MOST
 from tests.contract.damaged import Record
 from tests.support.fake_window import STRANGER
 from tests.support.mcpb import to_client, to_server
-from tests.support.page_rig import Rig, bounded, rig
+from tests.support.page_rig import Rig, rig
 from tests.support.sep import FRAME, HOST
 from tests.unit.frame.dialects.mcp_b.test_page_server import INITIALIZE, SERVER, TAB, Client, alone
 
-__all__ = ["alone", "bounded", "rig"]
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+__all__ = ["alone", "rig"]
 
 
 Json = dict[str, Any]

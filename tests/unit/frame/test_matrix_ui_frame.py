@@ -39,16 +39,10 @@ from tests.support.sep import MESSAGES as SEP
 from tests.support.ui import MESSAGES
 from tests.unit.frame.test_matrix_page_server import ODD, unread
 
-pytestmark = pytest.mark.anyio
 Json = dict[str, Any]
 HOST = "https://chat.example"
 DATA = "ui-lifecycle-iframe-render-data"
 TO_FRAME = (DATA, "ui-message-received", "ui-message-response")
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 class Framed:

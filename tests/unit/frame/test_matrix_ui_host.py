@@ -37,14 +37,8 @@ from tests.support.framed_page import FRAME, PROXY, URI, FramedPage, board
 from tests.support.ui import MESSAGES
 from tests.unit.frame.test_matrix_page_server import ODD, unread
 
-pytestmark = pytest.mark.anyio
 Json = dict[str, Any]
 OWN = "http://127.0.0.1:8000"
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture

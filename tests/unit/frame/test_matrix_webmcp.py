@@ -31,17 +31,10 @@ from tests.contract.damaged import Record
 from tests.support.fake_model_context import FakeModelContext
 from tests.unit.frame.test_matrix_page_server import ODD
 from tests.unit.frame.webmcp.test_client import FakeTools, tool
-from tests.unit.frame.webmcp.test_offering import TOOLS, bounded, offering, tools
+from tests.unit.frame.webmcp.test_offering import TOOLS, offering, tools
 
-__all__ = ["bounded"]
-pytestmark = pytest.mark.anyio
 Json = dict[str, Any]
 DEEP = "[" * 200 + "]" * 200
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 ARGUMENTS: list[str] = [

@@ -25,7 +25,6 @@ from mcpframe.hub.core.requests import MAX_PENDING
 from mcpframe.hub.core.routing import address_for, best_tab
 from tests.support.fake_hub import FakePort, FakeStore, HubWorld, hub_world, settled, text_result, tool
 
-pytestmark = pytest.mark.anyio
 SHOP = "https://shop.example/cart"
 DOMAIN = "website_tool_shop_example_"
 CART = tool("cart", cache=True)

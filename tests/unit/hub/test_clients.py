@@ -16,7 +16,6 @@ from mcpframe.hub.serving.port_clients import HubClients
 from mcpframe.hub.serving.server import HubServer
 from tests.support.fake_hub import ENVELOPE, FakePort, HubWorld, hub_world, settled, text_result, tool
 
-pytestmark = pytest.mark.anyio
 ADD = "website_tool_shop_example_tab1_add"
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 CALL: dict[str, Any] = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": ADD, "arguments": {}}}

@@ -13,7 +13,6 @@ from mcpframe.hub.core.names import origin_of
 from mcpframe.hub.core.options import HubOptions
 from tests.support.fake_hub import hub_world, settled, text_result, tool
 
-pytestmark = pytest.mark.anyio
 SHOP = "https://shop.example/cart"
 ADD = "website_tool_shop_example_tab1_add"
 CART = "website_tool_shop_example_tab1_cart"

@@ -36,7 +36,6 @@ from tests.support.fake_hub import FakePort, HubWorld, hub_world, settled, text_
 from tests.unit.frame.test_matrix_page_server import ODD
 from tests.unit.hub.test_server import happens, served
 
-pytestmark = pytest.mark.anyio
 Json = dict[str, Any]
 
 SHOP, EVIL = "https://shop.example/", "https://evil.example/"

@@ -13,8 +13,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from mcpframe.hub.core import messages
 from mcpframe.hub.relay.relay import Relay
 from tests.contract.damaged import Record
@@ -22,7 +20,6 @@ from tests.support.fake_hub import FakeClock, FakePort, hub_world, tool
 from tests.unit.frame.test_matrix_page_server import ODD
 from tests.unit.hub.test_matrix_hub import DEEP, EVIL, all_good
 
-pytestmark = pytest.mark.anyio
 Json = dict[str, Any]
 
 

@@ -10,7 +10,6 @@ import pytest
 from mcpframe.hub.core.options import HubOptions
 from tests.support.fake_hub import FakePort, HubWorld, hub_world, settled, tool
 
-pytestmark = pytest.mark.anyio
 SHOP, OTHER = "https://shop.example/", "https://other.example/"
 FULL = {
     **tool("add", description="Adds.", cache=True, idempotentHint=True, own="x"),

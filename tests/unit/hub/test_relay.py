@@ -21,7 +21,6 @@ from mcpframe.hub.core.messages import Form, ToolAnswer, ToolList, ToolProgress
 from mcpframe.hub.relay.relay import MAX_LISTED, Relay, is_relayed
 from tests.support.fake_hub import FakeClock, FakePort, hub_world, settled, text_result, tool
 
-pytestmark = pytest.mark.anyio
 FULL = {**tool("add", description="Adds.", cache=True), "title": "Add", "own": [None]}
 
 

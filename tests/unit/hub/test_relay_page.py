@@ -22,10 +22,9 @@ from mcpframe.hub.relay.page_relay import PageRelay
 from tests.support.fake_half import FakeHalf, pages_world
 from tests.support.fake_hub import hub_world, settled, tool
 from tests.support.fake_window import FakeWindow
-from tests.support.page_rig import Rig, bounded, rig
+from tests.support.page_rig import Rig, rig
 
-__all__ = ["bounded", "rig"]
-pytestmark = pytest.mark.anyio
+__all__ = ["rig"]
 NAME = "website_tool_shop_example_tab1_add"
 GROW = "website_tool_shop_example_tab1_grow"
 SHOP = "https://shop.example"

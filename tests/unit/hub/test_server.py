@@ -24,7 +24,6 @@ from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.serving.server import HubServer
 from tests.support.fake_hub import FakePort, HubWorld, hub_world, settled, text_result, tool
 
-pytestmark = pytest.mark.anyio
 SHOP = "https://shop.example/"
 NAME = "website_tool_shop_example_tab1_add"
 FULL = {

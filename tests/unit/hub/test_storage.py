@@ -12,7 +12,6 @@ from mcpframe.hub.core import storage
 from mcpframe.hub.core.storage import PREFIX, DomainToolStorage
 from tests.support.fake_hub import FakeClock, FakeStore, hub_world, settled, text_result, tool
 
-pytestmark = pytest.mark.anyio
 URL = "https://shop.example/cart"
 CART = tool("cart", cache=True)
 

@@ -17,7 +17,6 @@ from mcpframe.hub.core.requests import RequestManager
 from mcpframe.hub.core.transport import PortTransport
 from tests.support.fake_hub import FakeClock, FakePort, settled, text_result, tool
 
-pytestmark = pytest.mark.anyio
 FIVE = text_result("5")
 ADD = ToolCall("", "add", {"a": 2})
 

@@ -11,13 +11,7 @@ import pytest
 from mcpframe.views.bundle_page import framing_html
 from own_page import PAGE_URI, OwnPage, bundle_of
 
-pytestmark = pytest.mark.anyio
 HERE = "http://localhost:8721/forecast/"
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 class Client:

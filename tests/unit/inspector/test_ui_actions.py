@@ -22,13 +22,6 @@ from tests.support.fake_page import FakeBrowser, FakeElement
 from ui_actions import UiActions, read_answer
 from view_activity import MOST, Activity
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
 
 @dataclass
 class Chosen:

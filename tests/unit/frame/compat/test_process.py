@@ -18,11 +18,6 @@ from tests.support.memory import connected, text
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Pyodide has the signals of POSIX")
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(autouse=True)
 def _outliving(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for module, name in (

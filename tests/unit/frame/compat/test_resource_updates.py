@@ -16,8 +16,6 @@ from mcpframe.frame.serving.wrapped import wrap
 
 SKY, SEA = "city://oslo/sky", "city://oslo/sea"
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def server() -> FrameServer:

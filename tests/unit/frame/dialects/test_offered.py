@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.support.page_rig import Rig, bounded, rig
-from tests.unit.frame.test_boot import SERVER
+from tests.support.page_rig import Rig, rig
+from tests.unit.frame.boot.test_boot import SERVER
 
-__all__ = ["bounded", "rig"]
+__all__ = ["rig"]
 
 
 async def test_only_offered_dialects_are_spoken(rig: Rig) -> None:

@@ -18,7 +18,6 @@ from tests.support.fake_half import FakeHalf, FakeServer, pages_world
 from tests.support.fake_hub import HubWorld, settled, tool
 from tests.support.mcpb import to_client
 
-pytestmark = pytest.mark.anyio
 PI = "https://pi.example/pi/"
 ORIGIN = "https://pi.example"
 NAME = "website_tool_pi_example_tab1_digits"

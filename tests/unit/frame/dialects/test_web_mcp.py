@@ -16,10 +16,10 @@ from mcp import Client
 from mcpframe.frame.session.session import transport
 from tests.support.fake_model_context import FakeModelContext
 from tests.support.mcpb import to_server
-from tests.support.page_rig import Rig, bounded, rig
+from tests.support.page_rig import Rig, rig
 from tests.support.sep import FRAME, HOST
 
-__all__ = ["bounded", "rig"]
+__all__ = ["rig"]
 
 SERVER = """
     from mcpframe import FrameServer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import anyio
@@ -17,12 +17,6 @@ from mcpframe.frame.dialects.webmcp.tools import Rejected
 from mcpframe.frame.webmcp.client import tools_session
 
 OWN, OTHER = "https://own.example", "https://other.example"
-
-
-@pytest.fixture(autouse=True)
-async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(60):
-        yield
 
 
 class FakeTools:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
 from typing import Any
 
 import anyio
@@ -17,13 +16,6 @@ from mcpframe.frame.serving import server as objects
 from mcpframe.frame.serving.program import console
 from mcpframe.frame.webmcp.offering import Offering
 from tests.support.fake_model_context import FakeModelContext
-
-
-@pytest.fixture(autouse=True)
-async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(60):
-        yield
-
 
 log: list[str] = []
 

@@ -27,7 +27,6 @@ from mcpframe.hub.homes.page.wire import AppNames
 from tests.support.fake_hub import ENVELOPE, settled, tool
 from tests.support.fake_tabs import FakeBrowser, FakeTab
 
-pytestmark = pytest.mark.anyio
 ADD = "website_tool_app_example_tab{}_add"
 WAIT = "website_tool_app_example_tab{}_wait"
 

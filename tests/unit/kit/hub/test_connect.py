@@ -8,14 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import pytest
 
 from mcpframe.kit.bridge.link import Link
 from mcpframe.kit.bridge.tab import ServerMessage
 from mcpframe.kit.hub.connect import Connections
 from mcpframe.kit.hub.native_place import listening
-
-pytestmark = pytest.mark.anyio
 
 
 class Answers:

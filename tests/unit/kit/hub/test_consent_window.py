@@ -15,8 +15,6 @@ from mcpframe.hub.core.interfaces import UNNAMED, Caller, CallRequest
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.hub.consent import BrowserAsks
 
-pytestmark = pytest.mark.anyio
-
 
 def request(
     tool: str = "add", origin: str = "https://shop.example", client: Caller = UNNAMED, **arguments: Any

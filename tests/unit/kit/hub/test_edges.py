@@ -26,7 +26,6 @@ from mcpframe.kit.hub import http, stdio
 from mcpframe.kit.hub.stdio import StdioEdge
 from tests.support.fake_hub import ENVELOPE, HubWorld, hub_world, settled, text_result, tool
 
-pytestmark = pytest.mark.anyio
 SHOP = "https://shop.example/"
 NAME = "website_tool_shop_example_tab1_add"
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}

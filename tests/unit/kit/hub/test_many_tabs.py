@@ -11,7 +11,6 @@ from tests.support.fake_hub import tool
 from tests.unit.kit.hub.test_tabs import quick, text, world
 
 __all__ = ["quick"]
-pytestmark = pytest.mark.anyio
 TABS = 200
 
 

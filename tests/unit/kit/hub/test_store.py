@@ -10,7 +10,6 @@ from mcpframe.hub.core.storage import DomainToolStorage
 from mcpframe.kit.hub.store import FolderStore
 from tests.support.fake_hub import FakeClock, tool
 
-pytestmark = pytest.mark.anyio
 KEYS = ["mcpframe:hub:1:shop.example", "mcpframe:hub:1:[::1]", "../../etc/passwd", "", "\u00e9" * 500, "a\nb"]
 
 

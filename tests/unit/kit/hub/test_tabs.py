@@ -23,7 +23,6 @@ from mcpframe.kit.hub.tabs import BrowserTabs
 from tests.support.fake_chromium import FakeChromium, FakePage
 from tests.support.fake_hub import FakeClock, FakeStore, settled, tool
 
-pytestmark = pytest.mark.anyio
 SHOP = "https://shop.example/cart"
 ADD = "website_tool_shop_example_tab1_add"
 CART = "website_tool_shop_example_tab1_cart"

@@ -17,7 +17,6 @@ from mcpframe.kit.bridge.devtools import DevTools
 from mcpframe.kit.hub import websocket
 from mcpframe.kit.hub.websocket import connect
 
-pytestmark = pytest.mark.anyio
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 

@@ -16,10 +16,10 @@ from mcpframe.frame.page_server.server import page_server
 from mcpframe.frame.serving.server import FrameServer
 from tests.support.fake_window import FakeWindow
 from tests.support.mcpb import CHANNEL, to_client, to_server
-from tests.support.page_rig import Rig, bounded, rig
+from tests.support.page_rig import Rig, rig
 from tests.support.sep import FRAME, HOST
 
-__all__ = ["bounded", "rig"]
+__all__ = ["rig"]
 
 TAB = "mcp-default"
 SERVER = """

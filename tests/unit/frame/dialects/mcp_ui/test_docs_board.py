@@ -9,18 +9,11 @@ from types import ModuleType
 from typing import Any
 
 import anyio
-import pytest
 from mcp import Client
 
 from tests.support.framed_page import FramedPage
 
 BOARD = Path(__file__).parents[5] / "docs" / "examples" / "board"
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 def example(name: str) -> ModuleType:

@@ -17,7 +17,6 @@ from tests.support.fake_extension import ID, FakeExtension, FarEnd
 from tests.support.fake_hub import settled, tool
 from tests.unit.hub.homes.extension.test_extension_hub import ADD, SHOP, World, answered, world
 
-pytestmark = pytest.mark.anyio
 OTHER = "ponmlkjihgfedcbaponmlkjihgfedcba"
 POPUP = f"chrome-extension://{ID}/popup.html"
 CHAT = "https://chat.example"

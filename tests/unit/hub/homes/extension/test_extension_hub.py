@@ -16,7 +16,6 @@ from mcpframe.hub.homes.extension.runtime import WORKER_SECONDS, ExtensionPort
 from tests.support.fake_extension import ID, FakeExtension, FarEnd
 from tests.support.fake_hub import FakeClock, settled, text_result, tool
 
-pytestmark = pytest.mark.anyio
 SHOP = "https://shop.example/cart"
 PROXY = "mcp-content-script-proxy"
 ADD = "website_tool_shop_example_tab1_add"

@@ -23,16 +23,10 @@ from mcpframe.frame.hosting.size import LARGEST, SizeFollower, bounded
 from mcpframe.frame.hosting.view_server import LARGEST_VIEW, ViewServer
 from tests.support.app_view import HOST, SANDBOX, URI, PythonView, weather
 from tests.support.fake_place import FakePlace
-from tests.unit.frame.test_app_host import Shown, shown
+from tests.unit.frame.hosting.mcp_apps.test_host import Shown, shown
 
-pytestmark = pytest.mark.anyio
 TEXT = {"type": "text", "text": "Hello"}
 Json = dict[str, Any]
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture(autouse=True)

@@ -14,11 +14,6 @@ from mcpframe.frame.page import load
 WHEELS = {"packages/numpy-2.4.6-x.whl": b"numpy", "packages/scipy-1-x.whl": b"scipy", "packages/blas-1-x.whl": b"blas"}
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Page:
     """A bundle's folder and an installer that remember what was asked of them."""
 

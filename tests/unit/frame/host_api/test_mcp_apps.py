@@ -18,12 +18,6 @@ from mcpframe.frame.host_api.mcp_apps import AppsHost
 from mcpframe.frame.session.host_messages import HostMessages
 
 Json = dict[str, Any]
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 class Wire:

@@ -174,4 +174,4 @@ def test_event_loops_outside_of_a_program_are_as_they_were() -> None:
 
 async def test_an_entry_that_is_no_function() -> None:
     with pytest.raises(EntryError, match="is of type dict, and no function"):
-        await console.open_entry("tests.unit.frame.test_console:CLIENT")
+        await console.open_entry("tests.unit.frame.serving.test_program:CLIENT")

@@ -7,7 +7,6 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-import anyio
 import pytest
 from mcp import Client
 from mcp.server.mcpserver import Context
@@ -20,19 +19,6 @@ from mcpframe.frame.hosting.mcp_apps.view import RunningView
 from mcpframe.frame.session.places import POPUP
 from tests.support.app_view import HOST, HTML, ORIGIN, SANDBOX, URI, PythonView, weather
 from tests.support.fake_place import FakePlace
-
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(autouse=True)
-async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(120):
-        yield
 
 
 @pytest.fixture

@@ -29,11 +29,6 @@ ENVELOPE = {
 }
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Wire:
     """A client's end of the wire: it sends what it is told to, and nothing by itself."""
 

@@ -18,12 +18,6 @@ from tests.support.plain_client import PlainClient
 Program = Callable[[LineFiles], Awaitable[None]]
 
 
-@pytest.fixture(autouse=True)
-async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(60):
-        yield
-
-
 class Writer:
     """The write stream of a session, of which the client reads."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import anyio
@@ -42,12 +42,6 @@ from tests.support.sep import FRAME, HOST, alone
 URL = f"{FRAME}/pi/"
 CAMERA = Permission("camera", ("setup",), required=True, purpose="Scan a code")
 CLIPBOARD = Permission("clipboard-read", ("transport",))
-
-
-@pytest.fixture(autouse=True)
-async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(60):
-        yield
 
 
 class Inner:

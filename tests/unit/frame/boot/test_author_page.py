@@ -13,10 +13,10 @@ from mcpframe.frame.dialects.sep.events import SetupResult, Visibility
 from mcpframe.frame.serving.server import serve
 from mcpframe.frame.session import setup as setup_phase
 from mcpframe.frame.session.session import open_session
-from tests.support.page_rig import Rig, bounded, log_of, rig
+from tests.support.page_rig import Rig, log_of, rig
 from tests.support.sep import HOST
 
-__all__ = ["bounded", "rig"]
+__all__ = ["rig"]
 
 ASSETS = {"base": "assets-1/", "files": ["page.html"]}
 # Pages that are no server

@@ -18,12 +18,6 @@ from mcpframe.frame.hosting.mcp_ui.actions import MOST, UiAction
 from tests.support.framed_page import FRAME, PROXY, URI, FramedPage, board
 
 Json = dict[str, Any]
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture

@@ -24,12 +24,6 @@ from mcpframe.frame.session.session import Session
 Json = dict[str, Any]
 HOST = "https://chat.example"
 DATA = {"theme": "dark", "locale": "de-AT", "user": {"name": "Ada"}}
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 class Wire:

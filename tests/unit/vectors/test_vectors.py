@@ -1,6 +1,6 @@
 """The vectors on the Python roles: what each does with each message, as `tests/vectors` says.
 
-`tests/in_pyodide` runs this in Pyodide, too; `test_vectors_host_js.py` and `tests/browser/test_vectors.py` play the
+`tests/in_pyodide` runs this in Pyodide, too; `test_host_js.py` and `tests/browser/test_vectors.py` play the
 same cases on host.js.
 """
 
@@ -20,7 +20,7 @@ GENERATED = {
     for dialect, path in FILES
     if is_generated(path) and (table := {case["name"]: case for case in cases_in(path) if "make" not in case})
 }
-"""Without the cases that are made in JavaScript: those are in `test_vectors_host_js.py`."""
+"""Without the cases that are made in JavaScript: those are in `test_host_js.py`."""
 
 
 @pytest.mark.parametrize(("dialect", "case"), BY_HAND, ids=[f"{dialect} {case['name']}" for dialect, case in BY_HAND])

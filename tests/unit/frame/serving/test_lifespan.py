@@ -24,11 +24,6 @@ both_eras = pytest.mark.parametrize("era", ERAS)
 tenant: contextvars.ContextVar[str] = contextvars.ContextVar("tenant", default="nobody")
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def with_lifespan(make: Any, lifespan: Any) -> Any:
     server = make("s", lifespan=lifespan)
     if isinstance(server, MCPServer):

@@ -27,7 +27,6 @@ from mcpframe.frame.session.session import Session, open_session, transport
 from tests.support.fake_window import FakeWindow, inbound
 from tests.support.sep import FRAME, HOST, MESSAGES, NOTIFICATION, REQUEST, SESSION, alone
 
-PATIENCE = 60.0  # seconds
 ERAS = ["legacy", "2026-07-28"]
 
 
@@ -81,12 +80,6 @@ async def serving(server: MCPServer, half: tuple[Connection, FakeWindow]) -> Asy
     yield task
     task.cancel()
     await asyncio.wait([task])
-
-
-@pytest.fixture(autouse=True)
-async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(PATIENCE):
-        yield
 
 
 @pytest.mark.parametrize("mode", ERAS)

@@ -23,10 +23,10 @@ from mcpframe.frame.dialects.sep.events import SetupResult, Visibility
 from mcpframe.frame.session import setup as setup_phase
 from mcpframe.frame.session.session import open_session, transport
 from tests.support.fake_window import STRANGER, inbound
-from tests.support.page_rig import TIMING, Rig, bounded, rig
+from tests.support.page_rig import TIMING, Rig, rig
 from tests.support.sep import HOST, MESSAGES
 
-__all__ = ["bounded", "rig"]
+__all__ = ["rig"]
 
 SERVER = """
     from mcpframe import FrameServer

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
-import anyio
 import pytest
 from mcp import Client, ClientSession
 from mcp.shared.exceptions import MCPError
@@ -20,13 +18,7 @@ from mcpframe.frame.session.session import open_session
 from tests.support.fake_place import FakePlace
 from tests.support.fake_window import FakeWindow
 from tests.support.sep import HOST, alone
-from tests.unit.frame.test_outer import URL, Inner
-
-
-@pytest.fixture(autouse=True)
-async def bounded() -> AsyncIterator[None]:
-    with anyio.fail_after(60):
-        yield
+from tests.unit.frame.hosting.test_outer import URL, Inner
 
 
 class Deaf:

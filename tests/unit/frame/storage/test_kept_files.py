@@ -15,13 +15,6 @@ from mcpframe.frame.storage import kept_files as persist
 from mcpframe.frame.storage.kept_files import KeptFiles, SavingWriter, keeping
 from mcpframe.frame.storage.values import MemoryRecords, Record, Storage
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -19,11 +19,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprec
 both_eras = pytest.mark.parametrize("era", ERAS)
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def printer() -> FrameServer:
     server = FrameServer("s")
 

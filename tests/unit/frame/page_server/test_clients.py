@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from tests.unit.frame.test_matrix_page_clients import Hostile, anyio_backend, bounded
+from tests.unit.frame.test_matrix_page_clients import Hostile
 
-__all__ = ["anyio_backend", "bounded"]
-pytestmark = pytest.mark.anyio
 INTERRUPTED = {
     "content": [{"type": "text", "text": "Tool execution interrupted by page navigation"}],
     "metadata": {"navigationInterrupted": True, "originalMethod": "tools/call", "timestamp": 1},

@@ -24,11 +24,6 @@ SHORT = 0.3
 """Seconds for a call that never returns, and that has to begin within them."""
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Odd(BaseException):
     """No `Exception`, as some libraries have them."""
 
