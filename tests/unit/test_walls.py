@@ -125,9 +125,14 @@ WALLS = [
     Wall("the inspector, a page, never imports the kit", INSPECTOR, lambda _, found: ours_in(found, "mcpframe.kit")),
     Wall("the hub never imports the kit", HUB, lambda _, found: ours_in(found, "mcpframe.kit")),
     Wall(
-        "the hub's core imports the frame's core and itself only",
+        "waiting imports the core and itself only",
+        FRAME / "waiting",
+        lambda _, found: ours_but(found, "mcpframe.frame.core.", "mcpframe.frame.waiting."),
+    ),
+    Wall(
+        "the hub's core imports the frame's core, its waiting, and itself only",
         HUB / "core",
-        lambda _, found: ours_but(found, "mcpframe.hub.core", "mcpframe.frame.core."),
+        lambda _, found: ours_but(found, "mcpframe.hub.core", "mcpframe.frame.core.", "mcpframe.frame.waiting."),
     ),
     Wall(
         "the hub has no clock and no way out",

@@ -10,7 +10,7 @@ import js
 from pyodide.ffi import JsException, JsProxy, create_proxy, to_js
 
 from mcpframe.frame.core.errors import StateError
-from mcpframe.frame.session.loop_clock import LoopClock
+from mcpframe.frame.waiting.clock import LoopClock
 
 _new_object = js.Object.fromEntries
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import platformdirs
 
 from mcpframe.frame.core.origins import ANY, parse_allowed_origins
-from mcpframe.frame.session.loop_clock import LoopClock
+from mcpframe.frame.waiting.clock import LoopClock
 from mcpframe.hub.core.consent import Consent
 from mcpframe.hub.core.hub import Hub
 from mcpframe.hub.core.names import LONGEST_NAME, origin_of

@@ -15,7 +15,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from mcpframe.frame.core.origins import parse_allowed_origins
-from mcpframe.frame.session.loop_clock import LoopClock
+from mcpframe.frame.waiting.clock import LoopClock
 from mcpframe.hub.core import messages
 from mcpframe.hub.core.messages import Form, ToolAnswer, ToolList, ToolProgress
 from mcpframe.hub.relay.relay import MAX_LISTED, Relay, is_relayed

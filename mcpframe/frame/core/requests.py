@@ -1,0 +1,117 @@
+"""Requests that wait for answers: their ids, deadlines and progress, and the end of all of them.
+
+A request ends once: it is answered or cancelled (`take`), overdue (`take_overdue`), or its peer is gone (`take_all`).
+An answer to a request that has ended, or with an id that never was, finds nothing. Times are passed in, as seconds of
+one clock. Its owner keeps a value with each request, such as a callback, a future, or another side's request.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from mcpframe.frame.core.errors import TooManyPending
+from mcpframe.frame.core.jsonrpc import RequestId
+
+K = TypeVar("K", bound=RequestId)
+T = TypeVar("T")
+
+
+@dataclass(eq=False, slots=True)
+class Request(Generic[K, T]):
+    """A request that waits.
+
+    Attributes:
+        id: its id.
+        value: whatever its owner keeps with it.
+        deadline: the time at which it is overdue.
+        renewal: seconds from its last progress to its deadline; None if progress does not move the deadline.
+        last: the time at which it is overdue in spite of progress.
+    """
+
+    id: K
+    value: T
+    deadline: float
+    renewal: float | None
+    last: float
+
+
+class Requests(Generic[K, T]):
+    """The requests to one peer, in the order in which they were opened."""
+
+    def __init__(self, ids: Iterator[K], limit: int | None = None) -> None:
+        """Start without any.
+
+        Args:
+            ids: an endless iterator of ids, each of them once.
+            limit: how many may wait; None where the connection that sends them has a limit.
+        """
+        self._ids = ids
+        self._limit = limit
+        self._open: dict[RequestId, Request[K, T]] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def __iter__(self) -> Iterator[Request[K, T]]:
+        return iter(tuple(self._open.values()))
+
+    @property
+    def deadline(self) -> float | None:
+        """The earliest deadline; None if there is none."""
+        earliest = min((request.deadline for request in self._open.values()), default=math.inf)
+        return None if earliest == math.inf else earliest
+
+    def open(
+        self, value: T, deadline: float | None = None, *, renewal: float | None = None, last: float | None = None
+    ) -> Request[K, T]:
+        """Open a request, before it is sent.
+
+        Args:
+            value: whatever the owner keeps with it.
+            deadline: the time at which it is overdue; None for never.
+            renewal: seconds from its last progress to its deadline; None if progress does not move the deadline.
+            last: the time at which it is overdue in spite of progress; None for never.
+
+        Raises:
+            TooManyPending: as many wait as may.
+        """
+        if self._limit is not None and len(self._open) >= self._limit:
+            raise TooManyPending(f"{self._limit:,} requests are already waiting for an answer.")
+        last = math.inf if last is None else last
+        request = Request(next(self._ids), value, min(math.inf if deadline is None else deadline, last), renewal, last)
+        self._open[request.id] = request
+        return request
+
+    def find(self, id_: object) -> Request[K, T] | None:
+        """Return the waiting request of an id, which may be any value: `1` is not `True`, and not `"1"`."""
+        return self._open.get(id_) if type(id_) is int or isinstance(id_, str) else None
+
+    def take(self, id_: object) -> Request[K, T] | None:
+        """End a request that is answered or cancelled, and return it; None if none of this id waits."""
+        request = self.find(id_)
+        if request is not None:
+            del self._open[request.id]
+        return request
+
+    def progressed(self, id_: object, now: float) -> Request[K, T] | None:
+        """Renew the deadline of a request that has made progress, and return it; None if none of this id waits."""
+        request = self.find(id_)
+        if request is not None and request.renewal is not None:
+            request.deadline = min(now + request.renewal, request.last)
+        return request
+
+    def take_overdue(self, now: float) -> list[Request[K, T]]:
+        """End the requests whose deadline has passed, and return them."""
+        return self._end([request for request in self._open.values() if request.deadline <= now])
+
+    def take_all(self) -> list[Request[K, T]]:
+        """End all requests, and return them."""
+        return self._end(list(self._open.values()))
+
+    def _end(self, ended: list[Request[K, T]]) -> list[Request[K, T]]:
+        for request in ended:
+            del self._open[request.id]
+        return ended
