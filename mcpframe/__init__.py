@@ -1,6 +1,6 @@
 """MCP servers in Python that run inside a browser frame.
 
-The public names are those of `__all__`; `docs/reference/python.md` documents each, by who needs them. Each is imported
+The public names are those of `HOMES`; `docs/reference/python.md` documents each, by who needs them. Each is imported
 when it is first used, so that importing mcpframe costs nothing, and works with any version of the SDK.
 """
 
@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mcpframe.frame.core import errors
+    from mcpframe.frame.core import errors as errors
     from mcpframe.frame.core.errors import SetupCancelled as SetupCancelled
     from mcpframe.frame.core.errors import SetupFailed as SetupFailed
     from mcpframe.frame.core.events import Closed as Closed
@@ -66,133 +66,83 @@ if TYPE_CHECKING:
     from mcpframe.frame.session.setup import Visibility as Visibility
     from mcpframe.frame.storage.values import Storage as Storage
     from mcpframe.frame.webmcp.client import model_context_client as model_context_client
-
-__all__ = [
-    "POPUP",
-    "SANDBOX",
-    "AppHost",
-    "Classes",
-    "Closed",
-    "Container",
-    "Element",
-    "File",
-    "FrameServer",
-    "FrameSession",
-    "Host",
-    "HostContext",
-    "Insets",
-    "NoHandshake",
-    "Opened",
-    "Options",
-    "OuterFrame",
-    "Page",
-    "PageEvent",
-    "Permission",
-    "Refused",
-    "RunningSetup",
-    "RunningView",
-    "Setup",
-    "SetupCancelled",
-    "SetupCompleted",
-    "SetupErrorCode",
-    "SetupFailed",
-    "SetupReason",
-    "SetupRequired",
-    "SetupResult",
-    "SetupStarted",
-    "ShownUi",
-    "Storage",
-    "ToolCancelled",
-    "ToolInput",
-    "ToolInputPartial",
-    "ToolResult",
-    "UiAction",
-    "UiHost",
-    "Unresponsive",
-    "Visibility",
-    "VisibilityChanged",
-    "Wire",
-    "Withdrawn",
-    "WrappedServer",
-    "connect_to_host",
-    "errors",
-    "iframe_client",
-    "load",
-    "model_context_client",
-    "page_server",
-    "serve",
-    "tab_client",
-    "ui_resource",
-    "wrap",
-]
+    from mcpframe.hub.core.options import HubOptions as HubOptions
+    from mcpframe.hub.homes.page.app import AppHub as AppHub
+    from mcpframe.kit.base.data import static_dir as static_dir
+    from mcpframe.kit.browser.playwright_window import PlaywrightPlace as PlaywrightPlace
 
 HOMES = {
-    "POPUP": "mcpframe.frame.session.places:POPUP",
-    "SANDBOX": "mcpframe.frame.session.places:SANDBOX",
-    "AppHost": "mcpframe.frame.hosting.mcp_apps.host:AppHost",
-    "Classes": "mcpframe.frame.page.elements:Classes",
-    "Closed": "mcpframe.frame.core.events:Closed",
-    "Container": "mcpframe.frame.host_api.context:Container",
-    "Element": "mcpframe.frame.page.elements:Element",
-    "File": "mcpframe.frame.page.elements:File",
-    "FrameServer": "mcpframe.frame.serving.server:FrameServer",
-    "FrameSession": "mcpframe.frame.serving.author:FrameSession",
-    "Host": "mcpframe.frame.host_api.host:Host",
-    "HostContext": "mcpframe.frame.host_api.context:HostContext",
-    "Insets": "mcpframe.frame.host_api.context:Insets",
-    "NoHandshake": "mcpframe.frame.session.places:NoHandshake",
-    "Opened": "mcpframe.frame.core.events:Opened",
-    "Options": "mcpframe.frame.core.roles:Options",
-    "OuterFrame": "mcpframe.frame.hosting.outer:OuterFrame",
-    "Page": "mcpframe.frame.page.session_page:Page",
-    "PageEvent": "mcpframe.frame.page.elements:PageEvent",
-    "Permission": "mcpframe.frame.session.setup:Permission",
-    "Refused": "mcpframe.frame.core.events:Refused",
-    "RunningSetup": "mcpframe.frame.hosting.outer:RunningSetup",
-    "RunningView": "mcpframe.frame.hosting.mcp_apps.view:RunningView",
-    "Setup": "mcpframe.frame.serving.setup:Setup",
-    "SetupCancelled": "mcpframe.frame.core.errors:SetupCancelled",
-    "SetupCompleted": "mcpframe.frame.session.setup:SetupCompleted",
-    "SetupErrorCode": "mcpframe.frame.session.setup:SetupErrorCode",
-    "SetupFailed": "mcpframe.frame.core.errors:SetupFailed",
-    "SetupReason": "mcpframe.frame.session.setup:SetupReason",
-    "SetupRequired": "mcpframe.frame.session.setup:SetupRequired",
-    "SetupResult": "mcpframe.frame.session.setup:SetupResult",
-    "SetupStarted": "mcpframe.frame.session.setup:SetupStarted",
-    "ShownUi": "mcpframe.frame.hosting.mcp_ui.actions:ShownUi",
-    "Storage": "mcpframe.frame.storage.values:Storage",
-    "ToolCancelled": "mcpframe.frame.host_api.context:ToolCancelled",
-    "ToolInput": "mcpframe.frame.host_api.context:ToolInput",
-    "ToolInputPartial": "mcpframe.frame.host_api.context:ToolInputPartial",
-    "ToolResult": "mcpframe.frame.host_api.context:ToolResult",
-    "UiAction": "mcpframe.frame.hosting.mcp_ui.actions:UiAction",
-    "UiHost": "mcpframe.frame.hosting.mcp_ui.host:UiHost",
-    "Unresponsive": "mcpframe.frame.core.events:Unresponsive",
-    "Visibility": "mcpframe.frame.session.setup:Visibility",
-    "VisibilityChanged": "mcpframe.frame.session.places:VisibilityChanged",
-    "Wire": "mcpframe.frame.core.events:Wire",
-    "Withdrawn": "mcpframe.frame.core.events:Withdrawn",
-    "WrappedServer": "mcpframe.frame.serving.wrapped:WrappedServer",
-    "connect_to_host": "mcpframe.frame.host_api.connect:connect_to_host",
-    "errors": "mcpframe.frame.core.errors:",
-    "iframe_client": "mcpframe.frame.page_server.clients:iframe_client",
-    "load": "mcpframe.frame.page.load:load",
-    "model_context_client": "mcpframe.frame.webmcp.client:model_context_client",
-    "page_server": "mcpframe.frame.page_server.server:page_server",
-    "serve": "mcpframe.frame.serving.server:serve",
-    "tab_client": "mcpframe.frame.page_server.clients:tab_client",
-    "ui_resource": "mcpframe.frame.hosting.mcp_ui.resource:ui_resource",
-    "wrap": "mcpframe.frame.serving.wrapped:wrap",
+    "POPUP": "mcpframe.frame.session.places",
+    "SANDBOX": "mcpframe.frame.session.places",
+    "AppHost": "mcpframe.frame.hosting.mcp_apps.host",
+    "AppHub": "mcpframe.hub.homes.page.app",
+    "Classes": "mcpframe.frame.page.elements",
+    "Closed": "mcpframe.frame.core.events",
+    "Container": "mcpframe.frame.host_api.context",
+    "Element": "mcpframe.frame.page.elements",
+    "File": "mcpframe.frame.page.elements",
+    "FrameServer": "mcpframe.frame.serving.server",
+    "FrameSession": "mcpframe.frame.serving.author",
+    "Host": "mcpframe.frame.host_api.host",
+    "HostContext": "mcpframe.frame.host_api.context",
+    "HubOptions": "mcpframe.hub.core.options",
+    "Insets": "mcpframe.frame.host_api.context",
+    "NoHandshake": "mcpframe.frame.session.places",
+    "Opened": "mcpframe.frame.core.events",
+    "Options": "mcpframe.frame.core.roles",
+    "OuterFrame": "mcpframe.frame.hosting.outer",
+    "Page": "mcpframe.frame.page.session_page",
+    "PageEvent": "mcpframe.frame.page.elements",
+    "Permission": "mcpframe.frame.session.setup",
+    "PlaywrightPlace": "mcpframe.kit.browser.playwright_window",
+    "Refused": "mcpframe.frame.core.events",
+    "RunningSetup": "mcpframe.frame.hosting.outer",
+    "RunningView": "mcpframe.frame.hosting.mcp_apps.view",
+    "Setup": "mcpframe.frame.serving.setup",
+    "SetupCancelled": "mcpframe.frame.core.errors",
+    "SetupCompleted": "mcpframe.frame.session.setup",
+    "SetupErrorCode": "mcpframe.frame.session.setup",
+    "SetupFailed": "mcpframe.frame.core.errors",
+    "SetupReason": "mcpframe.frame.session.setup",
+    "SetupRequired": "mcpframe.frame.session.setup",
+    "SetupResult": "mcpframe.frame.session.setup",
+    "SetupStarted": "mcpframe.frame.session.setup",
+    "ShownUi": "mcpframe.frame.hosting.mcp_ui.actions",
+    "Storage": "mcpframe.frame.storage.values",
+    "ToolCancelled": "mcpframe.frame.host_api.context",
+    "ToolInput": "mcpframe.frame.host_api.context",
+    "ToolInputPartial": "mcpframe.frame.host_api.context",
+    "ToolResult": "mcpframe.frame.host_api.context",
+    "UiAction": "mcpframe.frame.hosting.mcp_ui.actions",
+    "UiHost": "mcpframe.frame.hosting.mcp_ui.host",
+    "Unresponsive": "mcpframe.frame.core.events",
+    "Visibility": "mcpframe.frame.session.setup",
+    "VisibilityChanged": "mcpframe.frame.session.places",
+    "Wire": "mcpframe.frame.core.events",
+    "Withdrawn": "mcpframe.frame.core.events",
+    "WrappedServer": "mcpframe.frame.serving.wrapped",
+    "connect_to_host": "mcpframe.frame.host_api.connect",
+    "errors": "mcpframe.frame.core.errors",
+    "iframe_client": "mcpframe.frame.page_server.clients",
+    "load": "mcpframe.frame.page.load",
+    "model_context_client": "mcpframe.frame.webmcp.client",
+    "page_server": "mcpframe.frame.page_server.server",
+    "serve": "mcpframe.frame.serving.server",
+    "static_dir": "mcpframe.kit.base.data",
+    "tab_client": "mcpframe.frame.page_server.clients",
+    "ui_resource": "mcpframe.frame.hosting.mcp_ui.resource",
+    "wrap": "mcpframe.frame.serving.wrapped",
 }
-"""Where each public name is: bundles have the modules of those that their code uses."""
+"""The module of each public name. A bundle contains the modules of the names that its code uses."""
+
+__all__ = list(HOMES)
 
 
 def __getattr__(name: str) -> object:
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module_name, _, attribute = HOMES[name].partition(":")
     try:
-        module = import_module(module_name)
+        module = import_module(HOMES[name])
     except ModuleNotFoundError as error:
         if error.name != "mcp_types":
             raise
@@ -201,9 +151,9 @@ def __getattr__(name: str) -> object:
         raise SdkError(
             f"mcpframe.{name} needs mcp 2.x; for a server of mcp 1.x, which is here, use mcpframe.wrap."
         ) from error
-    globals()[name] = value = getattr(module, attribute) if attribute else module
+    globals()[name] = value = getattr(module, name, module)  # `errors` is a module itself
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*globals(), *HOMES])

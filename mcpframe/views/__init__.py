@@ -13,7 +13,18 @@ Importing this imports no SDK, no browser and nothing of the tool chain: the ser
 """
 
 from mcpframe.frame.core.errors import ViewError
+from mcpframe.views.bundle_page import framing_html, framing_meta
 from mcpframe.views.registry import Views
 from mcpframe.views.view import EXTENSION_ID, MIME_TYPE, Form, View, Visibility
 
-__all__ = ["EXTENSION_ID", "MIME_TYPE", "Form", "View", "ViewError", "Views", "Visibility"]
+__all__ = [
+    "EXTENSION_ID",
+    "MIME_TYPE",
+    "Form",
+    "View",
+    "ViewError",
+    "Views",
+    "Visibility",
+    "framing_html",
+    "framing_meta",
+]

@@ -79,6 +79,16 @@ def test_every_command_has_its_section() -> None:
 
 
 @pytest.mark.parametrize("name", SHOWN)
+def test_examples_import_public_names_only(name: str) -> None:
+    blocks = "".join(re.findall(r"^```.*?^```", SHOWN[name], flags=re.MULTILINE | re.DOTALL))
+    assert set(re.findall(r"(?:from|import) (mcpframe[\w.]*)", blocks)) <= {
+        "mcpframe",
+        "mcpframe.errors",
+        "mcpframe.views",
+    }
+
+
+@pytest.mark.parametrize("name", SHOWN)
 def test_no_page_is_too_long_to_be_read(name: str) -> None:
     assert len(SHOWN[name].splitlines()) <= 300
 

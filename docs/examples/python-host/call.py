@@ -5,8 +5,7 @@ import asyncio
 from mcp import Client
 from playwright.async_api import Page, async_playwright
 
-from mcpframe import OuterFrame
-from mcpframe.kit.testing import PlaywrightPlace
+from mcpframe import OuterFrame, PlaywrightPlace
 
 
 async def add(page: Page, url: str) -> str:

@@ -165,8 +165,8 @@ def _roots() -> tuple[Reference, ...]:
 @cache
 def _modules_of(name: str) -> tuple[str, ...]:
     """Return the modules that a dotted name refers to: of a name in a module, that module."""
-    names = {f"{_NAME}.{public}": home.partition(":")[0] for public, home in HOMES.items()}
-    names |= {module: module for module in module_paths()}
+    names = {module: module for module in module_paths()}
+    names |= {f"{_NAME}.{public}": home for public, home in HOMES.items() if home in names}  # not those of the kit
     if "*" in name:
         pattern = re.compile(re.escape(name).replace(r"\*", r"[\w.]+"))
         return tuple(sorted({module for each, module in names.items() if pattern.fullmatch(each)}))

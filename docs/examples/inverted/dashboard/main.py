@@ -2,8 +2,7 @@
 
 from mcp.server.mcpserver import MCPServer
 
-from mcpframe import OuterFrame, Page
-from mcpframe.frame.serving.server import serve
+from mcpframe import OuterFrame, Page, serve
 
 server = MCPServer("dashboard")
 

@@ -3,8 +3,7 @@
 from mcp import Client
 from mcp.server.mcpserver import MCPServer
 
-from mcpframe import Page
-from mcpframe.hub.homes.page.app import AppHub
+from mcpframe import AppHub, Page
 
 
 async def main(page: Page) -> None:

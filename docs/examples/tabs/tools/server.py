@@ -1,5 +1,5 @@
 """The tools of all open tabs of the app "notes", for the page that frames this one."""
 
-from mcpframe.hub.homes.page.app import AppHub
+from mcpframe import AppHub
 
 server = AppHub("notes").server
