@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.errors import AppError
 from mcpframe.frame.hosting.policy import is_model_only, resource_uri, ui_of
-from mcpframe.frame.session.host_messages import AnswerRefused, plain
+from mcpframe.frame.session.host_messages import plain
+from mcpframe.frame.waiting.answers import AnswerRefused
 
 if TYPE_CHECKING:
     from mcp import Client

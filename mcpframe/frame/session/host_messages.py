@@ -1,16 +1,15 @@
-"""The messages between a page and its host that are not between an MCP client and server: a dialect's own ones.
+"""A dialect's own messages between a page and its host, beside those between an MCP client and server.
 
-They share a connection, and JSON-RPC, with the server's messages. This is where they part: answers to the page's own
-requests, and the methods that a dialect's host API handles, are taken here; all others are the server's. The host's
-side of them is the same (`app_host_view.py`), with other errors.
+Both share a connection, and JSON-RPC. Answers to the page's own requests, and the methods that the dialect's host API
+handles, are taken here; all others are the server's. A host uses the same for its side, with other errors
+(`hosting.mcp_apps.view`).
 """
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -19,6 +18,8 @@ from mcpframe.frame.compat import sdk
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.core.errors import AppError, HostError, HostLacks, HostTimeout, StateError
 from mcpframe.frame.core.events import SessionBegun
+from mcpframe.frame.waiting.answers import Answers
+from mcpframe.frame.waiting.peer import Overdue, Peer
 
 log = logging.getLogger(__name__)
 
@@ -64,22 +65,6 @@ class Errors:
     timeout: type[HostError | AppError] = HostTimeout
 
 
-class AnswerRefused(Exception):
-    """Raised by a handler: the answer is this error."""
-
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
-        """Answer with this error.
-
-        Args:
-            code: the JSON-RPC code.
-            message: a sentence.
-            data: JSON values; None for none.
-        """
-        super().__init__(message)
-        self.code = code
-        self.data = data
-
-
 class HostMessages:
     """One side of these messages in one session (`session.Intercept`): by default the page's.
 
@@ -101,10 +86,8 @@ class HostMessages:
         self._find = find
         self._session: Sends | None = None
         self._early: list[Json] = []
-        self._numbers = itertools.count(1)
-        self._pending: dict[str, asyncio.Future[Json]] = {}
-        self._progress: dict[str, Progress] = {}
-        self._answering: dict[asyncio.Task[None], Any] = {}
+        self._peer: Peer[str, Json] = Peer(f"{self.prefix}{number}" for number in itertools.count(1))
+        self._answers = Answers(self._post)
 
     def begun(self, session: Sends, event: SessionBegun) -> None:
         """Handle the host's messages from now on, and those that came before."""
@@ -123,17 +106,18 @@ class HostMessages:
                 self._early.append(message)
             return True
         if "method" not in message:
-            return self._take_answer(message)
+            id_ = message.get("id")  # with this prefix, it is one of ours: nobody may wait for it any more
+            return self._peer.answered(id_, message) or str(id_).startswith("mcpframe/")
         method, params = message["method"], message.get("params") or {}
         if "id" not in message:
-            taken = self._take_progress(method, params) or self._take_cancelled(method, params)
-            return taken or self.handler.notified(method, params)
+            cancelled = jsonrpc.cancelled_id(message)
+            if cancelled is not None and self._answers.cancel(cancelled):
+                return True
+            return self._take_progress(method, params) or self.handler.notified(method, params)
         answer = self.handler.asked(method, params)
         if answer is None:
             return False
-        task = asyncio.create_task(self._answer(message["id"], method, answer))
-        self._answering[task] = message["id"]
-        task.add_done_callback(lambda task: self._answered(task, answer))
+        self._answers.begin(message["id"], method, answer)
         return True
 
     def notify(self, method: str, params: Json) -> None:
@@ -160,29 +144,20 @@ class HostMessages:
             HostTimeout: it did not answer in time.
             HostError: it answered with an error, or the session ended before.
         """
-        id_ = f"{self.prefix}{next(self._numbers)}"
         sent = present(params)
-        if on_progress is not None:
-            self._progress[id_] = on_progress
-            sent["_meta"] = {**sent.get("_meta", {}), "progressToken": id_}
-        answered: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
-        self._pending[id_] = answered
-        try:
+
+        def send(id_: str) -> None:
+            if on_progress is not None:
+                sent["_meta"] = {**sent.get("_meta", {}), "progressToken": id_}
             self._post({"jsonrpc": "2.0", "id": id_, "method": method, "params": sent})
-            async with asyncio.timeout(within):
-                answer = await answered
+
+        try:
+            answer = await self._peer.ask(send, within=within, cancel=self._cancel, on_progress=on_progress)
         except StateError:
             raise self._errors.failed(f"{method} was not sent: the session is over.", method) from None
-        except TimeoutError:
-            self._cancel(id_, "It took too long.")
+        except Overdue:
             text = f"The {self._errors.peer} did not answer {method} within {within:g} seconds."
             raise self._errors.timeout(text, method) from None
-        except asyncio.CancelledError:
-            self._cancel(id_, "It is not wanted any more.")
-            raise
-        finally:
-            self._pending.pop(id_, None)
-            self._progress.pop(id_, None)
         if "error" in answer:
             raise self._error_of(method, answer["error"])
         result: Json = answer["result"]
@@ -217,8 +192,7 @@ class HostMessages:
 
     def close(self) -> None:
         """End it: what is being answered is cancelled, and nothing is sent any more."""
-        for task in tuple(self._answering):
-            task.cancel()
+        self._answers.close()
         if self.handler is not None:
             self.handler.ended()
 
@@ -230,19 +204,11 @@ class HostMessages:
     def _cancel(self, id_: str, reason: str) -> None:
         self.notify("notifications/cancelled", {"requestId": id_, "reason": reason})
 
-    def _take_answer(self, message: Json) -> bool:
-        waiting = self._pending.get(message["id"]) if isinstance(message.get("id"), str) else None
-        if waiting is None:
-            return str(message.get("id")).startswith("mcpframe/")  # an answer that nobody waits for any more
-        if not waiting.done():
-            waiting.set_result(message)
-        return True
-
     def _take_progress(self, method: str, params: Json) -> bool:
         if method != "notifications/progress":
             return False
         token = params.get("progressToken")
-        call = self._progress.get(token) if isinstance(token, str) else None
+        call = self._peer.progressed(token)
         progress, total, text = params.get("progress"), params.get("total"), params.get("message")
         if call is None or not _is_number(progress):
             return isinstance(token, str) and token.startswith("mcpframe/")
@@ -253,34 +219,6 @@ class HostMessages:
             log.exception("A progress callback failed")
         return True
 
-    def _answered(self, task: asyncio.Task[None], answer: Awaitable[Json]) -> None:
-        self._answering.pop(task, None)
-        if isinstance(answer, Coroutine):
-            answer.close()  # where the task was cancelled before it began
-
-    def _take_cancelled(self, method: str, params: Json) -> bool:
-        if method != "notifications/cancelled":
-            return False
-        asked = [task for task, id_ in self._answering.items() if id_ == params.get("requestId")]
-        for task in asked:
-            task.cancel()
-        return bool(asked)
-
-    async def _answer(self, id_: Any, method: str, answer: Awaitable[Json]) -> None:
-        try:
-            message = {"jsonrpc": "2.0", "id": id_, "result": dict(await answer)}
-        except AnswerRefused as refused:
-            message = jsonrpc.error_response(id_, refused.code, str(refused))
-            if refused.data is not None:
-                message["error"]["data"] = refused.data
-        except (Exception, asyncio.CancelledError) as error:
-            if is_cancelled(error):
-                raise
-            log.exception("%s failed", method)
-            message = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{type(error).__name__}: {error}")
-        with suppress(StateError):
-            self._post(message)
-
     def _error_of(self, method: str, error: Json) -> HostError | AppError:
         peer = self._errors.peer
         if error["code"] == jsonrpc.METHOD_NOT_FOUND:
@@ -288,12 +226,6 @@ class HostMessages:
             return self._errors.lacks(text, method, error["code"], error.get("data"))
         text = f"The {peer} answered {method} with an error: {error['message']}"
         return self._errors.failed(text, method, error["code"], error.get("data"))
-
-
-def is_cancelled(error: BaseException) -> bool:
-    """Return whether an error is the cancellation of this task, and not that of something that it waited for."""
-    task = asyncio.current_task()
-    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
 def present(params: Json) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.hosting.mcp_apps.hooks import Hooks, settled
 from mcpframe.frame.hosting.policy import parse_link
 from mcpframe.frame.hosting.view_server import ViewServer
-from mcpframe.frame.session.host_messages import AnswerRefused, plain
+from mcpframe.frame.session.host_messages import plain
+from mcpframe.frame.waiting.answers import AnswerRefused
 
 log = logging.getLogger(__name__)
 
