@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,15 +18,14 @@ from mcpframe.frame.dialects.mcp_ui.messages import PROGRESS, SIZE_CHANGE
 from mcpframe.frame.hosting.policy import is_model_only, parse_link
 from mcpframe.frame.hosting.size import SizeFollower, bounded
 from mcpframe.frame.hosting.view_server import ViewServer
-from mcpframe.frame.session.host_messages import is_cancelled, plain
+from mcpframe.frame.session.host_messages import plain
+from mcpframe.frame.waiting.answers import AnswerRefused, Answers
 
 if TYPE_CHECKING:
     from mcp import Client
 
     from mcpframe.frame.session.places import FramedWindow
     from mcpframe.frame.session.session import Session
-
-log = logging.getLogger(__name__)
 
 Json = Mapping[str, Any]
 Handler = Callable[..., Any]
@@ -37,8 +34,11 @@ MOST = 100
 """How many actions of one page are handled at once."""
 
 
-class NotHandled(Exception):
+class NotHandled(AnswerRefused):
     """An action that this host does not handle."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(jsonrpc.METHOD_NOT_FOUND, reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class ShownUi:
         self.closed = asyncio.Event()
         self._actions = actions
         self._axes = axes
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._answers = Answers(self._post, MOST)
         self._sizes = SizeFollower(self._resize)
         self._window: FramedWindow | None = None
 
@@ -163,8 +163,7 @@ class ShownUi:
         """End: what is being handled is cancelled."""
         self.closed.set()
         self._sizes.close()
-        for task in tuple(self._tasks):
-            task.cancel()
+        self._answers.close()
 
     # session.Intercept
 
@@ -179,33 +178,16 @@ class ShownUi:
             return True
         if not self._actions.handles:
             return True
-        if len(self._tasks) >= MOST:
-            if id_ is not None:
-                self._post(jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{MOST} actions are being handled."))
-            return True
-        token = {} if id_ is None else {"progressToken": id_, "progress": 0}
-        self._post({"jsonrpc": "2.0", "method": PROGRESS, "params": token})
-        task = asyncio.create_task(self._handle(id_, action, content))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        if self._answers.begin(id_, action, self._handle(UiAction(action, content, id_))):
+            token = {} if id_ is None else {"progressToken": id_, "progress": 0}
+            self._post({"jsonrpc": "2.0", "method": PROGRESS, "params": token})
         return True
 
-    async def _handle(self, id_: Any, action: str, content: Json) -> None:
+    async def _handle(self, action: UiAction) -> Json:
         try:
-            response = plain(await self._actions.handle(UiAction(action, content, id_)))
-            json.dumps(response)  # what has no form in JSON is an error, too
-            answer = {"jsonrpc": "2.0", "id": id_, "result": {"response": response}}
-        except NotHandled as error:
-            answer = jsonrpc.error_response(id_, jsonrpc.METHOD_NOT_FOUND, str(error))
+            return {"response": plain(await self._actions.handle(action))}
         except UiError as error:  # raised by the host's code for the page
-            answer = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, str(error))
-        except (Exception, asyncio.CancelledError) as error:
-            if is_cancelled(error):
-                raise
-            log.exception("The action %r failed", action)
-            answer = jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{type(error).__name__}: {error}")
-        if id_ is not None:
-            self._post(answer)
+            raise AnswerRefused(jsonrpc.INTERNAL_ERROR, str(error)) from error
 
     def _post(self, message: Json) -> None:
         with suppress(StateError):
