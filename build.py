@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     verbs.add_parser("screenshots", help="the documentation's pictures, in docs/images/")
     docs_options = verbs.add_parser("docs", help="the documentation's generated parts, and its site in site/")
     docs_options.add_argument("--check", action="store_true", help="only complain where a generated part is stale")
-    verbs.add_parser("scripts", help="bundle the scripts of static/page, static/app and static/testing, after a change")
+    verbs.add_parser("scripts", help="bundle the scripts of static/page and static/app, after a change")
     verbs.add_parser("host", help="pack the npm package @mcpframe/host into dist/")
     verbs.add_parser("lock", help="renew the lock files")
     # All arguments after these go to the program that they run, options included.
@@ -109,7 +109,6 @@ def main(arguments: Sequence[str]) -> int:
             lock()
         elif options.verb == "scripts":
             from mcpframe.kit.base.node import install_locked
-            from mcpframe.kit.publish.app_bridge import write_app_bridge
             from mcpframe.kit.publish.hub_scripts import write_hub_scripts
             from mcpframe.kit.publish.page_script import write_page_scripts, write_shim_module
 
@@ -117,7 +116,6 @@ def main(arguments: Sequence[str]) -> int:
             for path in (
                 *write_page_scripts(modules),
                 write_shim_module(modules),
-                write_app_bridge(modules),
                 write_hub_scripts(),
             ):
                 print(path.relative_to(ROOT))

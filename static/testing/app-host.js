@@ -1,10 +1,16 @@
 /**
  * The page's half of mcpframe.kit.testing.app_bridge: a host of MCP Apps with the official `AppBridge`, in this page.
  *
- * Playwright evaluates this file after app-bridge.js and keeps the object that it returns; neither the view nor a script
- * of the page can reach that object. Whatever the view asks is passed on to Python, which answers it by its number.
+ * Playwright evaluates this file and keeps the object that it returns; neither the view nor a script of the page can
+ * reach that object. Whatever the view asks is passed on to Python, which answers it by its number. `imports` are the
+ * addresses of the modules of `AppBridge`.
  */
-({ AppBridge, PostMessageTransport }, { url, sandbox, allow, capabilities, context }) => {
+async ({ imports, url, sandbox, allow, capabilities, context }) => {
+  const map = document.createElement("script");
+  map.type = "importmap";
+  map.textContent = JSON.stringify({ imports });
+  document.head.append(map);
+  const { AppBridge, PostMessageTransport } = await import("@modelcontextprotocol/ext-apps/app-bridge");
   // By the name of the method of `session.host`: the bridge's handler, and the capability that announces it.
   const HANDLERS = {
     call_tool: ["oncalltool", "serverTools"],

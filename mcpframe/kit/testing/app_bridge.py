@@ -23,10 +23,11 @@ from playwright.async_api import Error, Frame, JSHandle, Page, async_playwright
 from mcpframe.frame.hosting.mcp_apps.partial_arguments import partial_arguments
 from mcpframe.frame.session.places import SANDBOX, allow_attribute
 from mcpframe.kit.base.cache import write_file
+from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import ViewFailed
 from mcpframe.kit.browser.cross_loop_window import ask
 from mcpframe.kit.testing.app_answers import Answer, Answers, Json, Request, Told, plain
-from mcpframe.kit.testing.app_bridge_script import host_script
+from mcpframe.kit.testing.app_bridge_modules import import_map
 from mcpframe.kit.testing.app_view import START, AppView
 from mcpframe.kit.testing.framed import FramedOptions
 from mcpframe.kit.testing.shared_browser import ServedBundle, SharedBrowser
@@ -83,7 +84,13 @@ class AppBridgeHost:
     """
 
     def __init__(
-        self, bundle: ServedBundle, tab: HostTab, page: Page, options: FramedOptions, browser: SharedBrowser
+        self,
+        bundle: ServedBundle,
+        tab: HostTab,
+        page: Page,
+        options: FramedOptions,
+        browser: SharedBrowser,
+        modules: str,
     ) -> None:
         """Created by `app_bridge_host`."""
         self.url = bundle.url
@@ -93,6 +100,7 @@ class AppBridgeHost:
         self.capabilities: Json = CAPABILITIES if options.capabilities is None else options.capabilities
         self._options = options
         self._browser = browser
+        self._modules = modules
         self._tab = tab
         self._wire = WireRecord()
         self._answers = Answers(self._display_modes)
@@ -118,13 +126,16 @@ class AppBridgeHost:
             raise ViewFailed("The view has been opened already: a test opens it once, or uses the fixture app_view.")
         sandbox = self._options.sandbox
         options = {
+            "imports": import_map(self._modules),
             "url": self.url,
             "sandbox": SANDBOX.get(sandbox, sandbox) if sandbox else None,
             "allow": allow_attribute(self._options.permissions),
             "capabilities": dict(self.capabilities),
             "context": self.context,
         }
-        self._apps = await self.page.evaluate_handle(host_script(), options)
+        self._apps = await self.page.evaluate_handle(
+            (static_dir() / "testing" / "app-host.js").read_text("utf-8"), options
+        )
         opened = await self._apps.evaluate_handle("apps => apps.open()")
         self._reader = asyncio.create_task(self._read(self._apps))
         iframe = opened.as_element()
@@ -358,7 +369,7 @@ class AppBridgeHost:
 
 @asynccontextmanager
 async def app_bridge_host(
-    browser: SharedBrowser, bundle: ServedBundle, options: FramedOptions
+    browser: SharedBrowser, bundle: ServedBundle, options: FramedOptions, modules: str
 ) -> AsyncIterator[AppBridgeHost]:
     """Open a page with a host for the duration of the block; it frames nothing yet.
 
@@ -368,6 +379,7 @@ async def app_bridge_host(
         browser: The browser of the run.
         bundle: The view.
         options: How to frame it.
+        modules: The origin of the modules of `AppBridge`, from `serve_app_bridge`.
 
     Raises:
         ConfigError: The server does not offer MCP Apps.
@@ -379,7 +391,7 @@ async def app_bridge_host(
     ):
         connected = await playwright.chromium.connect_over_cdp(browser.endpoint)
         page = next(page for page in connected.contexts[0].pages if page.url.endswith(PATH))
-        host = AppBridgeHost(bundle, tab, page, options, browser)
+        host = AppBridgeHost(bundle, tab, page, options, browser, modules)
         try:
             yield host
         finally:

@@ -134,8 +134,9 @@ async def _app_host(request: pytest.FixtureRequest, _mcpframe_browser: SharedBro
     from mcpframe.kit.testing.app_bridge import app_bridge_host
 
     options, bundle = _served(request, _mcpframe_browser)
+    modules = _mcpframe_browser.serve_app_bridge(progress_of(request.config))
     watching = _Watching(request)
-    async with app_bridge_host(_mcpframe_browser, bundle, options) as host:
+    async with app_bridge_host(_mcpframe_browser, bundle, options, modules) as host:
         with watching.watch(host):
             yield host
         complaints = await host.complaints()

@@ -81,6 +81,7 @@ class SharedBrowser:
         self._portal: BlockingPortal | None = None
         self._context: BrowserContext | None = None
         self._endpoint = ""
+        self._app_bridge = ""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._kept: dict[str, AbstractAsyncContextManager[HostTab]] = {}
 
@@ -151,6 +152,23 @@ class SharedBrowser:
                 f"{served.origin}/{built.url_path}", served.origin, host, app_host, built.manifest
             )
         return self._served[key]
+
+    def serve_app_bridge(self, progress: Progress = silent) -> str:
+        """Serve the modules of npm's `AppBridge`, once per run, and return the origin.
+
+        Args:
+            progress: Reports a download.
+
+        Raises:
+            KitError: They cannot be fetched.
+        """
+        from mcpframe.kit.testing.app_bridge_modules import HEADERS, app_bridge_modules
+        from mcpframe.kit.web.serve import serve_folder
+
+        if not self._app_bridge:
+            folder = app_bridge_modules(progress)
+            self._app_bridge = self._stack.enter_context(serve_folder(folder, headers=HEADERS)).origin
+        return self._app_bridge
 
     @asynccontextmanager
     async def tab(self, host: str, bundle: ServedBundle, path: str = "/") -> AsyncIterator[HostTab]:

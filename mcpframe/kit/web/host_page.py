@@ -56,9 +56,8 @@ def bundle_module(
     external: Sequence[str] = (),
     record: Path | None = None,
     minify: bool = True,
-    name: str | None = None,
 ) -> None:
-    """Bundle a module and everything that it imports as one ES module, or as a script that defines one variable.
+    """Bundle a module and everything that it imports as one ES module.
 
     Args:
         entry: The name of a package in `modules`, or the path of a file, which finds its packages by itself.
@@ -67,7 +66,6 @@ def bundle_module(
         external: Imports that are left as they are.
         record: A file for esbuild's metadata, which lists the inputs.
         minify: Whether to make it as short as possible; otherwise only most comments are removed.
-        name: The variable that holds its exports, for a script in place of a module.
 
     Raises:
         ToolMissing: esbuild has no program for this machine in `modules`.
@@ -81,8 +79,7 @@ def bundle_module(
         raise ToolMissing(
             f"esbuild has no program for this machine in {modules}: run `npm ci` there without --omit=optional."
         )
-    options = ["--bundle", "--platform=browser", "--target=es2022", "--log-level=warning"]
-    options += ["--format=iife", f"--global-name={name}"] if name else ["--format=esm"]
+    options = ["--bundle", "--platform=browser", "--target=es2022", "--log-level=warning", "--format=esm"]
     options.append("--minify" if minify else "--charset=utf8")
     options += [f"--external:{name}" for name in external]
     options += [f"--metafile={record}"] if record else []

@@ -6,18 +6,14 @@ runs during the build.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 import tarfile
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from mcpframe.kit.base.cache import cache_dir, move_file, writing
-from mcpframe.kit.base.errors import BuildError, ConfigError, DownloadError, HashMismatch, ToolFailed
-from mcpframe.kit.base.node import find_node
-from mcpframe.kit.base.scratch import scratch
+from mcpframe.kit.base.errors import BuildError, ConfigError
+from mcpframe.kit.base.npm import npm_archive
 from mcpframe.kit.project.config import NpmConfig
 
 _LICENCE = re.compile(r"(licen[cs]e|copying|notice)(\.\w+)?", re.IGNORECASE)
@@ -39,47 +35,10 @@ def npm_files(packages: Mapping[str, NpmConfig], file: str) -> dict[str, bytes]:
     """
     found: dict[str, bytes] = {}
     for name, package in sorted(packages.items()):
-        archive = _fetched(name, package, file)
+        pinned_by = f"tool.mcpframe.npm.{name} in {file}"
+        archive = npm_archive(name, package.version, package.integrity, pinned_by)
         found |= {f"npm/{name}/{path}": data for path, data in _chosen(archive, name, package.files, file).items()}
     return found
-
-
-def _fetched(name: str, package: NpmConfig, file: str) -> Path:
-    """Return the package's archive in the cache."""
-    key = hashlib.sha256(package.integrity.encode()).hexdigest()[:32]
-    path = cache_dir() / "npm" / f"{key}.tgz"
-    if path.is_file() and _integrity(path) == package.integrity:
-        return path
-    with writing(path), scratch("download") as folder:
-        archive = _download(f"{name}@{package.version}", folder)
-        actual = _integrity(archive)
-        if actual != package.integrity:
-            raise HashMismatch(
-                f"{file}: the npm package {name} {package.version} is not the pinned one: its integrity is "
-                f"{actual}, tool.mcpframe.npm.{name} has {package.integrity}; nothing of it was kept."
-            )
-        move_file(archive, path)
-    return path
-
-
-def _download(package: str, folder: Path) -> Path:
-    node = find_node()
-    try:
-        node.npm("pack", package, "--ignore-scripts", "--loglevel=error", cwd=folder)
-    except ToolFailed as error:
-        raise DownloadError(
-            f"The npm package {package} could not be fetched ({str(error).rstrip('.')}): "
-            "check the network, the name and the version."
-        ) from error
-    archive = next(folder.glob("*.tgz"), None)
-    if archive is None:
-        raise DownloadError(f"npm reported success for {package} but left no archive.")
-    return archive
-
-
-def _integrity(path: Path) -> str:
-    with path.open("rb") as file:
-        return "sha512-" + base64.b64encode(hashlib.file_digest(file, "sha512").digest()).decode()
 
 
 def _chosen(archive: Path, name: str, patterns: Iterable[str], file: str) -> dict[str, bytes]:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from mcpframe.kit.base import npm
 from mcpframe.kit.base.errors import BuildError, ConfigError, DownloadError, HashMismatch, ToolFailed
-from mcpframe.kit.bundle.packages import npm
+from mcpframe.kit.bundle.packages.npm import npm_files
 from mcpframe.kit.project.config import McpframeConfig, NpmConfig, read_config
 
 FILES = {
@@ -67,7 +68,7 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
 def test_the_files_are_those_of_the_patterns_and_the_licence(registry: Registry) -> None:
     integrity = registry.put("pack@1.0.0", FILES)
     wanted = NpmConfig(version="1.0.0", integrity=integrity, files=["dist/main.mjs", "dist/chunks/*.mjs"])
-    assert npm.npm_files({"pack": wanted}, "pyproject.toml") == {
+    assert npm_files({"pack": wanted}, "pyproject.toml") == {
         "npm/pack/LICENSE": b"free",
         "npm/pack/dist/main.mjs": b"export default 1",
         "npm/pack/dist/chunks/a.mjs": b"a",
@@ -77,7 +78,7 @@ def test_the_files_are_those_of_the_patterns_and_the_licence(registry: Registry)
 
 def test_a_package_is_fetched_once(registry: Registry) -> None:
     wanted = NpmConfig(version="1.0.0", integrity=registry.put("pack@1.0.0", FILES), files=["dist/main.mjs"])
-    assert npm.npm_files({"pack": wanted}, "x") == npm.npm_files({"pack": wanted}, "x")
+    assert npm_files({"pack": wanted}, "x") == npm_files({"pack": wanted}, "x")
     assert registry.asked == ["pack@1.0.0"]
 
 
@@ -86,7 +87,7 @@ def test_another_package_than_the_pinned_one_is_refused_and_not_kept(registry: R
     actual = registry.put("pack@1.0.0", {**FILES, "package/dist/main.mjs": b"evil"})
     wanted = NpmConfig(version="1.0.0", integrity=integrity, files=["dist/main.mjs"])
     with pytest.raises(HashMismatch, match="not the pinned one") as caught:
-        npm.npm_files({"pack": wanted}, "pyproject.toml")
+        npm_files({"pack": wanted}, "pyproject.toml")
     assert actual in str(caught.value)
     assert not list((tmp_path / "cache").rglob("*.tgz"))
 
@@ -94,14 +95,14 @@ def test_another_package_than_the_pinned_one_is_refused_and_not_kept(registry: R
 def test_a_pattern_without_files_is_an_error_that_names_it(registry: Registry) -> None:
     wanted = NpmConfig(version="1.0.0", integrity=registry.put("pack@1.0.0", FILES), files=["lib/*.js"])
     with pytest.raises(ConfigError, match=r"tool\.mcpframe\.npm\.pack\.files: 'lib/\*\.js' matches no file"):
-        npm.npm_files({"pack": wanted}, "pyproject.toml")
+        npm_files({"pack": wanted}, "pyproject.toml")
 
 
 def test_paths_out_of_the_package_are_refused(registry: Registry) -> None:
     integrity = registry.put("pack@1.0.0", {"package/dist/../../x": b"x"})
     wanted = NpmConfig(version="1.0.0", integrity=integrity, files=["dist/*/*/x"])
     with pytest.raises(BuildError, match="cannot be published"):
-        npm.npm_files({"pack": wanted}, "pyproject.toml")
+        npm_files({"pack": wanted}, "pyproject.toml")
 
 
 def test_no_network_is_one_clear_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -113,7 +114,7 @@ def test_no_network_is_one_clear_error(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setattr(npm, "find_node", Node)
     wanted = NpmConfig(version="1.0.0", integrity=integrity_of(b""), files=["x"])
     with pytest.raises(DownloadError, match=r"pack@1\.0\.0 could not be fetched \(npm failed\)"):
-        npm.npm_files({"pack": wanted}, "pyproject.toml")
+        npm_files({"pack": wanted}, "pyproject.toml")
 
 
 @pytest.mark.parametrize(
