@@ -35,7 +35,7 @@ def for_type_checkers(path: Path) -> frozenset[ast.AST]:
     return frozenset(
         node
         for test in nodes(path)
-        if isinstance(test, ast.If) and ast.unparse(test.test) == "TYPE_CHECKING"
+        if isinstance(test, ast.If) and isinstance(test.test, ast.Name) and test.test.id == "TYPE_CHECKING"
         for child in test.body
         for node in ast.walk(child)
     )
@@ -43,7 +43,7 @@ def for_type_checkers(path: Path) -> frozenset[ast.AST]:
 
 def named_by_import_module(node: ast.Call) -> list[str]:
     """Return the module that a call of `import_module` names as a constant, if it is such a call."""
-    if ast.unparse(node.func) not in ("import_module", "importlib.import_module"):
+    if getattr(node.func, "attr", getattr(node.func, "id", "")) != "import_module":
         return []
     return [str(name.value) for name in node.args[:1] if isinstance(name, ast.Constant)]
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.bundle.packages.lock import read_lock
 from mcpframe.kit.cli.main import app
 from mcpframe.kit.project.project import find_project
+from tests.support.author_tests import run_projects
 
 PROJECTS = sorted({*(path.parent for path in EXAMPLES.rglob("pyproject.toml")), EXAMPLES / "adder" / "adder.py"})
 SHOWN = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in pages()}
@@ -116,11 +115,8 @@ def test_every_example_is_a_project_with_its_lock(path: Path) -> None:
     assert read_lock(find_project(path).lock_path)
 
 
-@pytest.mark.parametrize("name", ["adder", "glossary", "notes", "pictures", "primes"])
-def test_the_examples_own_tests_pass(name: str) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "."]
-    environment = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        command, cwd=EXAMPLES / name, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+def test_the_examples_own_tests_pass() -> None:
+    folders = [EXAMPLES / name for name in ("adder", "glossary", "notes", "pictures", "primes")]
+    runs = run_projects(folders)
+    assert {folder.name: output[-5000:] for folder, (code, output) in runs.items() if code} == {}
+    assert [*runs] == folders

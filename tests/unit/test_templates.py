@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -13,6 +10,7 @@ import pytest
 
 from mcpframe.kit.bundle.packages.lock import read_lock
 from mcpframe.kit.cli.testing import plugin_arguments
+from tests.support.author_tests import run_projects
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted(path.parent for path in (ROOT / "templates").glob("*/pyproject.toml"))
@@ -28,15 +26,15 @@ def template(request: pytest.FixtureRequest) -> Path:
     return folder
 
 
-def test_its_own_tests_pass(template: Path) -> None:
-    # Each in a Python of its own: all templates have a module named server.
-    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider"]
-    command += [*plugin_arguments(), "--mcpframe-memory"]  # `test_new` has the browser
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        command, cwd=template, env=environment, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+@pytest.fixture(scope="module")
+def runs() -> dict[Path, tuple[int, str]]:
+    """The tests of every template, in memory: `test_new` has the browser."""
+    return run_projects(TEMPLATES, *plugin_arguments(), "--mcpframe-memory")
+
+
+def test_its_own_tests_pass(template: Path, runs: dict[Path, tuple[int, str]]) -> None:
+    code, output = runs[template]
+    assert code == 0, output[-5000:]
 
 
 def test_it_is_complete(template: Path) -> None:
