@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcpframe.frame.compat.http.exchange import HttpAnswer, Request
+from mcpframe.frame.compat.http.exchange import HttpAnswer, HttpRequest
 
 
 class FakeAnswer:
@@ -34,14 +34,14 @@ class FakeNetwork:
 
     def __init__(self, answer: FakeAnswer | Exception) -> None:
         self.answer = answer
-        self.sent: list[Request] = []
+        self.sent: list[HttpRequest] = []
 
-    def send_now(self, request: Request) -> HttpAnswer:
+    def send_now(self, request: HttpRequest) -> HttpAnswer:
         request.check()
         self.sent.append(request)
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
 
-    async def send(self, request: Request) -> HttpAnswer:
+    async def send(self, request: HttpRequest) -> HttpAnswer:
         return self.send_now(request)

@@ -18,8 +18,8 @@ from mcpframe.frame.compat.http.exchange import (
     FetchFailed,
     FetchTimedOut,
     HttpAnswer,
+    HttpRequest,
     NotPossible,
-    Request,
     seen_headers,
     warn_once,
 )
@@ -31,7 +31,7 @@ _BINARY = "text/plain; charset=x-user-defined"
 """Each byte as one UTF-16 unit, whose lower half it is (https://encoding.spec.whatwg.org/#x-user-defined)."""
 
 
-async def send(request: Request) -> HttpAnswer:
+async def send(request: HttpRequest) -> HttpAnswer:
     """Send a request; see `exchange.Network`."""
     request.check()
     controller = js.AbortController.new()
@@ -55,7 +55,7 @@ async def send(request: Request) -> HttpAnswer:
     return _Fetched(request, response, controller)
 
 
-def send_now(request: Request) -> HttpAnswer:
+def send_now(request: HttpRequest) -> HttpAnswer:
     """Send a request from synchronous code; see `exchange.Network`."""
     if stack.can_wait():
         answer: HttpAnswer = stack.wait_for(send(request))
@@ -75,7 +75,7 @@ def send_now(request: Request) -> HttpAnswer:
     return _Received(request, sent)
 
 
-def _address(request: Request) -> str:
+def _address(request: HttpRequest) -> str:
     embedding = getattr(js.location, "ancestorOrigins", None)  # not in older versions of Firefox
     return policy.upgraded(request.url, [str(js.origin), *(embedding or ())])
 
@@ -83,7 +83,7 @@ def _address(request: Request) -> str:
 class _Fetched:
     """The answer of `fetch`: its body is read as it comes."""
 
-    def __init__(self, request: Request, response: Any, controller: Any) -> None:
+    def __init__(self, request: HttpRequest, response: Any, controller: Any) -> None:
         self.status = int(response.status)
         self.reason = str(response.statusText)
         headers = js.Object.fromEntries(response.headers).to_py()
@@ -129,7 +129,7 @@ class _Fetched:
 class _Received:
     """The answer of a synchronous request: all of it is there."""
 
-    def __init__(self, request: Request, sent: Any) -> None:
+    def __init__(self, request: HttpRequest, sent: Any) -> None:
         self.status = int(sent.status)
         self.reason = str(sent.statusText)
         lines = [line.partition(": ") for line in str(sent.getAllResponseHeaders()).split("\r\n") if line]
@@ -152,7 +152,7 @@ class _Received:
         self._body = b""
 
 
-def _failure(error: JsException, request: Request) -> Exception:
+def _failure(error: JsException, request: HttpRequest) -> Exception:
     if error.name not in ("TypeError", "NetworkError", "AbortError"):
         return NotPossible(f"The browser does not send this request: {error}")
     element = js.document.querySelector('meta[http-equiv="Content-Security-Policy"]')

@@ -39,7 +39,7 @@ class NotPossible(Exception):
 
 
 @dataclass(frozen=True)
-class Request:
+class HttpRequest:
     """What to send.
 
     Attributes:
@@ -118,7 +118,7 @@ class HttpAnswer(Protocol):
 class Network(Protocol):
     """Sends requests."""
 
-    async def send(self, request: Request) -> HttpAnswer:
+    async def send(self, request: HttpRequest) -> HttpAnswer:
         """Send a request, and return its answer once it has begun.
 
         Raises:
@@ -128,7 +128,7 @@ class Network(Protocol):
         """
         ...
 
-    def send_now(self, request: Request) -> HttpAnswer:
+    def send_now(self, request: HttpRequest) -> HttpAnswer:
         """As `send`, from synchronous code."""
         ...
 

@@ -5,7 +5,7 @@ Source: RFC 9112.
 
 from __future__ import annotations
 
-from mcpframe.frame.compat.http.exchange import HttpAnswer, Request
+from mcpframe.frame.compat.http.exchange import HttpAnswer, HttpRequest
 
 _END = b"\r\n\r\n"
 
@@ -48,16 +48,16 @@ class RequestReader:
             return _Chunked()
         return _Sized(int(named.get("content-length", 0)))
 
-    def request(self, timeout: float | None) -> Request:
+    def request(self, timeout: float | None) -> HttpRequest:
         """Return the request.
 
         Args:
-            timeout: See `Request`.
+            timeout: See `HttpRequest`.
         """
         url = self._target if "://" in self._target else f"{self._origin}{self._target}"
         parts = self._body.parts if self._body else []
         body = parts[0] if len(parts) == 1 else b"".join(parts)
-        return Request(self._method, url, self.headers, body, timeout)
+        return HttpRequest(self._method, url, self.headers, body, timeout)
 
 
 class _Sized:

@@ -18,9 +18,9 @@ from mcpframe.frame.compat.http.exchange import (
     FetchFailed,
     FetchTimedOut,
     HttpAnswer,
+    HttpRequest,
     Network,
     NotPossible,
-    Request,
     warn_once,
 )
 
@@ -124,12 +124,12 @@ def _timeouts(request: Any) -> dict[str, float | None]:
     return request.extensions.get("timeout") or {}
 
 
-def _to_send(request: Any, parts: list[bytes]) -> Request:
+def _to_send(request: Any, parts: list[bytes]) -> HttpRequest:
     limits = _timeouts(request)
     timeout, write = limits.get("read"), limits.get("write")
     if timeout is not None and any(parts):  # the browser does not tell when the body is sent
         timeout = None if write is None and "write" in limits else timeout + (write or 0)
-    return Request(
+    return HttpRequest(
         request.method,
         str(request.url.copy_with(username=None, password=None, fragment=None)),
         tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw),

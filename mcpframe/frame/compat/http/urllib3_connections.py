@@ -21,9 +21,9 @@ from mcpframe.frame.compat.http.exchange import (
     FetchFailed,
     FetchTimedOut,
     HttpAnswer,
+    HttpRequest,
     Network,
     NotPossible,
-    Request,
     warn_once,
 )
 
@@ -86,12 +86,12 @@ def fit(module: ModuleType, network: Network) -> None:
             port = f":{self.port}" if self.port is not None and self.port != self.default_port else ""
             url = f"{self.scheme}://{self.host}{port}{url}"
         pairs = tuple((_text(name), _text(value)) for name, value in (headers or {}).items())
-        self._to_send = Request(method, url, pairs, whole(body))
+        self._to_send = HttpRequest(method, url, pairs, whole(body))
 
     def getresponse(self: Any) -> Any:
-        sent: Request = self._to_send
+        sent: HttpRequest = self._to_send
         timeout = self.timeout if isinstance(self.timeout, int | float) and self.timeout > 0 else None
-        sent = Request(sent.method, sent.url, sent.headers, sent.body, timeout)
+        sent = HttpRequest(sent.method, sent.url, sent.headers, sent.body, timeout)
         error: Exception | None = None
         try:
             answer = network.send_now(sent)
