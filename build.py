@@ -109,15 +109,10 @@ def main(arguments: Sequence[str]) -> int:
             lock()
         elif options.verb == "scripts":
             from mcpframe.kit.base.node import install_locked
-            from mcpframe.kit.publish.hub_scripts import write_hub_scripts
             from mcpframe.kit.publish.page_script import write_page_scripts, write_shim_module
 
             modules = install_locked(ROOT, progress=step)
-            for path in (
-                *write_page_scripts(modules),
-                write_shim_module(modules),
-                write_hub_scripts(),
-            ):
+            for path in (*write_page_scripts(modules), write_shim_module(modules)):
                 print(path.relative_to(ROOT))
         elif options.verb == "host":
             from mcpframe.kit.base.node import install_locked

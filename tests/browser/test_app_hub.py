@@ -15,6 +15,7 @@ from playwright.async_api import BrowserContext, Page, Route
 
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.bundle import build
+from mcpframe.kit.publish.host_package import HUB_SCRIPTS, hub_scripts
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Troubles
@@ -47,8 +48,9 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
     folder = tmp_path_factory.mktemp("app")
     built = build(SERVERS / "apptab", folder)
     (folder / "plain.html").write_text(PLAIN)
-    for name in ("app-hub.js", "hub-scripts.js", "host-json.js"):
+    for name in ("app-hub.js", "host-json.js"):
         shutil.copy(static_dir() / "host" / name, folder)
+    (folder / HUB_SCRIPTS).write_text(hub_scripts())
     with serve_folder(folder) as served:
         yield Bundle(folder, f"http://bundle.localhost:{served.port}", built.url_path)
 

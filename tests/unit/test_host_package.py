@@ -13,7 +13,6 @@ from mcpframe.kit.base.data import checkout_dir, static_dir
 from mcpframe.kit.base.errors import ToolFailed
 from mcpframe.kit.base.node import find_node, install_locked
 from mcpframe.kit.publish.host_package import pack_host_package
-from mcpframe.kit.publish.hub_scripts import hub_scripts
 from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
 
 ROOT = checkout_dir()
@@ -94,10 +93,6 @@ def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
     assert metadata["repository"]["url"] == f"git+{project['urls']['Repository']}.git"
     locked = json.loads((ROOT / "package.json").read_text())["dependencies"]["@modelcontextprotocol/client"]
     assert metadata["peerDependencies"]["@modelcontextprotocol/client"] == f"^{locked}"
-
-
-def test_the_scripts_of_the_hub_are_those_of_the_extension_and_the_desktop() -> None:
-    assert (static_dir() / "host" / "hub-scripts.js").read_text("utf-8") == hub_scripts(), "run build.py scripts"
 
 
 def used(installed: Path, source: str, modules: Path) -> dict[str, object]:

@@ -13,7 +13,11 @@ from mcpframe.kit.base.node import find_node
 from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
 
 _PAGE_SERVER = ("page-server.js", "page-server.d.ts")
-_APP_HUB = ("app-hub.js", "app-hub.d.ts", "hub-scripts.js")
+_APP_HUB = ("app-hub.js", "app-hub.d.ts")
+HUB_SCRIPTS = "hub-scripts.js"
+"""The module that app-hub.js imports, made of scripts of `static/hub` by `hub_scripts`."""
+_PAGE_SCRIPTS = {"pageHalf": "page.js", "documentTools": "document-tools.js"}
+"""Its exports, and the scripts, each of which is one function."""
 _FILES = (*HOST_MODULES, "host.d.ts", "README.md", "bundled.d.ts", *_PAGE_SERVER, *_APP_HUB)
 _METADATA = "package.json"
 _LICENSE = re.compile("licen[cs]e", re.IGNORECASE)
@@ -34,6 +38,7 @@ def stage_host_package(folder: Path, modules: Path) -> None:
     for name in _FILES:
         shutil.copyfile(source / name, folder / name)
     shutil.copyfile(checkout_dir() / "LICENSE", folder / "LICENSE")
+    (folder / HUB_SCRIPTS).write_text(hub_scripts(), "utf-8", newline="\n")
     (folder / _METADATA).write_text(_metadata(source / _METADATA), "utf-8", newline="\n")
     record = folder / "inputs.json"
     bundle_module(str(source / "bundled.js"), folder / "bundled.js", modules, record=record)
@@ -68,6 +73,16 @@ def pack_host_package(target: Path, modules: Path) -> Path:
         shutil.rmtree(staged, ignore_errors=True)
     name: str = json.loads(said)[0]["filename"]
     return target / name.replace("@", "").replace("/", "-")
+
+
+def hub_scripts() -> str:
+    """Return the text of `HUB_SCRIPTS`."""
+    parts = ['import { textOrReason } from "./host-json.js";']
+    for name, script in _PAGE_SCRIPTS.items():
+        text = (static_dir() / "hub" / script).read_text("utf-8")
+        _, _, function = text.partition("*/\n")  # its comment is for developers
+        parts.append(f"export const {name} = {function.strip()}")
+    return "\n\n".join(parts) + "\n"
 
 
 def _metadata(source: Path) -> str:
