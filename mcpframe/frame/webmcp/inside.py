@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import itertools
 import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +11,7 @@ import anyio
 
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.session.read_ahead import ReadAhead
+from mcpframe.frame.waiting.peer import Peer
 
 if TYPE_CHECKING:
     from mcpframe.frame.session.session import Messages
@@ -24,7 +25,6 @@ MOST_TOOLS: Final = 1000
 _MOST_PAGES: Final = 100
 """How many pages of the list are read at most: one may have no tool in it."""
 _CHANGED = "notifications/tools/list_changed"
-_ENDED = "The server has ended."
 
 
 class CallFailed(Exception):
@@ -48,8 +48,7 @@ class InsideClient:
         self._incoming = incoming
         self._messages = messages
         self._on_changed = changed
-        self._pending: dict[Any, asyncio.Future[Json]] = {}
-        self._last = 0
+        self._server: Peer[int, Json] = Peer(itertools.count(1))
         self._over = False
         self._ahead = ReadAhead(self._hand_over)
 
@@ -76,28 +75,15 @@ class InsideClient:
 
     async def request(self, method: str, params: Json) -> Json:
         """Return the result of a request, which is cancelled with this. Raises `CallFailed`."""
-        if self._over:
-            raise CallFailed(_ENDED)
-        self._last += 1
-        id_ = self._last
-        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
-        self._pending[id_] = answer
-        try:
-            self._post({"id": id_, "method": method, "params": params})
-            result = await answer
-        except asyncio.CancelledError:
-            self._post({"method": "notifications/cancelled", "params": {"requestId": id_}})
-            raise
-        finally:
-            del self._pending[id_]
-        return result
+        return await self._server.ask(
+            lambda id_: self._post({"id": id_, "method": method, "params": params}),
+            cancel=lambda id_, _: self._post({"method": "notifications/cancelled", "params": {"requestId": id_}}),
+        )
 
     def end(self) -> None:
         """Fail what has no answer, and take nothing more."""
         self._over = True
-        for answer in self._pending.values():
-            if not answer.done():
-                answer.set_exception(CallFailed(_ENDED))
+        self._server.close(lambda: CallFailed("The server has ended."))
 
     def _post(self, message: Json) -> None:
         self._ahead.take({"jsonrpc": "2.0", **message})
@@ -108,8 +94,7 @@ class InsideClient:
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             self.end()
         except ValueError as error:
-            if answer := self._pending.get(message.get("id")):
-                answer.set_exception(CallFailed(str(error)))
+            self._server.answered(message.get("id"), CallFailed(str(error)))
 
     # The server's write stream
 
@@ -119,7 +104,7 @@ class InsideClient:
             raise anyio.ClosedResourceError
         message = self._messages.members(item)
         if "method" not in message:
-            self._answered(item, message)
+            self._server.answered(message.get("id"), self._answer_of(item))
         elif message["method"] == _CHANGED:
             self._on_changed()
         elif message["method"] == "ping" and "id" in message:
@@ -128,19 +113,13 @@ class InsideClient:
             lacks = f"WebMCP has no {message['method']}."
             self._post(jsonrpc.error_response(message["id"], jsonrpc.METHOD_NOT_FOUND, lacks))
 
-    def _answered(self, item: Any, message: Json) -> None:
-        answer = self._pending.get(message.get("id"))
-        if answer is None or answer.done():
-            return
+    def _answer_of(self, item: Any) -> Json | CallFailed:
         try:
             whole = json.loads(self._messages.text(item))
         except Exception as error:  # noqa: BLE001  an author's serializer may raise anything
-            answer.set_exception(CallFailed(f"The result has no form in JSON: {error}"))
-            return
-        if isinstance(whole.get("result"), dict):
-            answer.set_result(whole["result"])
-        else:
-            answer.set_exception(CallFailed(str(whole.get("error", {}).get("message"))))
+            return CallFailed(f"The result has no form in JSON: {error}")
+        result = whole.get("result")
+        return result if isinstance(result, dict) else CallFailed(str(whole.get("error", {}).get("message")))
 
     async def aclose(self) -> None:
         """End the session."""
