@@ -7,11 +7,13 @@ opened, and Chromium exits when they close. One that runs already is reached ove
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import re
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from mcpframe.frame.core.requests import Requests
 from mcpframe.kit.base.deadline import within
 from mcpframe.kit.base.errors import BrowserGone
 
@@ -58,9 +60,8 @@ class DevTools:
     def __init__(self, wire: DevToolsWire) -> None:
         """Use this way to a browser; `connect_pipes` creates one."""
         self._wire = wire
-        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._commands: Requests[int, asyncio.Future[dict[str, Any]]] = Requests(itertools.count(1))
         self._handlers: dict[str, EventHandler] = {}
-        self._last_id = 0
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._reading = asyncio.get_running_loop().create_task(self._read())
 
@@ -85,11 +86,9 @@ class DevTools:
         if self.closed.done():
             result.set_exception(BrowserGone("The browser has ended."))
             return result
-        self._last_id += 1
-        message: dict[str, Any] = {"id": self._last_id, "method": method, "params": params}
+        message: dict[str, Any] = {"id": self._commands.open(result).id, "method": method, "params": params}
         if session:
             message["sessionId"] = session
-        self._waiting[self._last_id] = result
         self._wire.send(json.dumps(message, separators=(",", ":")))
         return result
 
@@ -124,13 +123,13 @@ class DevTools:
             self._end()
 
     def _answer(self, message: dict[str, Any]) -> None:
-        waiting = self._waiting.pop(message["id"], None)
-        if waiting is None or waiting.done():
+        command = self._commands.take(message["id"])
+        if command is None or command.value.done():
             return
         if "error" in message:
-            waiting.set_exception(BrowserGone(f"The browser refuses: {message['error'].get('message')}."))
+            command.value.set_exception(BrowserGone(f"The browser refuses: {message['error'].get('message')}."))
         else:
-            waiting.set_result(message["result"])
+            command.value.set_result(message["result"])
 
     def _given_up(self) -> BrowserGone:
         self._end()
@@ -139,10 +138,9 @@ class DevTools:
     def _end(self) -> None:
         if not self.closed.done():
             self.closed.set_result(None)
-        for waiting in self._waiting.values():
-            if not waiting.done():
-                waiting.set_exception(BrowserGone("The browser has ended."))
-        self._waiting.clear()
+        for command in self._commands.take_all():
+            if not command.value.done():
+                command.value.set_exception(BrowserGone("The browser has ended."))
 
 
 def _look_at_failure(result: asyncio.Future[dict[str, Any]]) -> None:
