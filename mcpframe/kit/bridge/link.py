@@ -8,20 +8,24 @@ error, and the state that the client has set up (until 2025-11-25), which is rep
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.waiting.peer import Overdue, Peer
 from mcpframe.kit.base.errors import PageFailed
 from mcpframe.kit.bridge.server_messages import cancelled_id, checked
 from mcpframe.kit.bridge.tab import ServerMessage
 
 logger = logging.getLogger(__name__)
+
+
+_REPEAT_SECONDS = 30.0
+"""How long a server may take to answer a request that is repeated to its new page."""
 
 
 class LinkedPage(Protocol):
@@ -77,7 +81,7 @@ class Link:
         """The open requests of the client: whether a page has got them."""
         self._owed: dict[jsonrpc.RequestId, None] = {}
         self._beginning = _Beginning()
-        self._repeated: dict[str, asyncio.Future[None]] = {}
+        self._repeated: Peer[str, None] = Peer(_unused_ids())
 
     @property
     def pending(self) -> int:
@@ -143,12 +147,7 @@ class Link:
         except MessageError as error:
             self.on_note(f"A message of the server was dropped: {error}")
             return
-        if (
-            server_message.method is None
-            and isinstance(server_message.id, str)
-            and (repeated := self._repeated.pop(server_message.id, None))
-        ):
-            repeated.set_result(None)
+        if server_message.method is None and self._repeated.answered(server_message.id, None):
             return
         if server_message.method is None and server_message.id is not None:
             self._asked.pop(server_message.id, None)
@@ -175,9 +174,7 @@ class Link:
             return
         page, self._page = self._page, None
         self.on_note(f"{reason} {self._again}".rstrip())
-        for repeated in self._repeated.values():
-            if not repeated.done():
-                repeated.set_exception(PageFailed(reason))
+        self._repeated.fail_all(lambda: PageFailed(reason))
         kept = {id_: text for id_, text in (again or {}).items() if id_ in self._asked}
         for id_ in kept:
             del self._asked[id_]
@@ -234,17 +231,14 @@ class Link:
             if "id" not in message:
                 page.send(payload.encode(message))
                 continue
-            id_ = f"mcpframe-bridge-{uuid.uuid4().hex}"  # no client uses such an id
-            answered = self._repeated[id_] = asyncio.get_running_loop().create_future()
-            page.send(payload.encode({**message, "id": id_}))
+
+            def send(id_: str, message: Mapping[str, Any] = message) -> None:
+                page.send(payload.encode({**message, "id": id_}))
+
             try:
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(30):
-                        await answered
-                        continue
-            finally:
-                self._repeated.pop(id_, None)
-            raise PageFailed("The server does not answer after its page was opened again.")
+                await self._repeated.ask(send, within=_REPEAT_SECONDS)
+            except Overdue:
+                raise PageFailed("The server does not answer after its page was opened again.") from None
 
     def _fail_everybody(self, reason: str) -> None:
         errors = {id_: self.closed_error(id_, reason) for id_ in self._asked}
@@ -313,3 +307,9 @@ class _Beginning:
         order = ("initialize", "notifications/initialized")
         first = [self._kept[key] for key in order if key in self._kept]
         return [*first, *(message for key, message in self._kept.items() if key not in order)]
+
+
+def _unused_ids() -> Iterator[str]:
+    """Yield ids that no client uses."""
+    while True:
+        yield f"mcpframe-bridge-{uuid.uuid4().hex}"
