@@ -11,6 +11,7 @@ import anyio
 
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.session.client_routes import PageClient, Routes
+from mcpframe.frame.session.streams import WriteStream
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectSendStream
@@ -127,7 +128,7 @@ class _Clients:
             read.close()
 
 
-class _Writer:
+class _Writer(WriteStream):
     """The write stream of one client. Closing it closes nothing: the others go on."""
 
     def __init__(self, clients: _Clients, client: PageClient) -> None:
@@ -145,12 +146,3 @@ class _Writer:
                 self._clients.post(message)
             except StateError:
                 raise anyio.ClosedResourceError from None
-
-    async def aclose(self) -> None:
-        pass
-
-    async def __aenter__(self) -> _Writer:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        pass

@@ -12,8 +12,7 @@ import logging
 import math
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 
@@ -36,6 +35,7 @@ from mcpframe.frame.core.events import (
     Wire,
 )
 from mcpframe.frame.session.read_ahead import ReadAhead
+from mcpframe.frame.session.streams import WriteStream
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream
@@ -296,7 +296,7 @@ class Session:
             self._timer = self._loop.call_later(max(0.0, deadline - self._loop.time()), self._tick)
 
 
-class Writer:
+class Writer(WriteStream):
     """The SDK's write stream of a session. Closing it closes the session."""
 
     def __init__(self, session: Session) -> None:
@@ -317,14 +317,6 @@ class Writer:
     async def aclose(self) -> None:
         """Close the session."""
         self._session.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 @asynccontextmanager

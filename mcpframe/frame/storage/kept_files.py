@@ -24,6 +24,7 @@ from typing import Any
 import anyio
 
 from mcpframe.frame.core.errors import QuotaError, StorageError
+from mcpframe.frame.session.streams import WriteStream
 from mcpframe.frame.storage.values import Storage
 
 log = logging.getLogger("mcpframe")
@@ -200,7 +201,7 @@ def _decoded(record: Any) -> tuple[int, bytes]:
     return changed, content
 
 
-class SavingWriter:
+class SavingWriter(WriteStream):
     """The write stream of a session, which stores the files before each answer.
 
     Args:
@@ -223,12 +224,6 @@ class SavingWriter:
     async def aclose(self) -> None:
         """Close the stream."""
         await self._write.aclose()
-
-    async def __aenter__(self) -> SavingWriter:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
 
 @asynccontextmanager

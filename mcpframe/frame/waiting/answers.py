@@ -79,6 +79,11 @@ class Answers:
         for task in tuple(self._tasks):
             task.cancel()
 
+    async def ended(self) -> None:
+        """Wait until none is being answered."""
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
     def _ended(self, task: asyncio.Task[None], work: Awaitable[Json]) -> None:
         del self._tasks[task]
         _close(work)  # where the task was cancelled before it began

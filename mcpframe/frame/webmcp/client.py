@@ -8,9 +8,7 @@ The streams lead to a server in this process, which has nothing but tools: those
 
 from __future__ import annotations
 
-import asyncio
 import json
-import logging
 import math
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -23,13 +21,13 @@ from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError, StateError
 from mcpframe.frame.core.origins import parse_origin
 from mcpframe.frame.dialects.webmcp.tools import LIMITS, Json, Rejected, failure
+from mcpframe.frame.session.streams import WriteStream
+from mcpframe.frame.waiting.answers import AnswerRefused, Answers
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
     from mcpframe.frame.session.session import Messages
-
-log = logging.getLogger("mcpframe")
 
 ORIGIN_KEY: Final = "mcpframe/origin"
 """In a tool's `_meta`: the origin of the document that has registered it."""
@@ -113,7 +111,7 @@ def _usable() -> Iterator[None]:
         raise StateError(f"The tools of this document's modelContext cannot be used: {error}") from None
 
 
-class _ToolServer:
+class _ToolServer(WriteStream):
     """The server's side of the streams, and the client's write stream."""
 
     def __init__(self, source: ToolSource, messages: Messages) -> None:
@@ -121,7 +119,7 @@ class _ToolServer:
         self._messages = messages
         self._out, read = anyio.create_memory_object_stream[Any](math.inf)
         self.streams: Any = (read, self)
-        self._running: dict[Any, asyncio.Task[None]] = {}
+        self._answers = Answers(self._post)
         self._initialized = False
         self._over = False
 
@@ -148,11 +146,8 @@ class _ToolServer:
         self._over = True
         self._out.close()
         self.streams[0].close()
-        running = list(self._running.values())
-        for task in running:
-            task.cancel()
-        if running:
-            await asyncio.wait(running)
+        self._answers.close()
+        await self._answers.ended()
 
     def _post(self, message: Json) -> None:
         if not self._over:
@@ -170,33 +165,25 @@ class _ToolServer:
         """Take a JSON-RPC message of the client; nothing after the end."""
         if self._over:
             return
-        method, params = message.get("method"), message.get("params") or {}
-        if method == "notifications/cancelled":
-            if running := self._running.get(params.get("requestId")):
-                running.cancel()
-        elif method is not None and "id" in message:
-            self._running[message["id"]] = asyncio.create_task(self._answer(message["id"], method, params))
+        if (cancelled := jsonrpc.cancelled_id(message)) is not None:
+            self._answers.cancel(cancelled)
+        elif jsonrpc.is_request(message):
+            method = message["method"]
+            self._answers.begin(message["id"], method, self._answer(method, message.get("params") or {}))
 
-    async def _answer(self, id_: Any, method: str, params: Json) -> None:
+    async def _answer(self, method: str, params: Json) -> Json:
         handlers: dict[str, Callable[[Json], Coroutine[Any, Any, Json]]] = {
             "initialize": self._initialize,
             "ping": self._ping,
             "tools/list": self._list,
             "tools/call": self._call,
         }
+        if method not in handlers:
+            raise AnswerRefused(jsonrpc.METHOD_NOT_FOUND, f"WebMCP has no {method}.")
         try:
-            if method not in handlers:
-                raise _NotAnswered(jsonrpc.METHOD_NOT_FOUND, f"WebMCP has no {method}.")
-            self._post({"id": id_, "result": await handlers[method](params)})
-        except _NotAnswered as error:
-            self._post(jsonrpc.error_response(id_, error.code, str(error)))
+            return await handlers[method](params)
         except Rejected as error:
-            self._post(jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{error.kind}: {error}"))
-        except Exception as error:
-            log.exception("%s failed", method)
-            self._post(jsonrpc.error_response(id_, jsonrpc.INTERNAL_ERROR, f"{type(error).__name__}: {error}"))
-        finally:
-            del self._running[id_]
+            raise AnswerRefused(jsonrpc.INTERNAL_ERROR, f"{error.kind}: {error}") from error
 
     async def _initialize(self, params: Json) -> Json:
         asked = params.get("protocolVersion")
@@ -217,7 +204,7 @@ class _ToolServer:
         name = str(params.get("name"))
         found = (await self.tools()).get(name)
         if found is None:
-            raise _NotAnswered(jsonrpc.INVALID_PARAMS, f"This page's document has no tool {name!r}.")
+            raise AnswerRefused(jsonrpc.INVALID_PARAMS, f"This page's document has no tool {name!r}.")
         try:
             return result_of(await self._source.run(found[1], params.get("arguments") or {}))
         except Rejected as error:
@@ -226,20 +213,6 @@ class _ToolServer:
     async def aclose(self) -> None:
         """End the session."""
         await self.close()
-
-    async def __aenter__(self) -> _ToolServer:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-
-class _NotAnswered(Exception):
-    """A request is answered with an error."""
-
-    def __init__(self, code: int, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
 
 
 def _tool(name: str, definition: Json) -> Json:

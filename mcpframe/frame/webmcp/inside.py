@@ -11,6 +11,7 @@ import anyio
 
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.session.read_ahead import ReadAhead
+from mcpframe.frame.session.streams import WriteStream
 from mcpframe.frame.waiting.peer import Peer
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class CallFailed(Exception):
     """The server has answered with an error, or will not answer any more."""
 
 
-class InsideClient:
+class InsideClient(WriteStream):
     """The client of one session, which is also the write stream of its server.
 
     Whatever the server asks is answered with an error: there is nobody behind this client.
@@ -125,14 +126,8 @@ class InsideClient:
         """End the session."""
         self.end()
 
-    async def __aenter__(self) -> InsideClient:
-        return self
 
-    async def __aexit__(self, *_: object) -> None:
-        self.end()
-
-
-class WatchedWriter:
+class WatchedWriter(WriteStream):
     """The write stream of another session of the same server; what it announces is noticed."""
 
     def __init__(self, write: Any, messages: Messages, changed: Callable[[], None]) -> None:
@@ -156,10 +151,3 @@ class WatchedWriter:
     async def aclose(self) -> None:
         """Close the stream."""
         await self._write.aclose()
-
-    async def __aenter__(self) -> WatchedWriter:
-        await self._write.__aenter__()
-        return self
-
-    async def __aexit__(self, *given: Any) -> Any:
-        return await self._write.__aexit__(*given)

@@ -11,7 +11,7 @@ import logging
 import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import anyio
 from mcp.shared.message import SessionMessage
@@ -20,6 +20,7 @@ from mcp_types import jsonrpc_message_adapter
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError, TooManyPending
 from mcpframe.frame.core.outline import outline
+from mcpframe.frame.session.streams import WriteStream
 from mcpframe.hub.core.interfaces import PROGRAM
 from mcpframe.hub.core.messages import MAX_MESSAGE_BYTES, MAX_NESTING
 from mcpframe.hub.serving.server import HubServer, client_origin
@@ -134,7 +135,7 @@ class HubClients:
             self._changed()
 
 
-class _Client:
+class _Client(WriteStream):
     """One client: `read` is the server's stream of its messages, and itself that of those to it."""
 
     def __init__(self, port: ClientPort, origin: str) -> None:
@@ -183,15 +184,6 @@ class _Client:
         """End the server's stream."""
         self._incoming.close()
         self.read.close()
-
-    async def aclose(self) -> None:
-        """The server writes no more."""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        pass
 
     def _refuse(self, text: str, error: Exception) -> None:
         seen = outline(text)

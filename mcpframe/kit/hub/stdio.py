@@ -7,13 +7,14 @@ import contextlib
 import logging
 import math
 from collections.abc import Mapping
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import anyio
 from mcp.shared.message import SessionMessage
 
 from mcpframe.frame.compat.sdk import SdkMessages
 from mcpframe.frame.core import jsonrpc
+from mcpframe.frame.session.streams import WriteStream
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.bridge.lines import Broken, Lines, broken
 from mcpframe.kit.bridge.server_messages import cancelled_id
@@ -56,7 +57,7 @@ class MessageOutput(Protocol):
         ...
 
 
-class StdioEdge:
+class StdioEdge(WriteStream):
     """The client's side of the server: `read` for its messages, and itself for those to it.
 
     Args:
@@ -119,12 +120,3 @@ class StdioEdge:
     def end(self) -> None:
         """End the server's stream."""
         self._incoming.close()
-
-    async def aclose(self) -> None:
-        """The server writes no more. Standard output stays: see `end`."""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        pass

@@ -12,6 +12,7 @@ import anyio
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.serving.server_module import server_module
+from mcpframe.frame.session.streams import WriteStream
 from mcpframe.hub.core import messages
 from mcpframe.hub.core.jobs import Jobs
 from mcpframe.hub.homes.page.dialing import Dialled
@@ -85,7 +86,7 @@ class ServerOffer:
             self._session.cancel()
 
 
-class _RelayWriter:
+class _RelayWriter(WriteStream):
     """The write stream of a server whose client is a relay."""
 
     def __init__(self, relay: Relay, texts: Any) -> None:
@@ -94,12 +95,3 @@ class _RelayWriter:
 
     async def send(self, item: Any, /) -> None:
         self._relay.from_page(messages.parse(self._texts.text(item)))
-
-    async def aclose(self) -> None:
-        return
-
-    async def __aenter__(self) -> _RelayWriter:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        return
