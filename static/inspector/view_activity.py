@@ -5,13 +5,14 @@ A page that floods its host costs the host little: beyond a pace, entries are on
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from mcpframe import Page
 from mcpframe.frame.page.elements import Element
-from pace import Pace
+from mcpframe.frame.waiting.clock import TokenBucket
 from results import json_tree, show_result
 
 MOST = 200
@@ -30,7 +31,7 @@ class Activity:
     def __init__(self, page: Page, place: Element, *, name: str = "Activity of the view") -> None:
         """Build an empty list, which is hidden until there is something in it."""
         self._page = page
-        self._pace = Pace(burst=BURST, per_second=PER_SECOND)
+        self._tokens = TokenBucket(BURST, PER_SECOND, time.monotonic)
         self._missed = 0
         self._follows = True
         self._told: Element | None = None
@@ -52,7 +53,7 @@ class Activity:
         Returns:
             The entry; None if there were too many at once.
         """
-        if not self._pace.passes():
+        if not self._tokens.take():
             self._miss()
             return None
         self._box.hidden = False

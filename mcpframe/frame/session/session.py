@@ -1,8 +1,6 @@
 """A connection driven over a window, joined to the streams of the official SDK.
 
-This is the only place where the connection's time and order meet an event loop: a message event goes in at
-`_deliver`, its outputs are carried out in order before the next one is looked at, and a timer calls `tick` when the
-connection's deadline comes. Writing has no queue and no task: an SDK message is posted before `send` returns.
+Writing has no queue and no task: an SDK message is posted before `send` returns.
 """
 
 from __future__ import annotations
@@ -10,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,20 +20,18 @@ from mcpframe.frame.core.connection import Connection
 from mcpframe.frame.core.errors import MalformedMessage, MessageError, SessionError, StateError
 from mcpframe.frame.core.events import (
     Closed,
-    Departure,
     Event,
-    Inbound,
     Inbox,
-    Output,
     OwnEvent,
     Received,
-    Send,
     SessionBegun,
     Window,
     Wire,
 )
 from mcpframe.frame.session.read_ahead import ReadAhead
 from mcpframe.frame.session.streams import WriteStream
+from mcpframe.frame.waiting.clock import LoopClock
+from mcpframe.frame.waiting.driver import Driver
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream
@@ -119,12 +115,11 @@ class Session:
         self._on_wire = on_wire
         self._take_inbox = take_inbox
         self._intercept = intercept
-        self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.Handle | None = None  # in Pyodide not a TimerHandle: it has no `when`
-        self._due: float | None = None
+        self._driver = Driver(connection, LoopClock(), self._post, self._take)
         self._stop_listening: Callable[[], None] = lambda: None
-        self._begun: asyncio.Future[SessionBegun] = self._loop.create_future()
-        self._ended: asyncio.Future[Closed] = self._loop.create_future()
+        loop = asyncio.get_running_loop()
+        self._begun: asyncio.Future[SessionBegun] = loop.create_future()
+        self._ended: asyncio.Future[Closed] = loop.create_future()
         self.own_event: OwnEvent | None = None
         self._messages = messages or sdk.SdkMessages()
         self._ahead = ReadAhead(self._hand_over)
@@ -149,9 +144,9 @@ class Session:
     def start(self) -> None:
         """Listen, begin the handshake, and receive what came before."""
         # All in one turn of the event loop: no live event can come between those of the inbox.
-        self._stop_listening = self._window.listen(self._deliver, self._gone)
+        self._stop_listening = self._window.listen(self._driver.receive, self._driver.gone)
         inbox = self._take_inbox()
-        self._carry_out(self.connection.start(self._loop.time(), called=inbox.called))
+        self._driver.start(called=inbox.called)
         if inbox.dropped:
             self.connection.dropped["inbox"] += inbox.dropped
             log.warning(
@@ -160,7 +155,7 @@ class Session:
                 len(inbox.inbound),
             )
         for inbound in inbox.inbound:
-            self._deliver(inbound)
+            self._driver.receive(inbound)
 
     async def begun(self) -> SessionBegun:
         """Wait for the handshake.
@@ -187,11 +182,11 @@ class Session:
         Raises:
             StateError: where the dialect does not have it, or not in this state.
         """
-        self._carry_out(self.connection.act(act, body, now=self._loop.time()))
+        self._driver.act(act, body)
 
     def close(self) -> None:
         """End the session: what is pending fails, the streams end. Closing again does nothing."""
-        self._carry_out(self.connection.close(self._loop.time()))
+        self._driver.close()
 
     def send(self, message: Any) -> None:
         """Post one message to the peer. One without a JSON form fails for whoever waits for it.
@@ -208,36 +203,25 @@ class Session:
         except Exception as error:  # noqa: BLE001  an author's serializer may raise anything
             reason = payload.well_formed(str(error)).partition("\n")[0][:500]
             text = MalformedMessage(f"The message has no form in JSON: {reason}")
-        self._carry_out(self.connection.send(text, self._messages.members(message), self._loop.time()))
+        self._driver.send(text, self._messages.members(message))
 
     def post(self, message: Mapping[str, Any]) -> None:
         """Post a JSON-RPC message that is not one of the SDK's. As `send` otherwise."""
-        self._carry_out(self.connection.send(payload.encode(message), message, self._loop.time()))
+        self._driver.send(payload.encode(message), message)
 
-    def _deliver(self, inbound: Inbound) -> None:
-        self._carry_out(self.connection.receive(inbound, self._loop.time()))
+    def _post(self, text: str, target_origin: str) -> None:
+        self._window.post(text, target_origin)
+        if self._on_wire:
+            self._on_wire(Wire("sent", text, target_origin))
 
-    def _gone(self, departure: Departure) -> None:
-        self._carry_out(self.connection.peer_gone(departure, self._loop.time()))
-
-    def _tick(self) -> None:
-        self._timer = self._due = None
-        self._carry_out(self.connection.tick(self._loop.time()))
-
-    def _carry_out(self, outputs: Iterable[Output]) -> None:
-        for output in outputs:
-            if isinstance(output, Send):
-                self._window.post(output.text, output.target_origin)
-                if self._on_wire:
-                    self._on_wire(Wire("sent", output.text, output.target_origin))
-            elif isinstance(output, Received):
-                self._receive(output)
-            elif isinstance(output, Wire):
-                if self._on_wire:
-                    self._on_wire(output)
-            else:
-                self._note(output)
-        self._set_timer()
+    def _take(self, output: Event | Wire) -> None:
+        if isinstance(output, Received):
+            self._receive(output)
+        elif isinstance(output, Wire):
+            if self._on_wire:
+                self._on_wire(output)
+        else:
+            self._note(output)
 
     def _receive(self, event: Received) -> None:
         if self._intercept and self._intercept.take(event.payload):
@@ -283,17 +267,6 @@ class Session:
                 self._ended.set_result(event)
         if self._on_event:
             self._on_event(event)
-
-    def _set_timer(self) -> None:
-        deadline = self.connection.deadline
-        if deadline == self._due:
-            return
-        self._due = deadline
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = None
-        if deadline is not None:  # Pyodide's loop raises if the time has passed by then
-            self._timer = self._loop.call_later(max(0.0, deadline - self._loop.time()), self._tick)
 
 
 class Writer(WriteStream):

@@ -1,4 +1,4 @@
-"""The clock of an event loop, in a page and in CPython, and an alarm for whatever has a next deadline."""
+"""The clock of an event loop, in a page and in CPython, and what follows it: an alarm and a token bucket."""
 
 from __future__ import annotations
 
@@ -20,8 +20,16 @@ class Timers(Protocol):
         ...
 
 
+class Clock(Timers, Protocol):
+    """A clock with timers that knows the date, too."""
+
+    def wall(self) -> float:
+        """Return seconds since 1970, which are stored."""
+        ...
+
+
 class LoopClock:
-    """The clock of the event loop that runs now: `hub.core.interfaces.Clock`."""
+    """The `Clock` of the event loop that runs now."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -66,3 +74,31 @@ class Alarm:
     def _rings(self) -> None:
         self._deadline = None
         self._ring()
+
+
+class TokenBucket:
+    """Limits how often something happens: a burst at once, then a steady rate."""
+
+    def __init__(self, burst: int, per_second: float, now: Callable[[], float]) -> None:
+        """Start with a full bucket.
+
+        Args:
+            burst: how many tokens it holds.
+            per_second: how many it gets in each second.
+            now: returns seconds that only ever rise.
+        """
+        self._burst = float(burst)
+        self._per_second = per_second
+        self._now = now
+        self._left = self._burst
+        self._at = now()
+
+    def take(self) -> bool:
+        """Take a token; return False if there is none."""
+        now = self._now()
+        self._left = min(self._burst, self._left + (now - self._at) * self._per_second)
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True

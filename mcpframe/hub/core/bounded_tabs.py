@@ -6,10 +6,11 @@ import logging
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from mcpframe.frame.waiting.changes import pause, within
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core.errors import TabLoadError
-from mcpframe.hub.core.interfaces import Clock, Tabs
+from mcpframe.hub.core.interfaces import Tabs
 from mcpframe.hub.core.options import HubOptions
-from mcpframe.hub.core.waiting import pause, within
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +52,7 @@ class BoundedTabs:
         for retries in range(self._options.load_retries, -1, -1):
             log.info("A tab is opened for %r.", domain)
             try:
-                return await within(self._clock, self._options.load_seconds, self._tabs.open(url))
+                return await within(self._clock, self._options.load_seconds, self._tabs.open(url), TabLoadError)
             except Exception as error:
                 if not isinstance(error, TabLoadError):  # the browser is gone, or worse
                     log.exception("A tab could not be opened.")
@@ -62,7 +63,7 @@ class BoundedTabs:
 
     async def _known(self, question: Coroutine[Any, Any, T | None], problem: str) -> T | None:
         try:
-            return await within(self._clock, self._options.connect_seconds, question)
+            return await within(self._clock, self._options.connect_seconds, question, TabLoadError)
         except Exception:
             log.exception(problem)
             return None

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 
+from mcpframe.frame.waiting.changes import Changes, within
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core.errors import TabLoadError
 from mcpframe.hub.core.frames import page_tab
-from mcpframe.hub.core.interfaces import Clock, Tabs
+from mcpframe.hub.core.interfaces import Tabs
 from mcpframe.hub.core.names import UNKNOWN, domain_of
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.registry import ToolRegistry
-from mcpframe.hub.core.waiting import Changes, within
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ class FirstTabs:
         """
         until = self._clock.now() + self._options.first_seconds
         try:
-            tabs = await within(self._clock, self._options.first_seconds, self._tabs.list())
+            tabs = await within(self._clock, self._options.first_seconds, self._tabs.list(), TabLoadError)
             missing = {tab for tab, url in tabs.items() if url is not None and self._is_offered(url)}
 
             def are_there() -> bool | None:

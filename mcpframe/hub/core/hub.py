@@ -22,6 +22,8 @@ import anyio.abc
 
 from mcpframe.frame.core.errors import MalformedMessage, StateError
 from mcpframe.frame.core.visible import plain
+from mcpframe.frame.waiting.changes import Changes, within
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core import messages
 from mcpframe.hub.core.bounded_tabs import BoundedTabs
 from mcpframe.hub.core.errors import (
@@ -35,7 +37,7 @@ from mcpframe.hub.core.errors import (
 )
 from mcpframe.hub.core.first_tabs import FirstTabs
 from mcpframe.hub.core.frames import QUIET_SECONDS, page_tab
-from mcpframe.hub.core.interfaces import UNNAMED, Caller, CallRequest, Clock, KeyValues, OnProgress, Tabs, TabTransport
+from mcpframe.hub.core.interfaces import UNNAMED, Caller, CallRequest, KeyValues, OnProgress, Tabs, TabTransport
 from mcpframe.hub.core.messages import ToolCall, ToolList
 from mcpframe.hub.core.names import UNKNOWN, ToolKey, ToolNames, domain_of, origin_of
 from mcpframe.hub.core.options import HubOptions
@@ -44,7 +46,6 @@ from mcpframe.hub.core.registry import TabEntry, ToolRegistry
 from mcpframe.hub.core.routing import address_for, best_tab
 from mcpframe.hub.core.storage import DomainToolStorage
 from mcpframe.hub.core.tools import checked_tools, is_repeatable
-from mcpframe.hub.core.waiting import Changes, within
 
 log = logging.getLogger(__name__)
 
@@ -135,7 +136,7 @@ class Hub:
             for entry in self._registry:
                 self._transport.disconnect(entry.tab)
             with anyio.CancelScope(shield=True), suppress(TabLoadError):
-                await within(self._clock, self._options.connect_seconds, self._storage.save())
+                await within(self._clock, self._options.connect_seconds, self._storage.save(), TabLoadError)
 
     async def settled(self) -> None:
         """Return once the tabs that were open at the start have listed their tools (`HubOptions.first_seconds`)."""

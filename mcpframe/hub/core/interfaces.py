@@ -121,19 +121,3 @@ class KeyValues(Protocol):
     async def set(self, key: str, value: str) -> None: ...
     async def delete(self, key: str) -> None: ...
     async def keys(self) -> Sequence[str]: ...
-
-
-class Clock(Protocol):
-    """The time."""
-
-    def now(self) -> float:
-        """Return seconds that only ever rise."""
-        ...
-
-    def wall(self) -> float:
-        """Return seconds since 1970, which are stored."""
-        ...
-
-    def call_later(self, seconds: float, callback: Callable[[], object]) -> Callable[[], None]:
-        """Call a function later; the returned one prevents that, and may be called at any time."""
-        ...

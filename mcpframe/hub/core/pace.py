@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mcpframe.hub.core.interfaces import Clock
+from mcpframe.frame.waiting.clock import Timers, TokenBucket
 
 BURST = 50
 """How many lists of a tab are taken at once."""
@@ -17,51 +17,46 @@ SECONDS = 0.25
 
 
 class _Paced:
-    """What is left of one tab's burst, when that was so, and the list that waits."""
+    """A tab's token bucket and its pending list."""
 
-    def __init__(self, now: float) -> None:
-        self.left = float(BURST)
-        self.at = now
+    def __init__(self, now: Callable[[], float]) -> None:
+        self.tokens = TokenBucket(BURST, 1 / SECONDS, now)
         self.waits: list[Any] = []
         self.stop_timer: Callable[[], None] = lambda: None
 
 
 class Pace:
-    """Passes on what tabs say, at a pace that each of them has to keep to.
+    """Passes on what tabs say, at a limited rate for each tab."""
 
-    Args:
-        clock: The time.
-        take: Called with a tab, and what it has said.
-    """
+    def __init__(self, clock: Timers, take: Callable[[int, Any], None]) -> None:
+        """Start without a tab.
 
-    def __init__(self, clock: Clock, take: Callable[[int, Any], None]) -> None:
+        Args:
+            clock: the clock of the rate.
+            take: called with a tab, and what it has said.
+        """
         self._clock = clock
         self._take = take
         self._tabs: dict[int, _Paced] = {}
 
     def put(self, tab: int, item: Any) -> None:
         """Pass on what a tab says: now, or a little later, unless it has said something else by then."""
-        paced = self._tabs.setdefault(tab, _Paced(self._clock.now()))
+        paced = self._tabs.setdefault(tab, _Paced(self._clock.now))
         if paced.waits:
             paced.waits = [item]
-            return
-        now = self._clock.now()
-        paced.left = min(float(BURST), paced.left + (now - paced.at) / SECONDS)
-        paced.at = now
-        if paced.left >= 1:
-            paced.left -= 1
+        elif paced.tokens.take():
             self._take(tab, item)
-            return
-        paced.waits = [item]
-        paced.stop_timer = self._clock.call_later(SECONDS, lambda: self._late(tab, paced))
+        else:
+            paced.waits = [item]
+            paced.stop_timer = self._clock.call_later(SECONDS, lambda: self._late(tab, paced))
 
     def forget(self, tab: int) -> None:
-        """Forget a tab, and what of it waits."""
+        """Forget a tab and its pending list."""
         if paced := self._tabs.pop(tab, None):
             paced.stop_timer()
 
     def _late(self, tab: int, paced: _Paced) -> None:
         [item] = paced.waits
         paced.waits = []
-        paced.at = self._clock.now()
+        paced.tokens.take()  # the one that it got meanwhile
         self._take(tab, item)

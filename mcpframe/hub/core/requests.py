@@ -10,8 +10,9 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core.errors import RequestTimedOut, TabBusy, TabClosed, TabFailed
-from mcpframe.hub.core.interfaces import Clock, OnProgress
+from mcpframe.hub.core.interfaces import OnProgress
 from mcpframe.hub.core.messages import ToolAnswer, ToolProgress
 
 STALE_SECONDS = 30.0

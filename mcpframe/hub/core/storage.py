@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcpframe.frame.core import payload
-from mcpframe.hub.core.interfaces import Clock, KeyValues
+from mcpframe.frame.waiting.clock import Clock
+from mcpframe.hub.core.interfaces import KeyValues
 from mcpframe.hub.core.names import UNKNOWN, domain_of, origin_of
 from mcpframe.hub.core.tools import PageTool, checked_tools, is_cached
 

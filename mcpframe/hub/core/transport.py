@@ -14,9 +14,10 @@ from typing import Any, Protocol
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError, MessageTooLarge
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core import messages
 from mcpframe.hub.core.errors import InvalidArguments, TabFailed, TabNotFound
-from mcpframe.hub.core.interfaces import Clock, OnProgress
+from mcpframe.hub.core.interfaces import OnProgress
 from mcpframe.hub.core.messages import Form, ToolAnswer, ToolCall, ToolList, ToolProgress
 from mcpframe.hub.core.names import domain_of
 from mcpframe.hub.core.requests import RequestManager

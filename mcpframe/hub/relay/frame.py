@@ -35,9 +35,9 @@ from mcpframe.frame.core.roles import State
 from mcpframe.frame.dialects.available import dialects
 from mcpframe.frame.dialects.mcp_b.messages import NAME, READY, STOPPED
 from mcpframe.frame.dialects.mcp_b.roles import IFRAME_CLIENT
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core import messages
 from mcpframe.hub.core.frames import QUIET_SECONDS
-from mcpframe.hub.core.interfaces import Clock
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.relay.link import RelayPort, ServerLink
 

@@ -5,18 +5,19 @@ window ── message events ─▶ connection ── JSON-RPC ─▶ relay ─�
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.connection import Candidate, Connection, Options
 from mcpframe.frame.core.errors import SessionError, StateError
-from mcpframe.frame.core.events import Closed, Inbound, Opened, Output, Received, Send
+from mcpframe.frame.core.events import Closed, Event, Inbound, Opened, Received, Wire
 from mcpframe.frame.core.origins import AllowedOrigins
 from mcpframe.frame.core.roles import Role
+from mcpframe.frame.waiting.clock import Clock
+from mcpframe.frame.waiting.driver import Driver
 from mcpframe.hub.core import messages
-from mcpframe.hub.core.interfaces import Clock
 from mcpframe.hub.core.messages import Json
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.relay.relay import ANSWER_SECONDS, Relay
@@ -100,57 +101,45 @@ class ServerLink:
         # One bad tool must not cost the others: the hub checks each, and all other messages as a whole.
         role = replace(role, checks_content=False)
         options = replace(options, max_message_bytes=messages.MAX_MESSAGE_BYTES, max_nesting=messages.MAX_NESTING)
-        self._connection = Connection([Candidate(role, AllowedOrigins(frozenset({origin})))], options=options)
-        self._post = post
+        connection = Connection([Candidate(role, AllowedOrigins(frozenset({origin})))], options=options)
+        self._driver = Driver(connection, clock, post, self._take)
         self._port = port
-        self._clock = clock
         self._on_open = on_open
         self._on_end = on_end
-        self._stop_timer: Callable[[], None] = lambda: None
         self._over = False
         self.relay = Relay(self._send, port.say, clock, url=port.url, introduction_seconds=answer_seconds)
         self.relay.on_close = self.close
 
     def start(self) -> None:
         """Wait for the server, which is asked whether it is ready if it is one of the page's own window."""
-        self._carry_out(self._connection.start(self._clock.now()))
+        self._driver.start()
 
     def receive(self, inbound: Inbound) -> None:
         """Take a message event of the server's window."""
-        self._carry_out(self._connection.receive(inbound, self._clock.now()))
+        self._driver.receive(inbound)
 
     def close(self) -> None:
         """End the session. Closing again does nothing."""
-        self._carry_out(self._connection.close(self._clock.now()))
+        self._driver.close()
 
     def _send(self, message: Json) -> None:
         with suppress(StateError):  # the server has stopped: `_end` says so
-            self._carry_out(self._connection.send(payload.encode(message), message, self._clock.now()))
+            self._driver.send(payload.encode(message), message)
 
-    def _tick(self) -> None:
-        self._carry_out(self._connection.tick(self._clock.now()))
-
-    def _carry_out(self, outputs: Iterable[Output]) -> None:
-        for output in outputs:
-            if isinstance(output, Send):
-                self._post(output.text, output.target_origin)
-            elif isinstance(output, Opened):
-                self._on_open()
-                self._port.relay = self.relay
-                self.relay.start()
-            elif isinstance(output, Received):
-                self.relay.from_page(output.payload)
-            elif isinstance(output, Closed):
-                self._end(output.error)
-        self._stop_timer()
-        if not self._over and (due := self._connection.deadline) is not None:
-            self._stop_timer = self._clock.call_later(max(0.0, due - self._clock.now()), self._tick)
+    def _take(self, output: Event | Wire) -> None:
+        if isinstance(output, Opened):
+            self._on_open()
+            self._port.relay = self.relay
+            self.relay.start()
+        elif isinstance(output, Received):
+            self.relay.from_page(output.payload)
+        elif isinstance(output, Closed):
+            self._end(output.error)
 
     def _end(self, error: SessionError | None) -> None:
         if self._over:
             return
         self._over = True
-        self._stop_timer()
         self.relay.page_ended()
         if self._port.relay is self.relay:
             self._port.relay = None

@@ -45,8 +45,8 @@ from mcpframe.frame.core.errors import HandshakeTimeout, SessionError, StateErro
 from mcpframe.frame.core.events import Inbound
 from mcpframe.frame.dialects.mcp_b.messages import TAB_CHANNEL
 from mcpframe.frame.dialects.mcp_b.roles import client
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core.frames import FrameNumbers, frame_number, frame_tab
-from mcpframe.hub.core.interfaces import Clock
 from mcpframe.hub.core.names import domain_of, origin_of
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.relay.document_tools import DocumentTools

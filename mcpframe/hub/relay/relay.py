@@ -16,8 +16,8 @@ from typing import Any
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.origins import AllowedOrigins
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core import messages
-from mcpframe.hub.core.interfaces import Clock
 from mcpframe.hub.core.messages import CallCancelled, Form, Json, RefreshRequest, ToolCall
 
 log = logging.getLogger(__name__)

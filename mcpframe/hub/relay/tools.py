@@ -9,8 +9,8 @@ from typing import Any
 import anyio
 
 from mcpframe.frame.session.lines import PlainMessages
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.frame.webmcp.client import ToolSource, tools_session
-from mcpframe.hub.core.interfaces import Clock
 from mcpframe.hub.core.messages import Form, Json
 from mcpframe.hub.relay.relay import Relay
 

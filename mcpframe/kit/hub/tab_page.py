@@ -13,8 +13,8 @@ import secrets
 from functools import partial
 from typing import Any, Protocol
 
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core.frames import FrameNumbers
-from mcpframe.hub.core.interfaces import Clock
 from mcpframe.hub.core.messages import MAX_MESSAGE_BYTES
 from mcpframe.hub.core.names import domain_of, origin_of
 from mcpframe.hub.core.transport import PortTransport

@@ -15,8 +15,8 @@ from typing import Any
 
 import anyio
 
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core.errors import TabLoadError
-from mcpframe.hub.core.interfaces import Clock
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.kit.base.errors import BrowserGone, KitError
 from mcpframe.kit.bridge.devtools import DevTools

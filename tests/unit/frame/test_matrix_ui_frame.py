@@ -58,6 +58,7 @@ class Framed:
         self.session.start()
 
     def listen(self, deliver: Callable[[Inbound], None], gone: Any) -> Callable[[], None]:
+        self.leave = gone
         self.deliver = deliver
         return lambda: None
 
@@ -273,7 +274,7 @@ async def test_a_host_that_is_gone_in_mid_request_fails_it(framed: Framed) -> No
     host = await framed.open()
     asking = asyncio.ensure_future(host.intent("go"))
     await anyio.wait_all_tasks_blocked()
-    framed.session._gone(Departure.REMOVED)
+    framed.leave(Departure.REMOVED)
     with pytest.raises(HostError):
         await asking
     assert isinstance(framed.events[-1], Closed)

@@ -17,7 +17,7 @@ from mcpframe.frame.core.errors import UiError
 from mcpframe.frame.hosting.mcp_ui.host import UiAction
 from mcpframe.frame.page.session_page import Page
 from mcpframe.frame.storage.values import Storage
-from pace import Pace
+from mcpframe.frame.waiting.clock import TokenBucket
 from tests.support.fake_page import FakeBrowser, FakeElement
 from ui_actions import UiActions, read_answer
 from view_activity import MOST, Activity
@@ -185,7 +185,7 @@ async def test_a_page_that_is_removed() -> None:
 
 async def test_a_flood_is_counted_and_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(view_activity, "Pace", lambda **told: Pace(**told, clock=lambda: now[0]))
+    monkeypatch.setattr(view_activity, "TokenBucket", lambda burst, rate, _: TokenBucket(burst, rate, lambda: now[0]))
     listed = Listed()
     for number in range(view_activity.BURST):
         await listed.begin("prompt", prompt=str(number))
@@ -199,16 +199,6 @@ async def test_a_flood_is_counted_and_not_listed(monkeypatch: pytest.MonkeyPatch
         now[0] += 1
         await listed.begin("prompt", prompt=str(number))
     assert len(listed.entries) == MOST
-
-
-def test_a_pace() -> None:
-    now = [0.0]
-    pace = Pace(burst=3, per_second=2, clock=lambda: now[0])
-    assert [pace.passes() for _ in range(4)] == [True, True, True, False]
-    now[0] = 0.5
-    assert [pace.passes() for _ in range(2)] == [True, False]
-    now[0] = 100
-    assert [pace.passes() for _ in range(4)] == [True, True, True, False]
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ from typing import Any
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.visible import visible
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core.consent import Consent
 from mcpframe.hub.core.errors import TabLoadError
 from mcpframe.hub.core.hub import Hub
-from mcpframe.hub.core.interfaces import CallRequest, Clock, KeyValues
+from mcpframe.hub.core.interfaces import CallRequest, KeyValues
 from mcpframe.hub.core.jobs import Jobs
 from mcpframe.hub.core.names import origin_of
 from mcpframe.hub.homes.extension.outside import OutsideClients, Programs

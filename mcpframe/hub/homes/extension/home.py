@@ -12,9 +12,8 @@ from typing import Any
 
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.frame.core.origins import ANY, AllowedOrigins, parse_allowed_origins
-from mcpframe.frame.waiting.clock import LoopClock
+from mcpframe.frame.waiting.clock import Clock, LoopClock
 from mcpframe.hub.core.hub import Hub
-from mcpframe.hub.core.interfaces import Clock
 from mcpframe.hub.core.jobs import Jobs
 from mcpframe.hub.core.names import LONGEST_NAME, origin_of
 from mcpframe.hub.core.options import HubOptions

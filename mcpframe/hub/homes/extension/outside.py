@@ -15,8 +15,9 @@ from weakref import WeakSet
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core.consent import shown_name
-from mcpframe.hub.core.interfaces import Clock, KeyValues
+from mcpframe.hub.core.interfaces import KeyValues
 from mcpframe.hub.core.messages import MAX_MESSAGE_BYTES, MAX_NESTING
 from mcpframe.hub.homes.extension.runtime import ExtensionPort, Sender
 from mcpframe.hub.serving.native import NativeClients

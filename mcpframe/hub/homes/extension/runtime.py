@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.waiting.changes import within
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core import messages
 from mcpframe.hub.core.errors import TabLoadError
-from mcpframe.hub.core.interfaces import Clock
-from mcpframe.hub.core.waiting import within
 
 WORKER_SECONDS = 10.0
 """How long the service worker may take, which may have to be started for it."""
@@ -77,7 +77,9 @@ class Worker:
         """
         asking = self._runtime.ask(payload.encode({"call": call, **more}))
         try:
-            answer = messages.parse(await within(self._clock, WORKER_SECONDS, asking, "The extension's service worker"))
+            answer = messages.parse(
+                await within(self._clock, WORKER_SECONDS, asking, TabLoadError, "The extension's service worker")
+            )
         except (OSError, MessageError) as error:
             raise TabLoadError(f"The extension's service worker does not answer: {error}") from error
         if not isinstance(answer, dict) or "error" in answer:

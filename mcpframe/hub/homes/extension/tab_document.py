@@ -9,8 +9,8 @@ from typing import Any
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core.frames import FrameNumbers
-from mcpframe.hub.core.interfaces import Clock
 from mcpframe.hub.core.messages import MAX_MESSAGE_BYTES
 from mcpframe.hub.core.names import domain_of
 from mcpframe.hub.core.transport import PortTransport

@@ -12,8 +12,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core.frames import FrameNumbers
-from mcpframe.hub.core.interfaces import Clock
 from mcpframe.hub.core.names import domain_of, origin_of
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.homes.extension.runtime import ExtensionPort

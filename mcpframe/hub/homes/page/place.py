@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from mcpframe.hub.core.interfaces import Clock, KeyValues
+from mcpframe.frame.waiting.clock import Clock
+from mcpframe.hub.core.interfaces import KeyValues
 
 
 class TabChannel(Protocol):

@@ -13,9 +13,10 @@ from typing import Any
 
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core import messages
 from mcpframe.hub.core.errors import HubChanged, HubError, HubNotFound
-from mcpframe.hub.core.interfaces import UNNAMED, Caller, Clock, OnProgress
+from mcpframe.hub.core.interfaces import UNNAMED, Caller, OnProgress
 from mcpframe.hub.core.messages import ToolProgress
 from mcpframe.hub.homes.page.dialing import Dialled
 from mcpframe.hub.homes.page.place import TabPlace

@@ -12,8 +12,8 @@ from typing import Any
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core import messages
-from mcpframe.hub.core.interfaces import Clock
 from mcpframe.hub.core.names import domain_of, origin_of
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.homes.page.switchboard import AppPort

@@ -1,4 +1,4 @@
-"""Waiting with a deadline of the hub's clock: for a change of the hub's state, or for the browser."""
+"""Waiting with a deadline: for a change of some state, or for a coroutine."""
 
 from __future__ import annotations
 
@@ -6,20 +6,15 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from mcpframe.hub.core.errors import TabLoadError
-from mcpframe.hub.core.interfaces import Clock
+from mcpframe.frame.waiting.clock import Timers
 
 T = TypeVar("T")
 
 
 class Changes:
-    """The changes of some state, for whoever waits until it is as they need it.
+    """Wakes whoever waits until some state is as they need it."""
 
-    Args:
-        clock: The time.
-    """
-
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Timers) -> None:
         self._clock = clock
         self._waiting: list[Callable[[], None]] = []
 
@@ -36,8 +31,8 @@ class Changes:
         """Wait until a function returns something.
 
         Args:
-            ready: Called now, and after each change.
-            seconds: The longest time to wait.
+            ready: called now, and after each change.
+            seconds: the longest time to wait.
 
         Returns:
             What it returned; None if the time is over.
@@ -64,7 +59,7 @@ class Changes:
         return ready()  # it may have changed since
 
 
-async def pause(clock: Clock, seconds: float) -> None:
+async def pause(clock: Timers, seconds: float) -> None:
     """Wait for this long."""
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     stop_timer = clock.call_later(seconds, future.cancel)
@@ -74,17 +69,21 @@ async def pause(clock: Clock, seconds: float) -> None:
         stop_timer()
 
 
-async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T], of: str = "The browser") -> T:
-    """Return what the browser returns.
+async def within(
+    clock: Timers,
+    seconds: float,
+    work: Coroutine[Any, Any, T],
+    error: Callable[[str], Exception],
+    of: str = "The browser",
+) -> T:
+    """Return what a coroutine returns.
 
     Args:
-        clock: The time.
-        seconds: The longest time to wait.
-        work: The question to the browser; cancelled when the time is over.
-        of: Who is asked, for the error.
-
-    Raises:
-        TabLoadError: It does not answer in time.
+        clock: the clock of the deadline.
+        seconds: the longest time to wait.
+        work: cancelled when the time is over.
+        error: makes the error that is raised then, of a sentence.
+        of: who is asked, for that sentence.
     """
     task = asyncio.ensure_future(work)
     stop_timer = clock.call_later(seconds, task.cancel)
@@ -94,5 +93,5 @@ async def within(clock: Clock, seconds: float, work: Coroutine[Any, Any, T], of:
         stop_timer()
         task.cancel()
     if task.cancelled():
-        raise TabLoadError(f"{of} did not answer within {seconds:g} s.")
+        raise error(f"{of} did not answer within {seconds:g} s.")
     return task.result()

@@ -1,0 +1,74 @@
+"""A connection driven over a window: events go in, outputs are carried out in order, and time passes.
+
+Without I/O: whoever has a window and a clock calls the driver, and the driver calls them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from mcpframe.frame.core.connection import Connection
+from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.core.events import Departure, Event, Inbound, Output, Send, Wire
+from mcpframe.frame.waiting.clock import Alarm, Timers
+
+
+class Driver:
+    """Feeds a connection, posts its messages, and calls its `tick` when the deadline comes."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        clock: Timers,
+        post: Callable[[str, str], None],
+        take: Callable[[Event | Wire], None],
+    ) -> None:
+        """Drive a connection; nothing happens before `start`.
+
+        Args:
+            connection: a connection in its first state.
+            clock: the time of its deadlines.
+            post: posts JSON text to a target origin.
+            take: called with every other output.
+        """
+        self.connection = connection
+        self._clock = clock
+        self._post = post
+        self._take = take
+        self._alarm = Alarm(clock, self._tick)
+
+    def start(self, *, called: bool = False) -> None:
+        """Begin the handshake; see `Connection.start`."""
+        self._carry_out(self.connection.start(self._clock.now(), called=called))
+
+    def receive(self, inbound: Inbound) -> None:
+        """Take a message event."""
+        self._carry_out(self.connection.receive(inbound, self._clock.now()))
+
+    def gone(self, departure: Departure) -> None:
+        """Take note that the peer's document or window is gone."""
+        self._carry_out(self.connection.peer_gone(departure, self._clock.now()))
+
+    def send(self, text: str | MessageError, message: Mapping[str, Any]) -> None:
+        """Send a message; see `Connection.send`. Raises `StateError` if the session is not open."""
+        self._carry_out(self.connection.send(text, message, self._clock.now()))
+
+    def act(self, act: str, body: Any = None) -> None:
+        """Do something that only this dialect has. Raises `StateError` if it is not possible now."""
+        self._carry_out(self.connection.act(act, body, now=self._clock.now()))
+
+    def close(self) -> None:
+        """End the connection. Closing again does nothing."""
+        self._carry_out(self.connection.close(self._clock.now()))
+
+    def _tick(self) -> None:
+        self._carry_out(self.connection.tick(self._clock.now()))
+
+    def _carry_out(self, outputs: Iterable[Output]) -> None:
+        for output in outputs:
+            if isinstance(output, Send):
+                self._post(output.text, output.target_origin)
+            else:
+                self._take(output)
+        self._alarm.set(self.connection.deadline)
