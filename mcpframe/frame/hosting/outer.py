@@ -24,18 +24,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from mcpframe.frame.core.connection import Candidate, Connection, Options
+from mcpframe.frame.core.connection import Candidate, Options
 from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.errors import OriginError, PermissionsDenied, StateError
 from mcpframe.frame.core.events import Closed, Event
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.core.roles import State
 from mcpframe.frame.dialects.available import dialect
-from mcpframe.frame.hosting.find_place import find_place
+from mcpframe.frame.hosting.shown_frame import ShownFrame, find_place
 from mcpframe.frame.session.places import (
     HINT_AFTER,
     POPUP,
-    FramedWindow,
     Framing,
     NoHandshake,
     Place,
@@ -45,7 +44,7 @@ from mcpframe.frame.session.places import (
     parse_address,
     parse_sandbox,
 )
-from mcpframe.frame.session.session import Session, WireHook, open_session
+from mcpframe.frame.session.session import Session, WireHook
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -168,14 +167,13 @@ class OuterFrame:
         self._decide = on_permissions
         self._on_event = on_event
         self._on_wire = on_wire
-        self._window: FramedWindow | None = None
-        self._visible = False
+        self._frame = ShownFrame()
         self._busy = False
 
     @property
     def visible(self) -> bool:
         """Whether the framed page is shown now."""
-        return self._visible
+        return self._frame.visible
 
     def show(self) -> None:
         """Show the framed page; bring a popup to the front. Raises `StateError` if nothing is framed."""
@@ -274,11 +272,10 @@ class OuterFrame:
 
         def loaded() -> None:
             nonlocal hinting
-            hinting = asyncio.get_running_loop().call_later(HINT_AFTER, self._hint, connection)
+            hinting = asyncio.get_running_loop().call_later(HINT_AFTER, self._hint)
 
         framing = Framing(
             url=spoken.address_for(self.url, phase),
-            name=f"mcpframe-{uuid.uuid4().hex}",
             title=self.title or self.origin,
             sandbox=self._sandbox,
             allow=allow_attribute(name for name in self.permissions if phase in (self._phases.get(name) or (phase,))),
@@ -291,19 +288,18 @@ class OuterFrame:
             declined=frozenset(self._declined),
             asks=self._decide is not None,
         )
-        connection = Connection([Candidate(spoken.outer[phase], self._allowed, offer)], options=self.options)
+        candidate = Candidate(spoken.outer[phase], self._allowed, offer)
+        hooks: dict[str, Any] = {"on_event": self._note, "on_wire": self._on_wire}
         self._busy = True
         try:
-            async with place(framing) as window:
-                self._window, self._visible = window, visible
-                async with open_session(connection, window, on_event=self._note, on_wire=self._on_wire) as session:
-                    self.session = session
-                    yield session
+            async with self._frame.open(place, framing, candidate, options=self.options, **hooks) as session:
+                await session.begun()
+                self.session = session
+                yield session
         finally:
             if hinting is not None:
                 hinting.cancel()
-            self._busy = self._visible = False
-            self._window = self.session = None
+            self._busy, self.session = False, None
 
     def _note(self, event: Event) -> None:
         from mcpframe.frame.session.setup import SetupCompleted, SetupRequired
@@ -319,8 +315,8 @@ class OuterFrame:
         if self._on_event:
             self._on_event(event)
 
-    def _hint(self, connection: Connection) -> None:
-        if self._on_event and connection.state is State.AWAITING:
+    def _hint(self) -> None:
+        if self._on_event and self._frame.session.connection.state is State.AWAITING:
             self._on_event(
                 NoHandshake(
                     f"{self.url} has loaded, but does not call: is the address right, does the page serve MCP, and may "
@@ -329,13 +325,8 @@ class OuterFrame:
             )
 
     def _set_visible(self, visible: bool) -> None:
-        if self._window is None:
-            raise StateError("Nothing is framed now: show and hide it within setup() or connect().")
-        self._window.show(visible)
-        if visible is not self._visible:
-            self._visible = visible
-            if self._on_event:
-                self._on_event(VisibilityChanged(visible))
+        if self._frame.show(visible) and self._on_event:
+            self._on_event(VisibilityChanged(visible))
 
     def _place_of(self, place: Any) -> Place:
         if self._opaque and isinstance(place, Popup):

@@ -11,7 +11,6 @@ that the server makes reaches all of them. The capability `browser` of a server 
 from __future__ import annotations
 
 import sys
-import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -105,7 +104,6 @@ async def iframe_client(
     address, origin = parse_address(url)
     framing = Framing(
         url=address,
-        name=f"mcpframe-{uuid.uuid4().hex}",
         title=origin,
         sandbox=parse_sandbox(sandbox, opaque=False),
         allow=allow_attribute(permissions),

@@ -8,8 +8,9 @@ load the page again.
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from types import TracebackType
 from typing import Final, Literal, Protocol, Self
@@ -50,7 +51,7 @@ class Framing:
 
     Attributes:
         url: the address to load.
-        name: the name of the window, unique.
+        name: the name of the window; by default a new, unguessable one.
         title: the accessible name of the frame.
         sandbox: the `sandbox` attribute of the iframe; None for none. A popup has no sandbox.
         allow: the `allow` attribute of the iframe (Permissions Policy). In a popup the browser asks the user.
@@ -61,7 +62,7 @@ class Framing:
     """
 
     url: str
-    name: str
+    name: str = field(default_factory=lambda: f"mcpframe-{uuid.uuid4().hex}")
     title: str = ""
     sandbox: str | None = None
     allow: str = ""

@@ -13,26 +13,25 @@ and everything else is asked of the host's functions.
 from __future__ import annotations
 
 import logging
-import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from mcpframe.frame.core.connection import Candidate, Connection, Options
+from mcpframe.frame.core.connection import Candidate, Options
 from mcpframe.frame.core.errors import AppError
 from mcpframe.frame.core.events import Closed, Event
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects.mcp_apps.events import ViewCalled
 from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer
 from mcpframe.frame.dialects.mcp_apps.roles import HOST
-from mcpframe.frame.hosting.find_place import find_place
 from mcpframe.frame.hosting.mcp_apps.hooks import Hooks
 from mcpframe.frame.hosting.mcp_apps.view import RunningView
 from mcpframe.frame.hosting.policy import ViewPolicy, content_policy, granted, public_suffixes
-from mcpframe.frame.hosting.sandbox import PROXY_SANDBOX, parse_sandbox_proxy
+from mcpframe.frame.hosting.sandbox_proxy import PROXY_SANDBOX, parse_sandbox_proxy
+from mcpframe.frame.hosting.shown_frame import ShownFrame, find_place
 from mcpframe.frame.hosting.view_server import MIME_TYPE, ViewResource, ViewServer
 from mcpframe.frame.session.places import Framing, allow_attribute
-from mcpframe.frame.session.session import Session, WireHook
+from mcpframe.frame.session.session import WireHook
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -162,7 +161,6 @@ class AppHost:
         permissions = granted(policy, self._permissions)
         framing = Framing(
             url=self.sandbox,
-            name=f"mcpframe-{uuid.uuid4().hex}",
             title=str((definition or {}).get("title") or (definition or {}).get("name") or uri),
             sandbox=PROXY_SANDBOX,
             allow=allow_attribute(permissions.values()),
@@ -171,7 +169,8 @@ class AppHost:
         info = {"tool": definition} if definition else None
         modes = {"displayMode": "inline", "availableDisplayModes": ["inline"]}
         context = {**modes, **({"toolInfo": info} if info else {}), **self._context}
-        view = RunningView(self._server, self._hooks, resource, policy, definition, context)
+        frame = ShownFrame()
+        view = RunningView(frame, self._server, self._hooks, resource, policy, definition, context)
         offer = AppsHostOffer(
             info=self._info,
             capabilities=self._capabilities(policy, permissions),
@@ -179,26 +178,18 @@ class AppHost:
             resource=self._resource(resource, policy, permissions),
         )
         candidate = Candidate(HOST, parse_allowed_origins([self._origin]), offer)
-        async with find_place(place)(framing) as window:
-            view.attach(window)
-            window.resize(_AS_WIDE_AS_ITS_PLACE, None)
-            connection = Connection([candidate], options=self._options)
-            view.session = session = Session(
-                connection,
-                window,
-                on_event=lambda event: self._note(view, event),
-                on_wire=self._on_wire,
-                intercept=view.messages,
-            )
-            session.streams[0].close()  # a view is no client or server of MCP: everything is taken before
-            try:
-                session.start()
-                try:
-                    yield view
-                finally:
-                    await view.tear_down(reason, self._teardown)
-            finally:
-                session.close()
+        async with frame.open(
+            find_place(place),
+            framing,
+            candidate,
+            options=self._options,
+            on_event=lambda event: self._note(view, event),
+            on_wire=self._on_wire,
+            intercept=view.messages,
+            before_removal=lambda: view.tear_down(reason, self._teardown),
+        ):
+            frame.resize(_AS_WIDE_AS_ITS_PLACE, None)
+            yield view
 
     async def _named(self) -> tuple[Json, str]:
         return await self._server.view_of(self._tool)

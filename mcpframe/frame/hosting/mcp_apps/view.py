@@ -14,14 +14,13 @@ from mcpframe.frame.hosting.mcp_apps.call import ShownCall
 from mcpframe.frame.hosting.mcp_apps.hooks import Hooks
 from mcpframe.frame.hosting.mcp_apps.requests import ViewRequests
 from mcpframe.frame.hosting.policy import ViewPolicy
-from mcpframe.frame.hosting.size import SizeFollower, bounded
+from mcpframe.frame.hosting.shown_frame import AXES, ShownFrame
 from mcpframe.frame.hosting.view_server import ViewResource, ViewServer
 from mcpframe.frame.session.host_messages import TIMEOUT, Errors, HostMessages, Progress, plain
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult, ListToolsResult
 
-    from mcpframe.frame.session.places import FramedWindow
     from mcpframe.frame.session.session import Session
 
 log = logging.getLogger(__name__)
@@ -41,14 +40,11 @@ class RunningView:
         context: the host's context as the view knows it, or will once it is ready, in the names of MCP Apps.
         info: its name and version, from the handshake.
         capabilities: its capabilities, from the handshake.
-        size: the width and height that it reports last, before any bounds; None for what it has not reported.
-        session: the session with it.
     """
-
-    session: Session
 
     def __init__(
         self,
+        frame: ShownFrame,
         server: ViewServer,
         hooks: Hooks,
         resource: ViewResource,
@@ -63,15 +59,23 @@ class RunningView:
         self.context: dict[str, Any] = dict(context)
         self.info: Json = {}
         self.capabilities: Json = {}
-        self.size: tuple[float | None, float | None] = (None, None)
+        self._frame = frame
         self._server = server
         self._hooks = hooks
         self._call = ShownCall()
         self._told: dict[str, Any] = {}
         self._open = False
-        self._window: FramedWindow | None = None
-        self._sizes = SizeFollower(self._resize)
         self.messages = HostMessages(self._begin, _ERRORS)
+
+    @property
+    def session(self) -> Session:
+        """The session with it."""
+        return self._frame.session
+
+    @property
+    def size(self) -> tuple[float | None, float | None]:
+        """The width and height that it has reported last, before any bounds; None for what it has not."""
+        return self._frame.size
 
     # The tool call that it shows
 
@@ -161,11 +165,11 @@ class RunningView:
 
     def show(self) -> None:
         """Show the frame."""
-        self._shown(True)
+        self._frame.show(True)
 
     def hide(self) -> None:
         """Hide the frame; the view keeps running."""
-        self._shown(False)
+        self._frame.show(False)
 
     def list_changed(self, kind: str) -> None:
         """Notify the view that a list of its server has changed: `"tools"`, `"resources"` or `"prompts"`."""
@@ -230,18 +234,11 @@ class RunningView:
 
     # For the parts of the host
 
-    def attach(self, window: FramedWindow) -> None:
-        """Take note of its frame."""
-        self._window = window
-
     def resized(self, size: Json) -> None:
         """Take note of the size that the view reports, and follow it within the bounds of the host's context."""
-        numbers = (size.get(name) for name in ("width", "height"))
-        width, height = (n if isinstance(n, int | float) and not isinstance(n, bool) else None for n in numbers)
-        self.size = (self.size[0] if width is None else width, self.size[1] if height is None else height)
-        if self.display_mode == "inline":
-            container = self.context.get("containerDimensions")
-            self._sizes.follow(bounded(size, container if isinstance(container, Mapping) else {}))
+        container = self.context.get("containerDimensions")
+        bounds = container if isinstance(container, Mapping) else None
+        self._frame.follow(size, bounds, AXES if self.display_mode == "inline" else ())
 
     def notify(self, method: str, params: Json) -> None:
         """Send the view a notification; nothing before it is ready and after its end."""
@@ -256,7 +253,7 @@ class RunningView:
     def over(self) -> None:
         """Take note of its end."""
         self._open = False
-        self._sizes.close()
+        self._frame.stop_resizing()
         self.messages.close()
 
     def _begin(self, _: SessionBegun, messages: HostMessages) -> ViewRequests:
@@ -278,12 +275,3 @@ class RunningView:
         if "tools" not in self.capabilities:
             raise AppError("This view has no tools.", method)
         return await self.messages.request_model(kind, method, params, on_progress=on_progress)
-
-    def _shown(self, visible: bool) -> None:
-        if self._window is None:
-            raise StateError("The view is not shown any more.")
-        self._window.show(visible)
-
-    def _resize(self, width: int | None, height: int | None) -> None:
-        if self._window is not None:
-            self._window.resize(width, height)

@@ -16,7 +16,7 @@ from mcpframe.frame.core.events import SessionBegun
 from mcpframe.frame.dialects.mcp_ui.events import EmbedderAct
 from mcpframe.frame.dialects.mcp_ui.messages import PROGRESS, SIZE_CHANGE
 from mcpframe.frame.hosting.policy import is_model_only, parse_link
-from mcpframe.frame.hosting.size import SizeFollower, bounded
+from mcpframe.frame.hosting.shown_frame import ShownFrame
 from mcpframe.frame.hosting.view_server import ViewServer
 from mcpframe.frame.session.host_messages import plain
 from mcpframe.frame.waiting.answers import AnswerRefused, Answers
@@ -24,7 +24,6 @@ from mcpframe.frame.waiting.answers import AnswerRefused, Answers
 if TYPE_CHECKING:
     from mcp import Client
 
-    from mcpframe.frame.session.places import FramedWindow
     from mcpframe.frame.session.session import Session
 
 Json = Mapping[str, Any]
@@ -124,23 +123,28 @@ class ShownUi:
     """A page that is shown.
 
     Attributes:
-        size: the width and height that the page reports last; None for what it has not reported.
         closed: set when its window is gone, when another document is in the place of one at an opaque origin, or when
             the host has removed it.
-        session: the session with it.
+        frame: its frame.
     """
-
-    session: Session
 
     def __init__(self, actions: Actions, axes: Sequence[str]) -> None:
         """Made by `UiHost.show`."""
-        self.size: tuple[float | None, float | None] = (None, None)
         self.closed = asyncio.Event()
+        self.frame = ShownFrame()
         self._actions = actions
         self._axes = axes
         self._answers = Answers(self._post, MOST)
-        self._sizes = SizeFollower(self._resize)
-        self._window: FramedWindow | None = None
+
+    @property
+    def size(self) -> tuple[float | None, float | None]:
+        """The width and height that the page has reported last; None for what it has not."""
+        return self.frame.size
+
+    @property
+    def session(self) -> Session:
+        """The session with it."""
+        return self.frame.session
 
     def render(self, data: Json) -> None:
         """Send the page other render data, now and whenever it asks.
@@ -150,10 +154,6 @@ class ShownUi:
         """
         self.session.act(EmbedderAct.RENDER, plain(data))
 
-    def attach(self, session: Session, window: FramedWindow) -> None:
-        """Begin, in a window."""
-        self.session, self._window = session, window
-
     def loaded(self) -> None:
         """Take note that the page has loaded."""
         with suppress(StateError):
@@ -162,7 +162,7 @@ class ShownUi:
     def close(self) -> None:
         """End: what is being handled is cancelled."""
         self.closed.set()
-        self._sizes.close()
+        self.frame.stop_resizing()
         self._answers.close()
 
     # session.Intercept
@@ -174,7 +174,7 @@ class ShownUi:
         """Take an action of the page, or its size."""
         action, content, id_ = message["method"], message.get("params") or {}, message.get("id")
         if action == SIZE_CHANGE:
-            self._follow(content)
+            self.frame.follow(content, axes=self._axes)
             return True
         if not self._actions.handles:
             return True
@@ -192,12 +192,3 @@ class ShownUi:
     def _post(self, message: Json) -> None:
         with suppress(StateError):
             self.session.post(message)
-
-    def _follow(self, reported: Json) -> None:
-        width, height = reported.get("width"), reported.get("height")
-        self.size = (self.size[0] if width is None else width, self.size[1] if height is None else height)
-        self._sizes.follow(bounded({name: value for name, value in reported.items() if name in self._axes}, {}))
-
-    def _resize(self, width: int | None, height: int | None) -> None:
-        if self._window is not None:
-            self._window.resize(width, height)

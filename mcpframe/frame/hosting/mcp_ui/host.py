@@ -14,26 +14,24 @@ from __future__ import annotations
 
 import logging
 import sys
-import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from mcpframe.frame.core.connection import Candidate, Connection, Options
+from mcpframe.frame.core.connection import Candidate, Options
 from mcpframe.frame.core.errors import OriginError, UnexpectedOrigin
 from mcpframe.frame.core.events import Closed, Event, Refused
 from mcpframe.frame.core.origins import OPAQUE, parse_allowed_origins
 from mcpframe.frame.dialects.mcp_ui.offers import EmbedderOffer
 from mcpframe.frame.dialects.mcp_ui.roles import EMBEDDER
-from mcpframe.frame.hosting.find_place import find_place
 from mcpframe.frame.hosting.mcp_ui.actions import Actions, ShownUi, UiAction
-from mcpframe.frame.hosting.mcp_ui.proxy import Proxied, ShownOnce
 from mcpframe.frame.hosting.mcp_ui.resource import read_ui_resource, waiting_address
-from mcpframe.frame.hosting.sandbox import PROXY_SANDBOX, find_sandbox_proxy
+from mcpframe.frame.hosting.sandbox_proxy import PROXY_SANDBOX, ProxiedWindow, find_sandbox_proxy
+from mcpframe.frame.hosting.shown_frame import AXES, find_place
 from mcpframe.frame.session.host_messages import plain
-from mcpframe.frame.session.places import Framing, allow_attribute, parse_address
-from mcpframe.frame.session.session import Session, WireHook
+from mcpframe.frame.session.places import FramedWindow, Framing, allow_attribute, parse_address
+from mcpframe.frame.session.session import WireHook
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -112,8 +110,7 @@ class UiHost:
         self._allow = allow_attribute(permissions)
         both = {**_object(self.content.data), **_object(plain(render_data))}
         self.data: Any = both if both or render_data is not None or self.content.data is not None else None
-        both_axes = auto_resize is True
-        self._axes = ("width", "height") if both_axes else (auto_resize,) if isinstance(auto_resize, str) else ()
+        self._axes = AXES if auto_resize is True else (auto_resize,) if isinstance(auto_resize, str) else ()
         self._title = title or self.content.uri
         self._actions = Actions(client=client, **actions)
         self._options = options or _OPTIONS
@@ -142,36 +139,38 @@ class UiHost:
             parse_allowed_origins([] if opaque else [origin], opaque=opaque),
             EmbedderOffer(origin=origin, data=self.data),
         )
-        async with find_place(place)(framing) as window:
-            peer: Any = window
-            if self._proxy is not None:
-                peer = Proxied(window, origin, self._resource(), shown.loaded)
-            elif opaque:
-                peer = ShownOnce(window)
-            connection = Connection([candidate], options=self._options)
 
-            def note(event: Event) -> None:
-                if isinstance(event, Closed):
-                    shown.close()
-                elif isinstance(event, Refused) and isinstance(event.error, UnexpectedOrigin):
-                    log.warning(_ELSEWHERE, self.content.uri, origin, event.origin)
-                if self._on_event:
-                    self._on_event(event)
+        def proxied(window: FramedWindow) -> ProxiedWindow:
+            return ProxiedWindow(window, origin, self._resource(), shown.loaded)
 
-            session = Session(connection, peer, on_event=note, on_wire=self._on_wire, intercept=shown)
-            session.streams[0].close()  # a page is no client or server of MCP: everything is taken before
-            shown.attach(session, window)
-            try:
-                session.start()
-                yield shown
-            finally:
+        def note(event: Event) -> None:
+            if isinstance(event, Closed):
                 shown.close()
-                session.close()
+            elif isinstance(event, Refused) and isinstance(event.error, UnexpectedOrigin):
+                log.warning(_ELSEWHERE, self.content.uri, origin, event.origin)
+            if self._on_event:
+                self._on_event(event)
+
+        try:
+            async with shown.frame.open(
+                find_place(place),
+                framing,
+                candidate,
+                options=self._options,
+                on_event=note,
+                on_wire=self._on_wire,
+                intercept=shown,
+                through=proxied if self._proxy is not None else None,
+                once=opaque or self._proxy is not None,
+            ):
+                yield shown
+        finally:
+            shown.close()
 
     def _framing(self, own_origin: str) -> tuple[Framing, str]:
         """Return what to frame in a page of that origin, and the origin that it has."""
-        name, size = f"mcpframe-{uuid.uuid4().hex}", self.content.size or _SIZE
-        framing = Framing(url="", name=name, title=self._title, allow=self._allow, visible=True, size=size)
+        size = self.content.size or _SIZE
+        framing = Framing(url="", title=self._title, allow=self._allow, visible=True, size=size)
         if self._proxy is not None:
             url, origin = self._proxy
             return replace(framing, url=url, sandbox=PROXY_SANDBOX), origin

@@ -19,7 +19,6 @@ from mcpframe.frame.core.errors import AppError, AppTimeout, HostError, PeerGone
 from mcpframe.frame.core.events import Refused
 from mcpframe.frame.dialects.mcp_apps.offers import ViewOffer
 from mcpframe.frame.hosting.mcp_apps.host import AppHost
-from mcpframe.frame.hosting.size import LARGEST, SizeFollower, bounded
 from mcpframe.frame.hosting.view_server import LARGEST_VIEW, ViewServer
 from tests.support.app_view import HOST, SANDBOX, URI, PythonView, weather
 from tests.support.fake_place import FakePlace
@@ -257,32 +256,6 @@ async def test_floods_are_bounded(client: Client) -> None:
         sizes = shows.place.windows[0].sizes
         assert sizes[-1] == (100, 4999)
         assert len(sizes) < 100
-
-
-async def test_sizes_are_followed_within_bounds() -> None:
-    rows: list[tuple[Json, Json, tuple[int | None, int | None]]] = [
-        ({"width": 10, "height": 20.7}, {}, (10, 20)),
-        ({"width": 10**9, "height": 10**9}, {}, (LARGEST, LARGEST)),
-        ({"width": 700, "height": 700}, {"maxWidth": 400, "maxHeight": 300}, (400, 300)),
-        ({"width": 700, "height": 700}, {"width": 400, "height": 300}, (None, None)),
-        ({"height": 700}, {"width": 400}, (None, 700)),
-        ({"width": -1, "height": True}, {}, (None, None)),
-        ({"width": "1", "height": None}, {}, (None, None)),
-        ({}, {"maxHeight": "x"}, (None, None)),
-    ]
-    for reported, container, size in rows:
-        assert bounded(reported, container) == size
-    resized: list[Any] = []
-    follower = SizeFollower(lambda *size: resized.append(size))
-    follower.follow((10, None))
-    follower.follow((None, 5))
-    await asyncio.sleep(0.05)
-    follower.follow((10, 5))
-    await asyncio.sleep(0.05)
-    follower.follow((1, 1))
-    follower.close()
-    await asyncio.sleep(0.05)
-    assert resized == [(10, 5)]
 
 
 async def test_a_view_that_is_not_inline_does_not_resize_its_frame(client: Client) -> None:

@@ -1,0 +1,119 @@
+"""The sandbox proxy of a host: a small page of another origin that frames HTML text and relays its messages.
+
+See `static/app/sandbox.html`: its address, and the window of the page that it frames.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.errors import OriginError, StateError
+from mcpframe.frame.core.events import Departure, Inbound, Window
+from mcpframe.frame.session.places import parse_address
+
+PROXY_SANDBOX: Final = "allow-scripts allow-same-origin allow-forms"
+"""The sandbox of the proxy: it keeps its origin, which is checked."""
+OWN: Final = "ui/notifications/sandbox-"
+"""The start of the proxy's own methods."""
+
+
+def parse_sandbox_proxy(sandbox: str | None) -> tuple[str, str]:
+    """Return the address of the sandbox proxy, and its origin.
+
+    Args:
+        sandbox: the address; None for the proxy that this page was built with.
+
+    Raises:
+        OriginError: for an address that is none, or is of this page's own origin.
+        StateError: if there is no sandbox proxy.
+    """
+    if sys.platform == "emscripten":
+        from mcpframe.frame.browser import frames
+
+        address, origin = parse_address(frames.absolute(sandbox) if sandbox else frames.sandbox_address())
+        if origin == frames.own_origin():
+            raise OriginError(f"{address} is of this page's own origin: serve the sandbox on another one.")
+        return address, origin
+    if sandbox is None:
+        raise StateError("Outside of a browser's page pass AppHost the address of a sandbox.html.")
+    return parse_address(sandbox)
+
+
+def find_sandbox_proxy(sandbox: str | None) -> tuple[str, str] | None:
+    """Return the address of the sandbox proxy and its origin; None for none outside of a browser's page.
+
+    There the host's page may have no policy, so that HTML text works in it; a bundle's forbids its scripts and styles.
+
+    Raises:
+        OriginError: for an address that is none, or is of this page's own origin.
+        StateError: if there is no sandbox proxy, in a browser's page.
+    """
+    if sandbox is None and sys.platform != "emscripten":
+        return None
+    return parse_sandbox_proxy(sandbox)
+
+
+class ProxiedWindow:
+    """The window of a proxy, for the page in it (`events.Window`). The proxy hands the page its HTML text."""
+
+    def __init__(self, window: Window, origin: str, resource: Mapping[str, Any], loaded: Callable[[], None]) -> None:
+        """Wait for the proxy.
+
+        Args:
+            window: that of the proxy.
+            origin: its origin.
+            resource: what it frames, as the parameters of `sandbox-resource-ready`.
+            loaded: called when that has loaded.
+        """
+        self._window = window
+        self._origin = origin
+        self._resource = resource
+        self._loaded = loaded
+        self._loads = 0
+
+    def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
+        """Start to listen; see `events.Window`. The proxy's own messages go no further."""
+
+        def hear(inbound: Inbound) -> None:
+            if not inbound.from_peer or inbound.origin != self._origin:
+                deliver(inbound)
+                return
+            try:
+                text = inbound.read()
+            except ValueError:
+                deliver(inbound)
+                return
+            own = _own_method(text)
+            if own == f"{OWN}proxy-ready":
+                message = {"jsonrpc": "2.0", "method": f"{OWN}resource-ready", "params": self._resource}
+                self._window.post(payload.encode(message), self._origin)
+            elif own == f"{OWN}view-loaded":
+                self._loads += 1
+                if self._loads > 1:
+                    gone(Departure.REPLACED)
+                else:
+                    self._loaded()
+            else:
+                deliver(replace(inbound, read=lambda: text))
+
+        return self._window.listen(hear, gone)
+
+    def post(self, text: str, target_origin: str) -> None:
+        """Post to the page; see `events.Window`."""
+        self._window.post(text, target_origin)
+
+
+def _own_method(text: str) -> str | None:
+    if len(text) > 1000 or OWN not in text:
+        return None
+    try:
+        message = json.loads(text)
+    except ValueError:
+        return None
+    method = message.get("method") if isinstance(message, dict) else None
+    return method if isinstance(method, str) and method.startswith(OWN) else None

@@ -1,0 +1,208 @@
+"""A page in a frame of this one: where it is put, its session, whether it is visible, its size, and its removal.
+
+The hosts in Python (`OuterFrame`, `AppHost`, `UiHost`) each show a page in a `ShownFrame`, and add their dialect.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from mcpframe.frame.core.connection import Candidate, Connection, Options
+from mcpframe.frame.core.errors import StateError
+from mcpframe.frame.core.events import Departure, Inbound, Window
+from mcpframe.frame.session.places import FramedWindow, Framing, Place, Popup
+from mcpframe.frame.session.session import EventHook, Intercept, Session, WireHook
+
+T = TypeVar("T")
+Json = Mapping[str, Any]
+Size = tuple[int | None, int | None]
+
+LARGEST = 10_000
+"""The largest width and height in CSS pixels that a page gets, unless the host has other bounds."""
+AXES = ("width", "height")
+_RESIZE_SECONDS = 1 / 60
+"""How often the frame's size is changed at most: once per animation frame."""
+
+
+def find_place(target: Any, *, popup: bool = False) -> Place:
+    """Return the place for a selector or an element of this page, or a `Place`.
+
+    Args:
+        target: what the caller of a host passes.
+        popup: whether `POPUP` is a place, too. A page that needs a sandbox around it has none in a popup.
+
+    Raises:
+        StateError: if there is none, or this is no page and it is no `Place`.
+    """
+    if isinstance(target, Popup) and not popup:
+        raise StateError("A popup has no sandbox: pass a selector or an element for an iframe.")
+    if sys.platform == "emscripten":
+        from mcpframe.frame.browser.frames import place_of
+
+        return place_of(target)
+    if callable(target):
+        place: Place = target
+        return place
+    raise StateError(
+        f"{target!r} is a place in a browser's page: outside of one pass a PlaywrightPlace (mcpframe.kit.testing)."
+    )
+
+
+class ShownFrame:
+    """A framed page while it is shown; it is the window of its session (`events.Window`).
+
+    Attributes:
+        visible: whether it is visible now.
+        size: the width and height that the page has reported last, before any bounds; None for what it has not.
+        session: the session with it, from `open` on.
+    """
+
+    session: Session
+
+    def __init__(self) -> None:
+        self.visible = False
+        self.size: tuple[float | None, float | None] = (None, None)
+        self._window: FramedWindow | None = None
+        self._peer: Window
+        self._once = False
+        self._current: Size = (None, None)
+        self._next: Size = (None, None)
+        self._resizing: asyncio.Handle | None = None
+
+    @asynccontextmanager
+    async def open(
+        self,
+        place: Place,
+        framing: Framing,
+        candidate: Candidate,
+        *,
+        options: Options,
+        on_event: EventHook | None = None,
+        on_wire: WireHook | None = None,
+        intercept: Intercept | None = None,
+        through: Callable[[FramedWindow], Window] | None = None,
+        once: bool = False,
+        before_removal: Callable[[], Awaitable[None]] | None = None,
+    ) -> AsyncIterator[Session]:
+        """Put the page into its place and start a session with it; remove it at the end of the block.
+
+        Args:
+            place: where to put it.
+            framing: the page, and the attributes of its frame.
+            candidate: the role of this side, with the one origin that the page may have.
+            options: deadlines and limits.
+            on_event: as for `Session`.
+            on_wire: as for `Session`.
+            intercept: as for `Session`; it takes every message, and nothing comes out of the streams.
+            through: wraps the window, where the peer is a page within the framed one.
+            once: whether another document in the place of the first one ends the session. At an opaque origin all have
+                the same, so that a link to another site would hand that site the session.
+            before_removal: awaited at the end of the block, while the session lasts. It has a deadline of its own.
+
+        Yields:
+            The session, which may not have begun.
+        """
+        async with place(framing) as window:
+            self._window, self.visible, self._once = window, framing.visible, once
+            self._peer = through(window) if through else window
+            connection = Connection([candidate], options=options)
+            self.session = session = Session(connection, self, on_event, on_wire, intercept=intercept)
+            if intercept is not None:
+                session.streams[0].close()
+            try:
+                session.start()
+                try:
+                    yield session
+                finally:
+                    if before_removal is not None:
+                        await before_removal()
+            finally:
+                session.close()
+                session.streams[0].close()
+                self.stop_resizing()
+                self._window, self.visible = None, False
+
+    def show(self, visible: bool) -> bool:
+        """Show or hide the page, which keeps running; bring a popup to the front. Returns whether that is a change.
+
+        Raises:
+            StateError: if the page is not in its place.
+        """
+        if self._window is None:
+            raise StateError("Nothing is framed now: show and hide a page while it is in its place.")
+        self._window.show(visible)
+        changes, self.visible = visible is not self.visible, visible
+        return changes
+
+    def resize(self, width: int | None, height: int | None) -> None:
+        """Set the size of the frame in CSS pixels; None leaves it as it is."""
+        if self._window is not None:
+            self._window.resize(width, height)
+
+    def follow(self, reported: Json, container: Json | None = None, axes: Collection[str] = AXES) -> None:
+        """Take note of the size that the page reports, and give it to the frame a little later.
+
+        Args:
+            reported: `width` and `height`, or one of them.
+            container: bounds, as `containerDimensions` of MCP Apps has them.
+            axes: the dimensions in which the frame follows.
+        """
+        self.size = _replaced(self.size, *(_number(reported.get(name)) for name in AXES))
+        followed = {name: value for name, value in reported.items() if name in axes}
+        self._next = _replaced(self._next, *bounded(followed, container or {}))
+        if self._resizing is None and self._next != self._current:
+            self._resizing = asyncio.get_running_loop().call_later(_RESIZE_SECONDS, self._apply)
+
+    def stop_resizing(self) -> None:
+        """Leave the frame's size as it is."""
+        if self._resizing is not None:
+            self._resizing.cancel()
+        self._resizing = None
+
+    def listen(self, deliver: Callable[[Inbound], None], gone: Callable[[Departure], None]) -> Callable[[], None]:
+        """Load the page and listen to it; see `events.Window`."""
+        return self._peer.listen(deliver, (lambda _: gone(Departure.REMOVED)) if self._once else gone)
+
+    def post(self, text: str, target_origin: str) -> None:
+        """Post to the page; see `events.Window`."""
+        self._peer.post(text, target_origin)
+
+    def _apply(self) -> None:
+        self._resizing = None
+        if self._next != self._current:
+            self._current = self._next
+            self.resize(*self._current)
+
+
+def bounded(reported: Json, container: Json) -> Size:
+    """Return the width and height that a frame gets; None for what is left as it is.
+
+    Args:
+        reported: the size that its page reports.
+        container: `containerDimensions` of the host's context: a fixed dimension stays as it is.
+    """
+
+    def one(name: str, most: str) -> int | None:
+        value, bound = _pixels(reported.get(name)), _pixels(container.get(most))
+        if value is None or container.get(name) is not None:
+            return None
+        return int(min(value, LARGEST if bound is None else bound))
+
+    return one("width", "maxWidth"), one("height", "maxHeight")
+
+
+def _replaced(old: tuple[T | None, T | None], width: T | None, height: T | None) -> tuple[T | None, T | None]:
+    return old[0] if width is None else width, old[1] if height is None else height
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _pixels(value: Any) -> float | None:
+    number = _number(value)
+    return number if number is not None and number >= 0 else None
