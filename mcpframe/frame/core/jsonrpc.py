@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from mcpframe.frame.core import payload as json_text
@@ -132,6 +132,36 @@ def progress_token(payload: Mapping[str, Any]) -> RequestId | None:
     params = payload.get("params")
     meta = params.get("_meta") if isinstance(params, Mapping) else None
     return usable_id(meta.get("progressToken")) if isinstance(meta, Mapping) else None
+
+
+def asked_as(payload: Mapping[str, Any], rename: Callable[[Any], Any]) -> Mapping[str, Any]:
+    """Return a request with another id and progress token, or a cancellation of it; any other message as it is.
+
+    Args:
+        payload: a well-formed message of the side that asks.
+        rename: returns the other id, of the request's own and of its progress token.
+    """
+    params = payload.get("params")
+    params = params if isinstance(params, Mapping) else {}
+    if is_request(payload):
+        renamed = {**payload, "id": rename(payload["id"])}
+        meta = params.get("_meta")
+        if isinstance(meta, Mapping) and meta.get("progressToken") is not None:
+            renamed["params"] = {**params, "_meta": {**meta, "progressToken": rename(meta["progressToken"])}}
+        return renamed
+    if payload.get("method") == "notifications/cancelled" and "requestId" in params:
+        return {**payload, "params": {**params, "requestId": rename(params["requestId"])}}
+    return payload
+
+
+def answered_as(payload: Mapping[str, Any], rename: Callable[[Any], Any]) -> Mapping[str, Any]:
+    """Return the answer to a request of another id, or its progress; any other message as it is. See `asked_as`."""
+    if "method" not in payload:
+        return {**payload, "id": rename(payload.get("id"))}
+    params = payload.get("params")
+    if payload["method"] == "notifications/progress" and isinstance(params, Mapping) and "progressToken" in params:
+        return {**payload, "params": {**params, "progressToken": rename(params["progressToken"])}}
+    return payload
 
 
 def _member(payload: Mapping[str, Any], name: str) -> RequestId | None:

@@ -19,6 +19,7 @@ from mcpframe.frame.core.connection import Candidate, Connection, Options
 from mcpframe.frame.core.dialect import TAB, TRANSPORT
 from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Event, Window
+from mcpframe.frame.core.jsonrpc import CONNECTION_CLOSED
 from mcpframe.frame.core.origins import AllowedOrigins
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.dialects.mcp_b import roles
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
 EventHook = Callable[[Event], None]
-
-_CONNECTION_CLOSED = -32000
-"""As the SDKs have it."""
 
 
 @asynccontextmanager
@@ -131,7 +129,7 @@ def _of_mcp(body: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, 
     if isinstance(metadata, Mapping) and metadata.get("navigationInterrupted") is True:
         # What transports before 5 answer to each request as their page is left, which is no result of it.
         message = "The page server was left before it answered."
-        error = {"code": _CONNECTION_CLOSED, "message": message, "data": {"navigationInterrupted": True}}
+        error = {"code": CONNECTION_CLOSED, "message": message, "data": {"navigationInterrupted": True}}
         return {"jsonrpc": "2.0", "id": body.get("id"), "error": error}
     if isinstance(capabilities, Mapping) and isinstance(browser := capabilities.get("browser"), Mapping):
         others = capabilities.get("experimental")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcpframe.frame.compat import sdk
-from mcpframe.frame.core import payload
+from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.events import SessionBegun
 
 Json = Mapping[str, Any]
@@ -30,24 +30,18 @@ class OwnIds:
 
     def read(self, body: Json) -> Any:
         """Return a message of the server as the SDK has it."""
-        params = body.get("params")
-        if "method" not in body:
-            body = {**body, "id": self._restored(body.get("id"))}
-        elif isinstance(params, Mapping) and self._is_own(params.get("progressToken")):
-            body = {**body, "params": {**params, "progressToken": self._restored(params["progressToken"])}}
-        return self._sdk.read(dict(body))
+        return self._sdk.read(dict(jsonrpc.answered_as(body, self._restored)))
 
     def text(self, item: Any) -> str:
         """Return the JSON text of what is sent."""
-        text = self._sdk.text(item)
-        members = self._sdk.members(item)
-        if "method" not in members or ("id" not in members and members["method"] != "notifications/cancelled"):
+        text, members = self._sdk.text(item), self._sdk.members(item)
+        if jsonrpc.asked_as(members, self._own) is members:
             return text
-        return payload.encode(self._with_own(json.loads(text)))
+        return payload.encode(jsonrpc.asked_as(json.loads(text), self._own))
 
     def members(self, item: Any) -> Json:
         """Return the members of what is sent."""
-        return self._with_own(self._sdk.members(item))
+        return jsonrpc.asked_as(self._sdk.members(item), self._own)
 
     def begun(self, session: Any, event: SessionBegun) -> None:
         """Take note of the session: there is nothing to do."""
@@ -58,18 +52,6 @@ class OwnIds:
             return not self._is_own(message.get("id"))
         token = (message.get("params") or {}).get("progressToken")
         return message["method"] == "notifications/progress" and not self._is_own(token)
-
-    def _with_own(self, message: Json) -> Json:
-        params = message.get("params") or {}
-        if message.get("method") == "notifications/cancelled" and "requestId" in params:
-            return {**message, "params": {**params, "requestId": self._own(params["requestId"])}}
-        if "method" not in message or "id" not in message:
-            return message
-        made = {**message, "id": self._own(message["id"])}
-        meta = params.get("_meta") or {}
-        if meta.get("progressToken") is not None:
-            made["params"] = {**params, "_meta": {**meta, "progressToken": self._own(meta["progressToken"])}}
-        return made
 
     def _own(self, id_: Any) -> str:
         return f"{self._prefix}{id_}" if isinstance(id_, int) else f"{self._prefix}:{id_}"

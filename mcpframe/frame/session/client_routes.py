@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcpframe.frame.core.jsonrpc import usable_id
+from mcpframe.frame.core.jsonrpc import CONNECTION_CLOSED, answered_as, asked_as, progress_token, usable_id
 
 Json = Mapping[str, Any]
 
@@ -28,11 +28,11 @@ _REVISION = "io.modelcontextprotocol/protocolVersion"
 """In `_meta` of a request that needs no session (MCP specification 2026-07-28)."""
 _DISCOVER = "server/discover"
 _LEFT = {
-    "code": -32000,
+    "code": CONNECTION_CLOSED,
     "message": "The page was left before it answered.",
     "data": {"navigationInterrupted": True},
 }
-"""The code is that of the SDKs for a connection that is closed; the data is named as npm's transports do up to 4."""
+"""The data is named as by npm's transports up to version 4."""
 _MOST_MISSING = 8
 """How many ids of a client may be missing in between: those of requests that were refused, or cancelled unread."""
 _INTRODUCTIONS = ("initialize", _DISCOVER)
@@ -93,7 +93,7 @@ class Routes:
             return self._answered(message)
         if method == "notifications/progress" and (asked := self._tokens.get(usable_id(params.get("progressToken")))):
             client, token = asked
-            return client, {**message, "params": {**params, "progressToken": token}}
+            return client, answered_as(message, lambda _: token)
         if method == "notifications/cancelled":
             id_ = usable_id(params.get("requestId"))
             owners = [each for each in self.clients if id_ in each.pending]
@@ -128,7 +128,7 @@ class Routes:
         params = message.get("params") or {}
         if method == "notifications/cancelled":
             wire = next((id_ for id_, asked in self._asked.items() if asked == (client, params.get("requestId"))), None)
-            return message if client.number == 1 or wire is None else _with(message, requestId=wire)
+            return message if wire is None else asked_as(message, lambda _: wire)
         return message
 
     def interrupt(self) -> list[Json]:
@@ -179,7 +179,7 @@ class Routes:
             return None
         client, id_ = asked
         self._tokens = {token: of for token, of in self._tokens.items() if of != asked}
-        return client, {**message, "id": id_}
+        return client, answered_as(message, lambda _: id_)
 
     def _introduced(self, answer: Json) -> Json:
         """Add the capabilities that the SDK's model has no place for."""
@@ -190,16 +190,14 @@ class Routes:
         return {**answer, "result": {**result, "capabilities": capabilities}}
 
     def _asking(self, client: PageClient, message: Json) -> Json:
-        id_ = message["id"]
-        wire = id_ if client.number == 1 else f"{client.number}/{id_}"
-        self._asked[wire] = (client, id_)
-        meta = (message.get("params") or {}).get("_meta") or {}
-        token = meta.get("progressToken")
-        if token is None:
-            return message if wire == id_ else {**message, "id": wire}
-        theirs = token if client.number == 1 else f"{client.number}/{token}"
-        self._tokens[theirs] = (client, token)
-        return {**_with(message, _meta={**meta, "progressToken": theirs}), "id": wire}
+        def wire(id_: Any) -> Any:
+            return id_ if client.number == 1 else f"{client.number}/{id_}"
+
+        id_, token = message["id"], progress_token(message)
+        self._asked[wire(id_)] = (client, id_)
+        if token is not None:
+            self._tokens[wire(token)] = (client, token)
+        return message if client.number == 1 else asked_as(message, wire)
 
 
 def _distance(id_: Any, last: Any) -> float:
@@ -207,7 +205,3 @@ def _distance(id_: Any, last: Any) -> float:
     if type(id_) is not int or type(last) is not int or not 1 <= id_ - last <= 1 + _MOST_MISSING:
         return math.inf
     return id_ - last
-
-
-def _with(message: Json, **params: Any) -> Json:
-    return {**message, "params": {**(message.get("params") or {}), **params}}

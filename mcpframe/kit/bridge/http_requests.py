@@ -25,7 +25,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core import payload
-from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, is_request
+from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, asked_as, is_request
 from mcpframe.kit.bridge import http_rules as rules
 from mcpframe.kit.bridge.link import Link
 from mcpframe.kit.bridge.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
@@ -168,9 +168,7 @@ class StatelessRequests:
             self._link.edge = self
         number = next(self._numbers)
         token = meta_of(message).get("progressToken")
-        asking = {**message, "id": number}
-        if token is not None:
-            asking["params"] = {**message["params"], "_meta": {**meta_of(message), "progressToken": number}}
+        asking = asked_as(message, lambda _: number)
         text = payload.encode(asking)
         task = asyncio.current_task()
         assert task is not None

@@ -109,3 +109,40 @@ def test_as_many_cancelled_requests_are_remembered_as_may_be_pending() -> None:
         pending.asked(_request(n, n))
         pending.asked(_cancel(n))
     assert [pending.wants(_progress(n)) for n in range(3)] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("function", "message", "renamed"),
+    [
+        (
+            jsonrpc.asked_as,
+            {"id": 1, "method": "m", "params": {"a": 1, "_meta": {"progressToken": 2, "b": 3}}},
+            {"id": "x1", "method": "m", "params": {"a": 1, "_meta": {"progressToken": "x2", "b": 3}}},
+        ),
+        (jsonrpc.asked_as, {"id": 1, "method": "m"}, {"id": "x1", "method": "m"}),
+        (
+            jsonrpc.asked_as,
+            {"method": "notifications/cancelled", "params": {"requestId": 1, "reason": ""}},
+            {"method": "notifications/cancelled", "params": {"requestId": "x1", "reason": ""}},
+        ),
+        (jsonrpc.answered_as, {"id": 1, "result": {}}, {"id": "x1", "result": {}}),
+        (
+            jsonrpc.answered_as,
+            {"method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}},
+            {"method": "notifications/progress", "params": {"progressToken": "x1", "progress": 1}},
+        ),
+    ],
+)
+def test_ids_on_the_wire_may_be_others(function: Any, message: Any, renamed: Any) -> None:
+    assert function(message, lambda id_: f"x{id_}") == renamed
+
+
+def test_messages_that_name_no_request_are_not_copied() -> None:
+    for message in (
+        {"id": 1, "result": {}},
+        {"method": "notifications/progress", "params": {"progressToken": 1}},
+        {"method": "notifications/cancelled"},
+    ):
+        assert jsonrpc.asked_as(message, str) is message
+    for message in ({"id": 1, "method": "m"}, {"method": "notifications/progress"}, {"method": "n", "params": {}}):
+        assert jsonrpc.answered_as(message, str) is message
