@@ -3,28 +3,32 @@
     async with mcp.Client(mcpframe.tab_client()) as client:
         print(await client.list_tools())
 
-Both wait until the server is ready, also one of npm's transports 0.1, which does not know the check for that. Other
-clients may use the same server: requests get ids that no other has, and answers to others are passed over. A request
-that the server makes reaches all of them. The capability `browser` of a server is among its experimental ones.
+Both wait until the server is ready, also one of npm's transports 0.1, which does not know the check for that. All
+clients of a server hear each of its answers: so requests get ids that are unique in the window, and answers to other
+clients are ignored. A request that the server makes reaches all of them. The capability `browser` of a server is among
+its experimental ones.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from mcpframe.frame.compat import sdk
+from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.connection import Candidate, Connection, Options
 from mcpframe.frame.core.dialect import TAB, TRANSPORT
 from mcpframe.frame.core.errors import StateError
-from mcpframe.frame.core.events import Event, Window
-from mcpframe.frame.core.jsonrpc import CONNECTION_CLOSED
+from mcpframe.frame.core.events import Event, SessionBegun, Window
 from mcpframe.frame.core.origins import AllowedOrigins
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.dialects.mcp_b import roles
 from mcpframe.frame.dialects.mcp_b.messages import IFRAME_CHANNEL, TAB_CHANNEL
-from mcpframe.frame.page_server.own_ids import OwnIds
 from mcpframe.frame.session.places import Framing, Place, allow_attribute, parse_address, parse_sandbox
 from mcpframe.frame.session.session import open_session
 
@@ -32,6 +36,10 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
 EventHook = Callable[[Event], None]
+Json = Mapping[str, Any]
+
+_ID = re.compile(r":|-?[0-9]{1,16}\Z")
+"""What follows the prefix of an id: an integer, or a colon and a text."""
 
 
 @asynccontextmanager
@@ -114,22 +122,61 @@ async def iframe_client(
         yield streams
 
 
-class _Answers(OwnIds):
-    """The messages of a page server, as the SDK has them."""
+class _PageMessages:
+    """The messages of a session with a page server: `session.Messages`, and `session.Intercept`."""
 
-    def read(self, body: Mapping[str, Any]) -> Any:
+    def __init__(self) -> None:
+        self._sdk = sdk.SdkMessages()
+        self._prefix = f"{os.urandom(6).hex()}/"
+
+    def read(self, body: Json) -> Any:
         """Return a message of the server as the SDK has it."""
         result = body.get("result")
-        return super().read(_of_mcp(body, result) if isinstance(result, Mapping) else body)
+        body = _of_mcp(body, result) if isinstance(result, Mapping) else body
+        return self._sdk.read(dict(jsonrpc.answered_as(body, self._restored)))
+
+    def text(self, item: Any) -> str:
+        """Return the JSON text of a message to the server."""
+        text, members = self._sdk.text(item), self._sdk.members(item)
+        if jsonrpc.asked_as(members, self._own) is members:
+            return text
+        return payload.encode(jsonrpc.asked_as(json.loads(text), self._own))
+
+    def members(self, item: Any) -> Json:
+        """Return the members of a message to the server."""
+        return jsonrpc.asked_as(self._sdk.members(item), self._own)
+
+    def begun(self, session: Any, event: SessionBegun) -> None:
+        """Do nothing."""
+
+    def take(self, message: Json) -> bool:
+        """Return whether a message is for another client."""
+        if "method" not in message:
+            return not self._is_own(message.get("id"))
+        token = (message.get("params") or {}).get("progressToken")
+        return message["method"] == "notifications/progress" and not self._is_own(token)
+
+    def _own(self, id_: Any) -> str:
+        return f"{self._prefix}{id_}" if isinstance(id_, int) else f"{self._prefix}:{id_}"
+
+    def _is_own(self, id_: Any) -> bool:
+        return isinstance(id_, str) and id_.startswith(self._prefix) and _ID.match(id_, len(self._prefix)) is not None
+
+    def _restored(self, id_: Any) -> Any:
+        """Return the SDK's own id. An id of this form that a server makes up is at most the id of no request."""
+        if not self._is_own(id_):
+            return id_
+        own: str = id_.removeprefix(self._prefix)
+        return own[1:] if own.startswith(":") else int(own)
 
 
-def _of_mcp(body: Mapping[str, Any], result: Mapping[str, Any]) -> Mapping[str, Any]:
+def _of_mcp(body: Json, result: Json) -> Json:
     """Return an answer with what MCP-B adds where the SDK's models have a place for it."""
     metadata, capabilities = result.get("metadata"), result.get("capabilities")
     if isinstance(metadata, Mapping) and metadata.get("navigationInterrupted") is True:
         # What transports before 5 answer to each request as their page is left, which is no result of it.
         message = "The page server was left before it answered."
-        error = {"code": CONNECTION_CLOSED, "message": message, "data": {"navigationInterrupted": True}}
+        error = {"code": jsonrpc.CONNECTION_CLOSED, "message": message, "data": {"navigationInterrupted": True}}
         return {"jsonrpc": "2.0", "id": body.get("id"), "error": error}
     if isinstance(capabilities, Mapping) and isinstance(browser := capabilities.get("browser"), Mapping):
         others = capabilities.get("experimental")
@@ -143,8 +190,8 @@ async def _session(
     role: Role, origin: str, window: Window, options: Options | None, on_event: EventHook | None
 ) -> AsyncIterator[TransportStreams]:
     connection = Connection([Candidate(role, AllowedOrigins(frozenset({origin})))], options=options)
-    ids = _Answers()
-    async with open_session(connection, window, on_event=on_event, messages=ids, intercept=ids) as session:
+    messages = _PageMessages()
+    async with open_session(connection, window, on_event=on_event, messages=messages, intercept=messages) as session:
         yield session.streams
 
 

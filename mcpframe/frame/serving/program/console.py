@@ -11,18 +11,19 @@ The module has the interface of `server`, for programs: `open_entry`, `load_entr
 
 from __future__ import annotations
 
+import getpass
 import inspect
+import io
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from mcpframe.frame.compat import absent
 from mcpframe.frame.compat.sdk import in_pyodide, major
 from mcpframe.frame.core.errors import EntryError, ProgramError
 from mcpframe.frame.serving import entries
-from mcpframe.frame.serving.program.input import replace_input
 from mcpframe.frame.serving.program.loops import Loops, current, replace_loops
 from mcpframe.frame.serving.stdio import stdio_of
 from mcpframe.frame.session import lines
@@ -38,6 +39,10 @@ _MOST_LOOPS = 20
 _NEVER_SERVED = (
     "The program returned without serving MCP on its standard input and output: it may need an argument for that "
     "(tool.mcpframe.args), or serve in another way, such as HTTP, which a page cannot."
+)
+_NOTHING_TO_READ = (
+    "Nobody can type into a page, and MCP does not come through the program's own reads of standard input: pass what "
+    "it asks for in tool.mcpframe.args or tool.mcpframe.env."
 )
 
 
@@ -68,7 +73,7 @@ def load_entry(entry: str) -> ConsoleScript:
     """
     replace_loops()  # the author's modules may take them by name
     if in_pyodide():
-        replace_input()
+        _replace_input()
         import_module("mcpframe.frame.browser.stack")  # with the snapshot
         import_module(_CONTAINING[major()])
         absent.answer_imports()
@@ -200,3 +205,35 @@ def _exited(error: SystemExit, heard: _Listening) -> str:
         f"The program {sys.argv[0]!r} exited with status {status} before it served.{reason}"
         "Its arguments are tool.mcpframe.args, its environment variables tool.mcpframe.env."
     )
+
+
+class _NoBytes(io.RawIOBase):
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> NoReturn:
+        raise io.UnsupportedOperation(_NOTHING_TO_READ)
+
+
+class _ProgramInput(io.TextIOWrapper):
+    """A text file that has nothing to read."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BufferedReader(_NoBytes()), encoding="utf-8")
+
+    def close(self) -> None:
+        """Stay open: a program may close it, and another connection starts that program again."""
+
+
+def _replace_input() -> None:
+    """Replace standard input, which has only MCP: nobody can type into a page.
+
+    What programs do to it before they serve works: `reconfigure`, `isatty`, `buffer`. Reading raises an error that says
+    what to do, and so does `getpass`, which would open the terminal itself.
+    """
+    sys.stdin = _ProgramInput()
+    getpass.getpass = _no_password
+
+
+def _no_password(*_: object, **__: object) -> NoReturn:
+    raise io.UnsupportedOperation(_NOTHING_TO_READ)
