@@ -1,4 +1,4 @@
-"""Placeholders for whoever imports a package that is left out of the bundle of somebody else's server.
+"""Placeholders for packages that are left out of the bundle of somebody else's server.
 
 Many servers import at module level what they need only to serve HTTP, or for a command that a page never runs. Their
 imports are answered, whichever module they are in. A library that can do without a package asks for it within `try`
@@ -52,7 +52,7 @@ _finder: AbsentFinder | None = None
 
 
 def answer_imports() -> None:
-    """Answer the imports of what is left out of the bundle, from now on. When repeated: nothing."""
+    """Answer imports of packages left out of the bundle, from now on. Does nothing when repeated."""
     global _finder
     if _finder is None:
         hints = dict.fromkeys(_HTTP_SERVERS, _HTTP)

@@ -89,7 +89,7 @@ def _no_debugger(*_: Any, **__: Any) -> NoReturn:
 
 
 class _NoTerminal(io.TextIOBase):
-    """A standard input that nobody writes to."""
+    """A standard input without data."""
 
     def readable(self) -> bool:
         return True

@@ -79,7 +79,7 @@ class HashTrieMap(Mapping[K, V]):
         """Return a map without `key`.
 
         Raises:
-            KeyError: There is no such key.
+            KeyError: The key is missing.
         """
         changed = dict(self._dict)
         del changed[key]

@@ -313,11 +313,11 @@ class SdkMessages:
         return self._item(self._validate(body, by_name=False))
 
     def text(self, item: SessionMessage) -> str:
-        """Return the JSON text of what is sent."""
+        """Return the JSON text of a message to the peer."""
         return item.message.model_dump_json(by_alias=True, exclude_unset=True)
 
     def members(self, item: SessionMessage) -> Mapping[str, Any]:
-        """Return the members of what is sent: no second dump of a large result."""
+        """Return the members of a message to the peer: a large result is not dumped a second time."""
         return {name: getattr(item.message, name) for name in item.message.model_fields_set}
 
 

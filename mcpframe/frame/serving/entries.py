@@ -1,4 +1,4 @@
-"""Entries: how a configuration names an object in the author's code, and what that code finds around it.
+"""Entries: names of objects in the author's code; and the environment of that code.
 
 `module:object` names an object, `module:factory()` a function that is called without arguments and returns one.
 """
@@ -111,7 +111,7 @@ def set_environment(
     world: bool = False,
     at_home: bool = False,
 ) -> None:
-    """Set what the author's code finds around it, before it is imported: `sys.argv` and environment variables.
+    """Set the environment of the author's code before it is imported: `sys.argv` and environment variables.
 
     Args:
         args: What comes after the program's name in `sys.argv`.
@@ -145,7 +145,7 @@ def load_server(entry: str, is_server: Callable[[object], bool], kinds: str) -> 
 
 
 async def open_server(entry: str, is_server: Callable[[object], bool], kinds: str) -> Any:
-    """Import the server that an entry names; if it names a factory, call that for it. As `load_server`.
+    """Import the server that an entry names, or call the factory that it names. Otherwise like `load_server`.
 
     Raises:
         EntryError: As `load_server`, or as `call_factory`.

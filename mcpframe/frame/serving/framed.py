@@ -1,4 +1,4 @@
-"""What a server object in a frame has besides its SDK: the session with each peer, and its setup and ui functions."""
+"""Additions of a frame to a server object: the session with each peer, and setup and ui functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PeerSession:
-    """The author's session with one peer, opened when it is first asked for: many servers never do, and start without.
+    """The author's session with one peer, opened at its first use: many servers never use it, and start sooner.
 
     Args:
         open_session: Returns the session. Called once at most.
@@ -36,12 +36,12 @@ class PeerSession:
         """The session."""
         if self._session is None:
             self._session = self._open_session()
-            if self._closed:  # asked for by what outlives the peer
+            if self._closed:  # used by a task that outlives the peer
                 self.close()
         return self._session
 
     def close(self) -> None:
-        """Say to whoever uses the session that it is over, and let go of the page. Nothing where nobody has asked."""
+        """Set the session's `closed`, and close its page, if the session was ever used."""
         self._closed = True
         if self._session is not None:
             self._session.closed.set()
@@ -92,8 +92,8 @@ class Framed:
     def session(self) -> FrameSession:
         """The session with the peer that this code runs for; outside of a browser a local one (see `FrameSession`).
 
-        What runs for a peer: its requests, the lifespan, the setup and ui functions, the handlers of events that
-        any of these listens to, and the tasks and threads that any of these starts.
+        Requests, the lifespan, and the setup and ui functions run for a peer; so do the handlers of events that any of
+        these listens to, and the tasks and threads that any of these starts.
 
         Raises:
             StateError: In a page, outside of all that: when the server's module is imported, or in a callback that was
@@ -182,7 +182,7 @@ class Framed:
 
 
 def unwrapped(server: object) -> Any:
-    """Return the object that an SDK serves: of a wrapped server the wrapped one, otherwise the server itself."""
+    """Return the object that an SDK serves: the wrapped one of a wrapped server, or the server itself."""
     return server.wrapped if isinstance(server, Framed) else server
 
 

@@ -97,7 +97,7 @@ async def serve(
     experimental: Mapping[str, Any] | None = None,
     on_problem: Callable[[str, BaseException | None], None] = lines.log_problem,
 ) -> None:
-    """Serve one connection, until its read stream ends. As `server.serve`.
+    """Serve one connection, until its read stream ends. Otherwise like `server.serve`.
 
     Args:
         server: The server object.

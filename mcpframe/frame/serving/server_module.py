@@ -1,4 +1,4 @@
-"""Which module serves a server object or a program: that depends on its SDK."""
+"""The module that serves a server object or a program, by its SDK."""
 
 from __future__ import annotations
 

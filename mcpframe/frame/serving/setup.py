@@ -132,12 +132,12 @@ def _result(setup: Setup | None, default: SetupResult) -> SetupResult:
 
 
 def _with_notice(result: SetupResult, session: FrameSession) -> SetupResult:
-    """Let the host's user know that what the setup has stored is lost: the tools run in another page."""
+    """Add a notice to the result if the values that the setup stored are lost: the tools run in another page."""
     if session.phase != "setup" or not session.storage.unkept:
         return result
     return replace(result, ephemeral_message=shortened(" ".join(filter(None, (_UNKEPT, result.ephemeral_message)))))
 
 
 def parse_permissions(permissions: Sequence[Permission | str]) -> tuple[Permission, ...]:
-    """Return permissions, those named by a text alone too."""
+    """Return permissions; a text is a permission's name."""
     return tuple(Permission(item) if isinstance(item, str) else item for item in permissions)

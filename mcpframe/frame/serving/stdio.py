@@ -1,10 +1,10 @@
-"""Puts lines of ours in place of the process's standard input and output, for whatever serves MCP on them.
+"""Lines of a session in place of standard input and output, for servers that use the SDK's `stdio_server`.
 
-All versions of the official SDK have one function for that, `mcp.server.stdio.stdio_server(stdin=None, stdout=None)`,
-which others import by name, early and late. Its two defaults are set here: so it is the same function for all of them.
+All versions of the official SDK have `mcp.server.stdio.stdio_server(stdin=None, stdout=None)`, which others import by
+name, early and late. Its two defaults are set here, so that the function itself stays the same.
 
-The SDK's writer ends with what it cannot write, and the server with it. A response that has no form in JSON becomes an
-error for whoever waits for it.
+The SDK's writer, and the server with it, would end at a response that has no form in JSON. Such a response becomes an
+error response.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ log = logging.getLogger(__name__)
 
 
 _files: ContextVar[LineFiles] = ContextVar("mcpframe_files")
-"""Those of the connection that this code runs for: a page may serve several at once."""
+"""The files of the connection that this code runs for: a page may serve several at once."""
 _serving: list[LineFiles] = []
 
 
 class _Stdin:
-    """What is read of the connection that reads."""
+    """Standard input of the connection that the reader runs for."""
 
     def __aiter__(self) -> LineReader:
         return _files.get().stdin
 
 
 class _Stdout:
-    """What writes for the connection that writes."""
+    """Standard output of the connection that the writer runs for."""
 
     async def write(self, text: str) -> int:
         return await _files.get().stdout.write(text)

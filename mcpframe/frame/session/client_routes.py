@@ -1,12 +1,12 @@
 """Which client a message belongs to, where several use one window: no I/O, and no dialect.
 
-Clients of MCP-B have no session id, and none says when it leaves. What can be told of a message:
+Clients of MCP-B have no session id, and none says when it leaves. The rules:
 
 - `initialize` begins a new client. Requests that carry their revision (2026-07-28 and later), and `server/discover`,
   need no session, so one client stands for all who send such.
-- An answer, and progress of a request of ours, belong to the client that was asked: in all but the first, ids of
-  requests to the peer are made unique. A cancellation belongs to the client whose request it names. Clients count
-  alike: if requests of two have that id, nothing is cancelled, as it could be the other's.
+- An answer, and progress of a request of ours, belong to the client that was asked: the ids of requests to all clients
+  but the first are made unique. A cancellation belongs to the client whose request it names. Clients count alike: if
+  requests of two have that id, nothing is cancelled.
 - Any other message belongs to the client whose last request it continues, as clients count their requests; otherwise
   to the newest one.
 
@@ -34,7 +34,7 @@ _LEFT = {
 }
 """The data is named as by npm's transports up to version 4."""
 _MOST_MISSING = 8
-"""How many ids of a client may be missing in between: those of requests that were refused, or cancelled unread."""
+"""The largest gap in a client's ids: those of requests that were rejected, or cancelled unread."""
 _INTRODUCTIONS = ("initialize", _DISCOVER)
 """The requests that are answered with the server's capabilities."""
 
@@ -81,7 +81,7 @@ class Routes:
         self._tokens: dict[Any, tuple[PageClient, Any]] = {}
 
     def inbound(self, message: Json) -> tuple[PageClient, Json] | None:
-        """Return whose message it is, and the message as that client's own session knows it; None for nobody's.
+        """Return the client of a message, and the message with that client's own ids; None if it belongs to no client.
 
         A client that is not in `clients` yet is added.
 

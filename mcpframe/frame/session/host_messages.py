@@ -27,7 +27,7 @@ TIMEOUT = 60.0
 """Seconds that a host may take to answer, unless the caller says otherwise."""
 
 _MOST_EARLY = 100
-"""How many messages are kept that come before the session is open."""
+"""How many messages are queued before the session is open."""
 
 T = TypeVar("T")
 Json = Mapping[str, Any]
@@ -36,7 +36,7 @@ Progress = Callable[[float, float | None, str | None], None]
 
 
 class Sends(Protocol):
-    """What is needed of a session."""
+    """A session, as far as it is needed here."""
 
     def post(self, message: Json) -> None:
         """Post a JSON-RPC message. Raises `StateError` where the session is over."""
@@ -46,18 +46,18 @@ class Handler(Protocol):
     """A dialect's host API, for the messages of the host."""
 
     def notified(self, method: str, params: Json) -> bool:
-        """Take a notification of the host. Returns whether it is one of this API; if not, it is the server's."""
+        """Handle a notification of the host. Returns False for one that is not of this API, but for the server."""
 
     def asked(self, method: str, params: Json) -> Awaitable[Json] | None:
-        """Return what answers a request of the host; None for a request to the server."""
+        """Return an awaitable of the answer to a request of the host; None for a request to the server."""
 
     def ended(self) -> None:
-        """Take note that the session is over."""
+        """Note that the session is over."""
 
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The errors of requests, by what happened: each takes a message, the method, a JSON-RPC code and data."""
+    """The errors of requests, by cause: each takes a message, the method, a JSON-RPC code and data."""
 
     peer: str = "host"
     failed: type[HostError | AppError] = HostError
@@ -70,7 +70,7 @@ class HostMessages:
 
     Attributes:
         handler: the host API of the dialect that is spoken; None before, and in a dialect without one.
-        prefix: the beginning of the ids of the page's requests, which begins with `"mcpframe/"` itself.
+        prefix: the prefix of the ids of the page's requests; it starts with `"mcpframe/"`.
     """
 
     def __init__(self, find: Callable[[SessionBegun, HostMessages], Handler | None], errors: Errors = Errors()) -> None:
@@ -90,7 +90,7 @@ class HostMessages:
         self._answers = Answers(self._post)
 
     def begun(self, session: Sends, event: SessionBegun) -> None:
-        """Handle the host's messages from now on, and those that came before."""
+        """Handle the host's messages from now on, and the queued ones."""
         self._session = session
         self.handler = self._find(event, self)
         early, self._early = self._early, []
@@ -172,15 +172,7 @@ class HostMessages:
         within: float | None = TIMEOUT,
         on_progress: Progress | None = None,
     ) -> Any:
-        """As `request`, with the result as a model of the SDK.
-
-        Args:
-            kind: the name of the model.
-            method: the method.
-            params: its parameters.
-            within: how many seconds to wait; None for no deadline.
-            on_progress: called with the progress that is reported.
-        """
+        """Ask the host, and return the result as the SDK's model of this name. Otherwise like `request`."""
         result = await self.request(method, params, within=within, on_progress=on_progress)
         model = sdk.model(kind)
         try:
@@ -191,7 +183,7 @@ class HostMessages:
             raise self._errors.failed(text, method) from error
 
     def close(self) -> None:
-        """End it: what is being answered is cancelled, and nothing is sent any more."""
+        """Cancel the host's requests that are being answered, and end the handler."""
         self._answers.close()
         if self.handler is not None:
             self.handler.ended()

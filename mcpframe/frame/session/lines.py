@@ -49,11 +49,11 @@ class PlainMessages:
         return body
 
     def text(self, item: tuple[str, Mapping[str, Any]]) -> str:
-        """Return the JSON text of what is sent."""
+        """Return the JSON text of a message."""
         return item[0]
 
     def members(self, item: tuple[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-        """Return the JSON-RPC object of what is sent."""
+        """Return the JSON-RPC object of a message."""
         return item[1]
 
 
@@ -194,7 +194,7 @@ async def serve_lines(
 
 
 class _Conversation:
-    """What a client and a program say to each other, and what is added to it."""
+    """The messages between a client and a program, and what the frame adds to them."""
 
     def __init__(self, write: Any, *, discovers: bool, experimental: Mapping[str, Any]) -> None:
         self.files = LineFiles(self._said)
@@ -285,7 +285,7 @@ class _Conversation:
         await self._write.send((line, body))
 
     def _note_capabilities(self, answer: dict[str, Any]) -> None:
-        """Take note of what the program can do, and add what the frame can."""
+        """Note the program's capabilities, and add the frame's to the answer."""
         result = answer.get("result")
         capabilities = result.get("capabilities") if isinstance(result, dict) else None
         if not isinstance(capabilities, dict):
@@ -300,7 +300,7 @@ class _Conversation:
         self.why = why
 
     async def fail_pending(self) -> None:
-        """Answer the requests that the program has left without an answer."""
+        """Answer the requests that the program has not answered."""
         pending, self._pending = self._pending, {}
         for id_ in pending:
             await self._answer_error(id_, jsonrpc.INTERNAL_ERROR, self.why)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.session.session import Messages
 
 MOST: Final = 8
-"""How many clients with a session are served at once, as nobody learns that one has left."""
+"""How many clients with a session are served at once: none says when it leaves."""
 
 Serve = Callable[[Any, Any], Awaitable[None]]
 """Serves one client on its `(read, write)` until `read` ends."""
@@ -46,8 +46,8 @@ async def serve_clients(
         serve: serves one client.
         most: how many clients with a session are served at once; with 1, each waits for the end of the one before.
         capabilities: capabilities beyond those of MCP, which each client is told of.
-        before_leaving: has a function called when the page is about to be left, and returns one that ends that. Clients
-            get errors for their requests then, as nobody else may tell them.
+        before_leaving: registers a function that is called when the page is about to be left, and returns one that
+            removes it. Clients then get errors for their requests.
     """
     clients = _Clients(streams[1], messages, post, serve, Routes(most, capabilities), most)
     stop = before_leaving(clients.interrupt) if before_leaving else None
@@ -78,7 +78,7 @@ class _Clients:
         self._failure: Exception | None = None
 
     def interrupt(self) -> None:
-        """Answer every request with an error: the page is about to be left."""
+        """Answer every open request with an error: the page is about to be left."""
         with suppress(StateError):  # the session is over
             for error in self.routes.interrupt():
                 self.post(error)

@@ -54,7 +54,7 @@ class PrintedLines:
             self._changed.set()
 
     def take(self) -> list[str]:
-        """Return the complete lines that wait, which then wait no longer."""
+        """Remove the complete lines from the queue, and return them."""
         lines = list(self._waiting)
         self._waiting.clear()
         return lines

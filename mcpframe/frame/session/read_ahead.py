@@ -26,7 +26,7 @@ _MOST_TURNS: Final = 20
 
 
 class ReadAhead:
-    """The way of messages from a peer to whoever serves it."""
+    """A queue of messages from a peer to its server."""
 
     def __init__(self, hand_over: Callable[[Mapping[str, Any]], None]) -> None:
         """Prepare one, in a running event loop.
@@ -60,7 +60,7 @@ class ReadAhead:
             self._loop.call_later(0, self._turn_over)
 
     def close(self) -> None:
-        """Hand over what waits, but for requests: nobody can be answered any more."""
+        """Hand over the queued messages except requests, which cannot be answered any more."""
         while self._waiting:
             message = self._waiting.popleft()
             if not jsonrpc.is_request(message):

@@ -48,15 +48,15 @@ class Messages(Protocol):
     """How messages look on the streams of a session: those of the SDK, unless something else serves."""
 
     def read(self, body: Mapping[str, Any]) -> Any:
-        """Return a message of the peer as the read stream has it. Raises ValueError where it is not one of MCP."""
+        """Return a message of the peer in the form of the read stream. Raises ValueError if it is not one of MCP."""
         ...
 
     def text(self, item: Any) -> str:
-        """Return the JSON text of what is sent. What it raises means that the message has no such form."""
+        """Return the JSON text of a message to the peer. Raises any exception if it has none."""
         ...
 
     def members(self, item: Any) -> Mapping[str, Any]:
-        """Return the members of what is sent, by name, without making a copy of what is in them."""
+        """Return the members of a message to the peer, by name; their values are not copied."""
         ...
 
 
@@ -64,7 +64,7 @@ class Intercept(Protocol):
     """Takes messages of the peer that are not for the streams."""
 
     def begun(self, session: Session, event: SessionBegun) -> None:
-        """Take note that the session has begun; called before any later message is taken."""
+        """Note that the session has begun. Called before any later message is taken."""
         ...
 
     def take(self, message: Mapping[str, Any]) -> bool:
@@ -239,7 +239,7 @@ class Session:
             self.connection.dropped["unread"] += 1  # the SDK has stopped reading
 
     def _refused(self, body: Mapping[str, Any], error: ValueError) -> Any:
-        """Return the replacement of a message that is not valid MCP: an error for whoever waits for it as an answer."""
+        """Answer a request that is not valid MCP, and return the item for the read stream in place of a message."""
         id_ = jsonrpc.request_id(body)
         why = payload.well_formed(str(error)).partition("\n")[0]
         if jsonrpc.is_request(body):

@@ -1,6 +1,6 @@
-"""The setup phase of a session, for the files above the dialects: its vocabulary, and what either side does in it.
+"""The setup phase of a session, for the rooms above the dialects: its vocabulary, and the acts of either side.
 
-One dialect has such a phase. This file and `author_setup.py` belong to it; others import them only where a page is set
+One dialect has such a phase. This module and `serving.setup` belong to it; others import them only where a page is set
 up.
 """
 
@@ -47,13 +47,13 @@ __all__ = [
 ]
 
 _MAX_TEXT = 2000
-"""Characters of one text for the host, who refuses longer ones (ours: more than 4096)."""
+"""Characters of one text for the host; ours rejects texts of more than 4096."""
 
 
 def page_candidate(
     allowed_origins: AllowedOrigins | OriginLists, *, visible: bool = False, permissions: tuple[Permission, ...] = ()
 ) -> Candidate:
-    """Return what a framed page plays while it is set up.
+    """Return the candidate of a framed page that is set up.
 
     Args:
         allowed_origins: who may be the host.
@@ -109,5 +109,5 @@ async def result_of(session: Session) -> SetupResult:
 
 
 def shortened(text: str) -> str:
-    """Return a text as a host takes it."""
+    """Return a text cut to the length that hosts accept."""
     return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"

@@ -69,8 +69,8 @@ class Peer(Generic[K, T]):
             send: sends it, with the id that it is called with.
             within: how many seconds to wait; None for no deadline.
             longest: how many seconds to wait if each progress starts the time anew; None if it does not.
-            cancel: tells the peer that nobody waits any more, with the id and a reason: once it is overdue, and if this
-                is cancelled.
+            cancel: cancels the request at the peer, with its id and a reason. Called once it is overdue, and if this
+                coroutine is cancelled.
             on_progress: returned by `progressed`.
 
         Returns:
@@ -112,7 +112,7 @@ class Peer(Generic[K, T]):
         return request is not None
 
     def progressed(self, id_: object) -> Callable[..., object] | None:
-        """Take note of a request's progress, and return its `on_progress`; None if no request of this id has one."""
+        """Renew a request's deadline, and return its `on_progress`; None if no request of this id has one."""
         request = self._requests.find(id_)
         if request is None or request.value.on_progress is None:
             return None

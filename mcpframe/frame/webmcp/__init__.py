@@ -1,1 +1,1 @@
-"""WebMCP: the server's tools at the document's `modelContext`, and a client for what is registered there."""
+"""WebMCP: the server's tools at the document's `modelContext`, and a client for the tools registered there."""

@@ -3,7 +3,7 @@
     async with mcp.Client(mcpframe.model_context_client()) as client:
         print(await client.list_tools())
 
-The streams lead to a server in this process, which has nothing but tools: those that the document has at each request.
+The streams lead to a server in this process that has only tools: the document's, as they are at each request.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ class ToolSource(Protocol):
     """Where tools are: see `browser.page_tools`."""
 
     async def list(self) -> Sequence[tuple[Json, Any]]:
-        """Return the definition of each tool, and what runs it. Raises `Rejected`."""
+        """Return each tool's definition, and the object to `run`. Raises `Rejected`."""
         ...
 
     async def run(self, tool: Any, arguments: Json) -> str | None:
-        """Return what a tool returns, as text. Raises `Rejected`."""
+        """Run a tool, and return its result as text. Raises `Rejected`."""
         ...
 
     def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
-        """Call a function whenever tools come or go. Returns what ends that."""
+        """Call a function whenever tools come or go. Returns a function that ends this."""
         ...
 
 
@@ -80,7 +80,7 @@ async def model_context_client(from_origins: Iterable[str] = ()) -> AsyncIterato
 
 @asynccontextmanager
 async def tools_session(source: ToolSource, messages: Messages | None = None) -> AsyncIterator[Any]:
-    """Open a session with the tools of a source. As `model_context_client`.
+    """Open a session with the tools of a source. Otherwise like `model_context_client`.
 
     Args:
         source: where the tools are.

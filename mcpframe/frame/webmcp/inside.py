@@ -24,7 +24,7 @@ REVISION: Final = "2025-11-25"
 MOST_TOOLS: Final = 1000
 """How many tools are listed at most."""
 _MOST_PAGES: Final = 100
-"""How many pages of the list are read at most: one may have no tool in it."""
+"""How many pages of the list are read at most; a page may be empty."""
 _CHANGED = "notifications/tools/list_changed"
 
 
@@ -35,7 +35,7 @@ class CallFailed(Exception):
 class InsideClient(WriteStream):
     """The client of one session, which is also the write stream of its server.
 
-    Whatever the server asks is answered with an error: there is nobody behind this client.
+    Requests of the server other than `ping` get an error: this client has no user and no model.
     """
 
     def __init__(self, incoming: Any, messages: Messages, changed: Callable[[], None]) -> None:
@@ -82,7 +82,7 @@ class InsideClient(WriteStream):
         )
 
     def end(self) -> None:
-        """Fail what has no answer, and take nothing more."""
+        """Fail the open requests, and take no more messages."""
         self._over = True
         self._server.close(lambda: CallFailed("The server has ended."))
 
@@ -128,7 +128,7 @@ class InsideClient(WriteStream):
 
 
 class WatchedWriter(WriteStream):
-    """The write stream of another session of the same server; what it announces is noticed."""
+    """The write stream of another session of the same server, in which changes of the tool list are noticed."""
 
     def __init__(self, write: Any, messages: Messages, changed: Callable[[], None]) -> None:
         """Write to this stream.

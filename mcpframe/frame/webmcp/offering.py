@@ -48,14 +48,14 @@ class ToolPlace(Protocol):
 class Offering:
     """The tools of a server, registered for as long as the `async with` block lasts.
 
-    What goes wrong is logged, as the page has other clients.
+    Failures are logged only: the page has other clients.
 
     Attributes:
         registered: the definitions of the tools, by the names that they have there.
     """
 
     def __init__(self, place: ToolPlace, messages: Messages, serve: Serve, exposed: Sequence[str] = ()) -> None:
-        """Prepare it.
+        """Create it; entering it registers the tools.
 
         Args:
             place: where to register them.
@@ -87,7 +87,7 @@ class Offering:
 
     @asynccontextmanager
     async def standing_aside(self) -> AsyncIterator[None]:
-        """Offer nothing in the block, in which the server serves another client: some serve only one at a time."""
+        """Offer nothing in the block, so that a server of one client at a time can serve another one."""
         await self._stop()
         try:
             yield
@@ -95,7 +95,7 @@ class Offering:
             self._task = asyncio.create_task(self._run())
 
     def watched(self, write: Any) -> WatchedWriter:
-        """Return the write stream of another session of this server: what it announces is a change here, too."""
+        """Return the write stream of another session of this server, whose list changes are noticed here, too."""
         return WatchedWriter(write, self._messages, self._changed.set)
 
     async def _stop(self) -> None:
@@ -161,7 +161,7 @@ class Offering:
 
 
 async def _call(client: InsideClient, tool: str, schema: Json, arguments: str) -> Json:
-    """Call a tool; whatever goes wrong is its result."""
+    """Call a tool; a failure is its result."""
     try:
         given = payload.decode(arguments, **LIMITS)
         if problem := argument_problem(schema, given):

@@ -1,4 +1,4 @@
-"""Locks for the threads of a page, which are tasks: whoever waits for one lets the others go on.
+"""Locks for the threads of a page, which are tasks: waiting for a lock lets the other tasks run.
 
 A lock of C would stop the whole page, as the only thread waits for itself. Everything else of `threading` that waits
 (events, conditions, semaphores, futures and queues) waits for one of these.
@@ -14,7 +14,7 @@ from mcpframe.frame.world import waiting
 
 
 class PageLock:
-    """As `threading.Lock`. It belongs to nobody: any thread may release it."""
+    """A `threading.Lock`: it has no owner, and any thread may release it."""
 
     def __init__(self) -> None:
         self._is_locked = False

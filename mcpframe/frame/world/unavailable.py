@@ -32,7 +32,7 @@ _NO_PROCESSES = (
 
 
 def replace() -> None:
-    """Replace what a page cannot do, and add what is missing. When repeated: nothing."""
+    """Replace functions that a page cannot have, and add missing ones. Does nothing when repeated."""
     if any(isinstance(finder, _LimitsFinder) for finder in sys.meta_path):
         return
     sys.meta_path.append(_LimitsFinder())

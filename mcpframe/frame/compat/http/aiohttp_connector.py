@@ -91,7 +91,7 @@ class FetchTransport(asyncio.Transport):
             asyncio.get_running_loop().call_soon(self._protocol.connection_lost, None)
 
     def abort(self) -> None:
-        """As `close`."""
+        """Like `close`."""
         self.close()
 
     def pause_reading(self) -> None:

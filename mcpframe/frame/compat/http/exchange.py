@@ -107,7 +107,7 @@ class HttpAnswer(Protocol):
         ...
 
     def read_now(self, limit: float | None = None) -> bytes:
-        """As `read`, from synchronous code."""
+        """Like `read`, from synchronous code."""
         ...
 
     def close(self) -> None:
@@ -122,14 +122,14 @@ class Network(Protocol):
         """Send a request, and return its answer once it has begun.
 
         Raises:
-            FetchFailed: There is no answer.
+            FetchFailed: No answer has come.
             FetchTimedOut: It did not come in time.
             NotPossible: A page cannot send this.
         """
         ...
 
     def send_now(self, request: HttpRequest) -> HttpAnswer:
-        """As `send`, from synchronous code."""
+        """Like `send`, from synchronous code."""
         ...
 
 

@@ -50,7 +50,7 @@ class FittingFinder(MetaPathFinder):
     """Finds the modules of `FITS` as the finders after it do, and fits them once they are executed.
 
     Args:
-        fits: As `FITS`.
+        fits: see `FITS`.
         network: What sends.
     """
 

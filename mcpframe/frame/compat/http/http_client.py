@@ -1,4 +1,4 @@
-"""The connections of `http.client`, and so `urllib.request` and what is built on them, over fetch.
+"""The connections of `http.client`, over fetch; `urllib.request` and others use them.
 
 A connection writes its request to something like a socket; when it wants the answer, the request is sent.
 """
@@ -51,7 +51,7 @@ class PageSocket:
         """Send the request, and return its answer as a file.
 
         Raises:
-            OSError: There is none. A TimeoutError, if it has not come in time.
+            OSError: No answer has come; a TimeoutError, if not in time.
         """
         error: Exception
         try:
@@ -91,7 +91,7 @@ class AnswerFile(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read what is there, or wait for the next part."""
+        """Read the data that has come, or wait for the next part."""
         error: Exception
         try:
             if not self._rest:

@@ -84,7 +84,7 @@ def load_entry(entry: str) -> ConsoleScript:
 
 
 async def open_entry(entry: str) -> ConsoleScript:
-    """Import the function that an entry names. As `load_entry`."""
+    """Import the function that an entry names. Otherwise like `load_entry`."""
     return load_entry(entry)
 
 
@@ -96,7 +96,7 @@ async def serve(
     experimental: Mapping[str, Any] | None = None,
     on_problem: Callable[[str, BaseException | None], None] = lines.log_problem,
 ) -> None:
-    """Run the program for one connection, until its read stream ends. As `server.serve`.
+    """Run the program for one connection, until its read stream ends. Otherwise like `server.serve`.
 
     Args:
         server: The program.
@@ -147,7 +147,7 @@ async def run(main: Callable[[], object], files: LineFiles | None = None) -> Non
 
 
 async def _run(main: Callable[[], object], loops: Loops) -> Any:
-    """Run the function, and then what it has noted or returned; the result of that."""
+    """Run the function, then the coroutine that it has noted or returned, and return the result of that."""
     token = current.set(loops)
     result = None
     try:
