@@ -155,17 +155,6 @@ async def test_a_host_that_does_not_answer_is_given_up(wire: Wire) -> None:
     assert not wire.messages.take({"jsonrpc": "2.0", "id": 7, "result": {}})  # of a request of the server
 
 
-async def test_a_request_that_is_not_wanted_any_more_is_cancelled(wire: Wire) -> None:
-    host = wire.open()
-    host.timeout = None
-    asking = asyncio.create_task(host.call_tool("add"))
-    asked = await wire.next()
-    asking.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asking
-    assert wire.posted[0]["params"]["requestId"] == asked["id"]
-
-
 async def test_progress(wire: Wire) -> None:
     host = wire.open()
     heard: list[Any] = []

@@ -207,20 +207,6 @@ async def test_an_action_that_the_host_does_not_handle(wire: Wire) -> None:
     assert (failed.value.request, failed.value.data) == ("link", error)
 
 
-async def test_answers_to_nobody_are_ignored(wire: Wire) -> None:
-    host = await wire.open()
-    asking = asyncio.ensure_future(host.intent("go"))
-    asked = await wire.posted.get()
-    for id_ in (None, "1", 7, "mcpframe/1", "mcpframe/render-data"):
-        wire.say("ui-message-received", id_)
-        wire.say("ui-message-response", id_, response="wrong")
-    wire.say("ui-message-response", asked["messageId"], response="right")
-    wire.say("ui-message-response", asked["messageId"], response="twice")
-    assert await asking == "right"
-    assert wire.refused == []
-    assert wire.session.streams[0].statistics().current_buffer_used == 0  # nothing of it is for a server
-
-
 async def test_a_host_that_does_not_answer(wire: Wire) -> None:
     host = await wire.open()
     host.timeout = 0.01

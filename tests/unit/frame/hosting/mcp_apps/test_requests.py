@@ -222,14 +222,6 @@ async def test_ids_of_host_and_view_may_be_the_same(client: Client) -> None:
         assert ours == theirs == ["mcpframe/1"]
 
 
-async def test_answers_that_nobody_waits_for_do_nothing(client: Client) -> None:
-    async with shown(client) as shows:
-        for id_ in ("mcpframe/1", "mcpframe/99", 7, "x"):
-            shows.view.session.post({"jsonrpc": "2.0", "id": id_, "result": {"tools": []}})
-        assert await ask(shows, "ping", {}) == {}
-        assert (await shows.running.call({"place": "Wien"})).structured_content
-
-
 async def test_floods_are_bounded(client: Client) -> None:
     refused: list[Refused] = []
     gate = asyncio.Event()
