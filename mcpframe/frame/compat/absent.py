@@ -76,7 +76,7 @@ class AbsentFinder(PlaceholderFinder):
 
 
 def is_expected() -> bool:
-    """Return whether whoever asks for the package that is being looked for expects that there may be none.
+    """Return whether the importer of the package that is being looked for expects that it may be missing.
 
     So does one in a module that another imports within `try`, and one that calls `importlib.util.find_spec`.
     """

@@ -1,4 +1,4 @@
-"""What Python sets anew after it was restored from a snapshot: locale, time zone, clock, randomness.
+"""State that Python sets anew after a restore from a snapshot: locale, time zone, clock, randomness.
 
 A snapshot is a public file, the same for every visitor. Whatever must differ between two visits is set here, before
 any code of the author's runs.
@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 folders: list[str] = []
-"""What the author's module has made while it was imported: memory has no files, so these are made again."""
+"""Folders that the author's module made while it was imported. A snapshot has none: they are made again."""
 
 
 def start_visit(visitor: str) -> None:

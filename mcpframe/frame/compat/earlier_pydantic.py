@@ -1,4 +1,4 @@
-"""What libraries for mcp 1.x take from pydantic as it was before: see `sdk.prepare`.
+"""Earlier behaviour of pydantic, for libraries for mcp 1.x: see `sdk.prepare`.
 
 Pyodide has wheels of the current pydantic only, and releases that are older than that ask for no upper bound:
 

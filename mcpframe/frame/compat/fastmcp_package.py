@@ -1,4 +1,4 @@
-"""What the package fastmcp of 2.x, 3.x and 4.x needs in a frame besides its SDK: see `sdk.prepare`.
+"""Fits the package fastmcp of 2.x, 3.x and 4.x to a frame, besides its SDK: see `sdk.prepare`.
 
 It imports parts of an HTTP server at module level, for transports and authorization that a frame has no use for, and so
 do packages that it imports: placeholders answer all of them, early and late.
@@ -46,7 +46,7 @@ _PACKAGES = {
     "yaml": "pyyaml",
 }
 HINTS = {module: _HTTP.format(package) for module, package in _PACKAGES.items()}
-"""What to do about each package that has placeholders, besides those of the SDK."""
+"""Hints for packages that have placeholders, besides those of the SDK."""
 
 
 def set_environment() -> None:

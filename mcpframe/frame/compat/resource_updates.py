@@ -62,7 +62,7 @@ async def announce_update(bus: SubscriptionBus, uri: str) -> None:
 
 
 class ToolListing:
-    """The list of tools of a server: whoever has asked for it is notified of its changes, and some tools may be cached.
+    """The list of tools of a server: clients that have read it are notified of changes, and some tools may be cached.
 
     Args:
         server: The lowlevel server.

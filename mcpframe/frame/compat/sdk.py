@@ -58,7 +58,7 @@ _HINTS: Final = {
     "websockets": _HTTP.format("websockets"),
 }
 _MODULES: Final = {1: ("mcp.types", "mcp.server.fastmcp"), 2: ("mcp_types", "mcp.server.mcpserver")}
-"""What is imported of each major version."""
+"""The modules to import of each major version."""
 
 _prepared: PlaceholderFinder | None = None
 

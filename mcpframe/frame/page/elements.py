@@ -22,14 +22,14 @@ _MARKS = {True: "", False: None}
 
 
 class FileReader(Protocol):
-    """What a file needs of the browser."""
+    """The browser, as a file needs it."""
 
     async def read(self, file: Any) -> bytes:
         """Return the content of a `File` or `Blob`. Raises OSError."""
 
 
 class OwnerPage(Protocol):
-    """What an element needs of the page that it belongs to."""
+    """The page of an element, as the element needs it."""
 
     @property
     def js(self) -> Any:

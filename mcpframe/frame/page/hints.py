@@ -1,4 +1,4 @@
-"""What an author can do about an error that only a page has: notes to exceptions whose own message doesn't say it.
+"""Hints at errors that only a page has: notes to exceptions whose message does not say what to do.
 
 Python in a page has the standard library's names, but no processes, threads, sockets, environment, terminal, or files
 but those of the bundle; what it fetches is limited by the page's policy. Each rule below knows one such error, by its
@@ -37,7 +37,7 @@ _TURNS = 10
 
 
 class PageRequests(Protocol):
-    """What the page knows about requests that have failed."""
+    """The page's failed requests."""
 
     def blocked(self, seconds: float) -> list[str]:
         """Return the addresses that the page's policy has blocked in the last seconds."""
@@ -49,7 +49,7 @@ class PageRequests(Protocol):
 
 
 async def explain(error: BaseException, seconds: float = JUST_NOW, browser: PageRequests | None = None) -> None:
-    """Add a note to an error that says what to do, where there is more to say than its message does.
+    """Add a note to an error that says what to do, unless its message does.
 
     Args:
         error: The error. Of a group, each of its errors.
@@ -94,7 +94,7 @@ def hint(error: BaseException, seconds: float, browser: PageRequests | None) -> 
 
 
 def missing_module(name: str) -> str:
-    """Return what to do about a module that is not there.
+    """Return what to do about a missing module.
 
     Args:
         name: The module that was imported.
@@ -151,7 +151,7 @@ _ABSENT = {
     "turtle": _NO_WINDOWS,
 }
 _FETCH_FAILED = ("Failed to fetch", "NetworkError", "Load failed", "A network error occurred")
-"""What browsers say where nothing came back: Chromium, Firefox and XMLHttpRequest, WebKit."""
+"""Browsers' messages for a request without an answer: Chromium, Firefox and XMLHttpRequest, WebKit."""
 
 
 def _renamed(error: BaseException) -> str | None:

@@ -39,7 +39,7 @@ EventHook = Callable[[Event], None]
 Json = Mapping[str, Any]
 
 _ID = re.compile(r":|-?[0-9]{1,16}\Z")
-"""What follows the prefix of an id: an integer, or a colon and a text."""
+"""The rest of an id after the prefix: an integer, or a colon and a text."""
 
 
 @asynccontextmanager

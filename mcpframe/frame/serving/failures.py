@@ -1,4 +1,4 @@
-"""Whatever a handler raises ends its own request and nothing else.
+"""Contains the failures of handlers: an exception ends its own request and nothing else.
 
 The SDK answers an `Exception`. Anything else would propagate out of its dispatcher and end the server: `sys.exit()`,
 KeyboardInterrupt, GeneratorExit, a group with one of them, or a CancelledError that nobody requested. Here each becomes

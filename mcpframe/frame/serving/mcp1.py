@@ -32,11 +32,11 @@ log = logging.getLogger(__name__)
 
 _REQUEST_TIMEOUT = 408
 _MEANT = frozenset({"McpError", "ToolError", "UrlElicitationRequiredError"})
-"""What an author raises to answer a call, with a message for the client."""
+"""Exceptions that an author raises to answer a call, with a message for the client."""
 
 
 def contain() -> None:
-    """Let nothing that a handler raises end more than its request. When repeated: nothing."""
+    """Let an exception of a handler end only its request. Does nothing when repeated."""
     server = import_module("mcp.server.lowlevel.server").Server
     if getattr(server._handle_request, "mcpframe", False):
         return

@@ -19,7 +19,7 @@ _contained: WeakSet[Any] = WeakSet()
 
 
 def contain() -> None:
-    """Let nothing that a handler raises end more than its request, and tell the client its message."""
+    """Let an exception of a handler end only its request, and send the client its message."""
     if hasattr(Server.run, "mcpframe"):
         return
     run, run_stdio_async = Server.run, MCPServer.run_stdio_async

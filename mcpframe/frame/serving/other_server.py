@@ -1,4 +1,4 @@
-"""What `server` is for objects of mcp 2.x, for others: those of mcp 1.x (`mcp.server.fastmcp.FastMCP`, and lowlevel
+"""Like `server`, for objects of other SDKs than mcp 2.x: those of mcp 1.x (`mcp.server.fastmcp.FastMCP`, and lowlevel
 servers), and those of the package fastmcp.
 
 They are served over lines (`lines`), by their own SDK, in the protocol revisions that it knows.

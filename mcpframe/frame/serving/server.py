@@ -1,4 +1,4 @@
-"""The author's surface, `FrameServer`, and what serving any server object in a frame adds to it.
+"""The author's surface, `FrameServer`, and how any server object of mcp 2.x is served in a frame.
 
 `serve` takes a `FrameServer`, a plain `MCPServer` or a lowlevel `Server` and adds, without touching its registrations:
 
@@ -224,7 +224,7 @@ def _tell_who_discovers(target: Server[Any], experimental: dict[str, dict[str, A
 
 
 def equip(server: object) -> Server[Any]:
-    """Add to a server object what a frame adds, once, and return the lowlevel server in it.
+    """Add the frame's features to a server object, once, and return the lowlevel server in it.
 
     Raises:
         EntryError: It is no server object.
@@ -243,7 +243,7 @@ def equip(server: object) -> Server[Any]:
 
 
 _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "ping", "server/discover"})
-"""What comes before a session: the handshake (MCP specification, basic/lifecycle), and the probe for a later era."""
+"""Requests before a session: the handshake (MCP specification, basic/lifecycle), and the probe for a later era."""
 
 
 async def _serve_uninitialized(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

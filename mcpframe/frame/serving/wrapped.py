@@ -1,4 +1,4 @@
-"""`mcpframe.wrap`: what a `FrameServer` has, for server objects of any SDK.
+"""`mcpframe.wrap`: the features of a `FrameServer` for server objects of any SDK.
 
 Importing this imports no SDK: the server's own is there already.
 """
@@ -23,7 +23,7 @@ _CLASSES = frozenset({"FastMCP", "MCPServer", "Server"})
 
 
 class WrappedServer(Framed, Generic[ServerT]):
-    """A server object with what a `FrameServer` has beyond an `MCPServer`. Made by `wrap`.
+    """A server object with the features that a `FrameServer` adds to an `MCPServer`. Made by `wrap`.
 
     Any other public attribute is the wrapped server's: `server.tool`, `server.resource`, `server.name`.
     """

@@ -118,7 +118,7 @@ class LineWriter:
 
 
 class LineFiles:
-    """What a program has in place of its standard input and output.
+    """A program's standard input and output.
 
     Attributes:
         stdin: what it reads.

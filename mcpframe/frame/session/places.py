@@ -47,7 +47,7 @@ POPUP: Final = Popup.POPUP
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """What to frame, and how.
+    """A page to frame, and how to frame it.
 
     Attributes:
         url: the address to load.

@@ -1,1 +1,1 @@
-"""What a page keeps in the browser: values of a session, and files."""
+"""Storage of a page in the browser: values of a session, and files."""

@@ -1,4 +1,4 @@
-"""What code that was written for a process finds around it in a page: `prepare` fits it, one file per reason.
+"""The environment of a process, for code in a page that was written for one: `prepare` sets it up, one file per reason.
 
 Only bundles of other people's servers have this folder, and those whose author's code asks for threads or limits.
 """
@@ -15,7 +15,7 @@ BUNDLED_WITH = ("world",)
 
 
 def prepare() -> None:
-    """Fit what is the same for every visitor: it may be in a snapshot. Does nothing on CPython or when repeated.
+    """Set up the part that all visitors share, which may be in a snapshot. Does nothing on CPython or when repeated.
 
     Call it before the author's code is imported, as that may take the functions by name.
     """
@@ -27,7 +27,7 @@ def prepare() -> None:
 
 
 def begin() -> None:
-    """Set what is the visitor's: the name of the time zone, unless `env` names another. Does nothing on CPython.
+    """Set the name of the visitor's time zone, unless `env` names another. Does nothing on CPython.
 
     Local time itself and the language in `LANG` are the visitor's already; libraries such as tzlocal ask for the name.
     """

@@ -76,7 +76,7 @@ def run_in_executor(
 
 
 def run(func: Callable[..., Coroutine[Any, Any, Any]], *args: Any, token: object = None) -> Any:
-    """Call an async function in the event loop, as `anyio.from_thread.run`, and return its result.
+    """Call an async function in the event loop, like `anyio.from_thread.run`, and return its result.
 
     Raises:
         RuntimeError: This browser has no stack switching.

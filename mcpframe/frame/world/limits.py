@@ -1,4 +1,4 @@
-"""The module `resource` for a page: it has no limits of its own, and takes whatever is set without keeping to it.
+"""The module `resource` for a page: limits can be set, but none is enforced.
 
 The functions and constants are those of Python's documentation, with Linux's values.
 """
@@ -17,7 +17,7 @@ _limits: dict[int, tuple[int, int]] = {}
 
 
 class struct_rusage(_NamedTuple):  # noqa: N801
-    """What has been used: only the time of the processor is known."""
+    """The resources used: only processor time is known."""
 
     ru_utime: float = 0.0
     ru_stime: float = 0.0

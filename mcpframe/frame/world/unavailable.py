@@ -1,4 +1,4 @@
-"""What a page has nothing of: sockets, processes, signals from outside, limits.
+"""Features of a process that a page lacks: sockets, processes, signals from outside, limits.
 
 Sockets and processes raise the error types that programs expect, at once, with what to do. Pyodide's sockets would
 connect to nothing. A handler of a signal is accepted, as nobody sends one. The module `resource`, which is not in

@@ -40,7 +40,7 @@ class NotPossible(Exception):
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """What to send.
+    """A request.
 
     Attributes:
         method: The method.

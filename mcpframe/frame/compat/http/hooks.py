@@ -38,12 +38,12 @@ FITS: Mapping[str, Fit] = {
     "aiohttp.connector": aiohttp_connector.fit,
     "aiohttp.client_reqrep": aiohttp_connector.fit_responses,
 }
-"""What fits a module, by its name."""
+"""The function that fits a module, by the module's name."""
 
 STAND_INS: Mapping[str, Callable[[ModuleType], None]] = {
     "urllib3.contrib.emscripten.fetch": urllib3_connections.fill_fetch,
 }
-"""What fills a module that is not executed, by its name."""
+"""The function that fills a module that is not executed, by the module's name."""
 
 
 class FittingFinder(MetaPathFinder):

@@ -1,4 +1,4 @@
-"""Requests and answers as HTTP/1.1 has them on the wire, for libraries that write and parse it themselves.
+"""Requests and answers in the wire format of HTTP/1.1, for libraries that write and parse it themselves.
 
 Source: RFC 9112.
 """

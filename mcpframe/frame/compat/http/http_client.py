@@ -23,7 +23,7 @@ from mcpframe.frame.compat.http.http1 import RequestReader, head_of
 
 
 class PageSocket:
-    """What a connection has in place of a socket.
+    """Stands for the socket of a connection.
 
     Args:
         network: What sends.

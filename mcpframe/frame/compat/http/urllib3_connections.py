@@ -119,7 +119,7 @@ def fit(module: ModuleType, network: Network) -> None:
 
 
 def fill_fetch(module: ModuleType) -> None:
-    """Let a module have what the connections import of `urllib3.contrib.emscripten.fetch`, and do not use here.
+    """Give a module the names that the connections import from `urllib3.contrib.emscripten.fetch`, unused here.
 
     The module asks for the browser's workers when it is imported: no snapshot could be taken with it.
 
@@ -143,7 +143,7 @@ def fill_fetch(module: ModuleType) -> None:
 
 
 def fit_requests(module: ModuleType, network: Network) -> None:
-    """Let the responses of requests have their final address, and no certificates be read for what the browser does.
+    """Give the responses of requests their final address, and read no certificates: TLS is the browser's.
 
     Args:
         module: `requests.adapters`.

@@ -15,7 +15,7 @@ from mcpframe.frame.compat.http.http_client import AnswerFile
 
 
 class PartsOfAnswer:
-    """The file of an answer whose parts are read as they come, as those of urllib3 2.x are.
+    """The file of an answer, read in parts as they come, like those of urllib3 2.x.
 
     Args:
         file: The file, which waits for as much as is asked for.

@@ -33,7 +33,7 @@ BUNDLED_WITH = ("program",)
 
 _MOST_SHOWN = 1000  # characters
 _CONTAINING = {1: "mcpframe.frame.serving.mcp1", 2: "mcpframe.frame.serving.mcp2_program"}
-"""What contains the failures of handlers, by the SDK's major version."""
+"""The modules that contain the failures of handlers, by the SDK's major version."""
 _MOST_LOOPS = 20
 """How many event loops a program may run before it serves."""
 _NEVER_SERVED = (

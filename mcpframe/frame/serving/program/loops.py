@@ -1,4 +1,4 @@
-"""What a console script starts event loops with, replaced while its function runs, as the page has one loop already.
+"""Replaces the functions that start event loops while a console script's function runs: the page has one loop already.
 
 With stack switching a coroutine runs to its end inside of the function; without, it is noted, the function is unwound
 by an exception, and the coroutine is awaited then. If that one has not served, the function is run again, and is given
@@ -32,7 +32,7 @@ class Unwound(BaseException):
 
 
 class Loops:
-    """What a program has started in event loops.
+    """The event loops that a program has started.
 
     Attributes:
         noted: The coroutine that it wanted to be run, if it cannot wait for that.
@@ -96,7 +96,7 @@ _replaced: set[object] = set()
 
 
 def replace_loops() -> None:
-    """Replace what starts an event loop: while a program's function runs, `Loops` does it."""
+    """Replace the functions that start an event loop: while a program's function runs, `Loops` does it."""
     eventloop: Any = import_module("anyio._core._eventloop")
     original = asyncio.run
     if original in _replaced:
