@@ -12,7 +12,7 @@ from docs.generate.docstrings import attributes, sentence
 from docs.generate.docstrings import table as as_table
 from docs.generate.protocol import shown_default
 from mcpframe.frame.core.roles import Options
-from mcpframe.kit.project import config
+from mcpframe.kit.project import pyproject as config
 
 _SECTIONS: dict[str, type[BaseModel]] = {
     "": config.McpframeConfig,

@@ -1,7 +1,7 @@
 /**
  * The bridge's host page: frames one server and carries JSON-RPC messages as text.
  *
- * `mcpframe.kit.bridge.tab` calls the methods of `bridge`, and gets events through the binding `mcpframeBridge`: a line of
+ * `mcpframe.kit.bridge.chromium.tab` calls the methods of `bridge`, and gets events through the binding `mcpframeBridge`: a line of
  * JSON with the kind of the event, then the text of the message, if there is one.
  */
 

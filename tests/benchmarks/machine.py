@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from mcpframe.kit.bundle.pyodide.runtime import VERSION as PYODIDE_VERSION
+from mcpframe.kit.bundle.pyodide.version import VERSION as PYODIDE_VERSION
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from mcpframe.kit.bridge import setup_window as setup
-from mcpframe.kit.bridge.browser import launch
+from mcpframe.kit.bridge.chromium import setup_window as setup
+from mcpframe.kit.bridge.chromium.launch import launch
 from mcpframe.kit.bridge.run import BridgeOptions, bridge_stdio
 from tests.bridge.programs import PATIENCE
 

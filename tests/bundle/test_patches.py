@@ -14,8 +14,8 @@ from playwright.sync_api import Page
 from mcpframe.kit.bundle import build, patches
 from mcpframe.kit.bundle.patches import SCRIPT, SCRIPTS, KnownScript
 from mcpframe.kit.bundle.patches.patch import DoesNotApply, Patch
-from mcpframe.kit.bundle.pyodide import runtime
-from mcpframe.kit.bundle.pyodide.runtime import FILES, ensure_runtime
+from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
+from mcpframe.kit.bundle.pyodide.version import FILES
 from tests.bundle.conftest import SERVER, Adder, write_project
 from tests.bundle.served_pages import Serving, call
 
@@ -50,7 +50,7 @@ def test_the_page_works_without_patches(
     applied: list[str],
 ) -> None:
     folder, digest = another_runtime(tmp_path / "runtime")
-    monkeypatch.setitem(runtime.FILES, SCRIPT, digest)
+    monkeypatch.setitem(FILES, SCRIPT, digest)
     if applied:
         known = KnownScript("1.2.3", tuple(without(patch) for patch in PATCHES))
         monkeypatch.setattr(patches, "SCRIPTS", {digest: known})

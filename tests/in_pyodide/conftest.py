@@ -28,7 +28,8 @@ from mcpframe.kit.bundle.packages.resolve import resolve
 from mcpframe.kit.bundle.packages.wheels import fetch_wheels
 from mcpframe.kit.bundle.pyodide.archive import pack
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
-from mcpframe.kit.bundle.pyodide.runtime import FILES, Runtime, ensure_runtime
+from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime
+from mcpframe.kit.bundle.pyodide.version import FILES
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parent.parent

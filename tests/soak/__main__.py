@@ -12,9 +12,9 @@ from pathlib import Path
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.errors import KitError
 from mcpframe.kit.base.progress import step
-from mcpframe.kit.bridge.http import complete
+from mcpframe.kit.bridge.chromium.pages import Pages
+from mcpframe.kit.bridge.http.endpoint import complete
 from mcpframe.kit.bridge.run import BridgeOptions, run_bridge
-from mcpframe.kit.bridge.tabs import Pages
 from tests import soak
 from tests.soak.clients import PATIENCE
 from tests.soak.hub import HubBounds, soak_hub

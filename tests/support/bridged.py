@@ -15,11 +15,11 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from mcpframe.frame.serving.server import serve
-from mcpframe.kit.bridge.http import PATH, Spare, make_app
-from mcpframe.kit.bridge.http_requests import StatelessRequests
-from mcpframe.kit.bridge.http_sessions import Sessions
-from mcpframe.kit.bridge.link import Link, OpenPage
-from mcpframe.kit.bridge.tab import ServerMessage
+from mcpframe.kit.bridge.http.endpoint import PATH, Spare, make_app
+from mcpframe.kit.bridge.http.sessions import Sessions
+from mcpframe.kit.bridge.http.stateless import StatelessRequests
+from mcpframe.kit.bridge.link.link import Link, OpenPage
+from mcpframe.kit.bridge.link.messages import ServerMessage
 from mcpframe.kit.web.serve import bind
 
 JSON = dict[str, Any]
@@ -179,7 +179,7 @@ class HttpBridge:
 @contextlib.asynccontextmanager
 async def http_bridge(open_page: OpenPage, allowed_origins: Sequence[str] = ()) -> AsyncIterator[HttpBridge]:
     """Run a bridge for as long as the block lasts."""
-    from mcpframe.kit.bridge import http
+    from mcpframe.kit.bridge.http import endpoint as http
 
     with bind("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]

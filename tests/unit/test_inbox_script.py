@@ -15,9 +15,9 @@ from mcpframe.frame.session.setup import SetupCompleted, SetupErrorCode
 from mcpframe.kit.base.data import checkout_dir, page_dir
 from mcpframe.kit.base.node import find_node
 from mcpframe.kit.bundle.inbox import inbox_data
-from mcpframe.kit.bundle.inspection import Inspected, InspectedSetup
 from mcpframe.kit.bundle.page.scripts import BUNDLED_INBOX
-from mcpframe.kit.project.config import McpframeConfig
+from mcpframe.kit.bundle.server_import import Inspected, InspectedSetup
+from mcpframe.kit.project.pyproject import McpframeConfig
 from tests.support.mcpb import to_client
 from tests.support.sep import connection_in, hear
 

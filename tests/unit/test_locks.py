@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.bundle.pyodide import packages as pyodide_packages
 from mcpframe.kit.bundle.pyodide import runtime
+from mcpframe.kit.bundle.pyodide.version import VERSION
 
 ROOT = checkout_dir()
 REQUIREMENTS = sorted((ROOT / "requirements").glob("*.txt"))
@@ -90,4 +91,4 @@ def test_npm_packages_have_a_hash_and_no_address(folder: str) -> None:
     packages = {path: entry for path, entry in json.loads(text)["packages"].items() if path}
     assert all(entry["integrity"].startswith("sha512-") and "resolved" not in entry for entry in packages.values())
     if folder == ".":
-        assert packages["node_modules/pyodide"]["version"] == runtime.VERSION
+        assert packages["node_modules/pyodide"]["version"] == VERSION

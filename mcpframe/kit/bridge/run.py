@@ -13,11 +13,11 @@ from pathlib import Path
 from mcpframe.frame.core.errors import McpFrameError
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.progress import Progress, silent
-from mcpframe.kit.bridge.link import LinkedPage
-from mcpframe.kit.bridge.profile import Profile, default_folder, open_profile
-from mcpframe.kit.bridge.setup_window import set_up
-from mcpframe.kit.bridge.tab import HOST_NAME, FramedPage
-from mcpframe.kit.bridge.tabs import Pages
+from mcpframe.kit.bridge.chromium.pages import Pages
+from mcpframe.kit.bridge.chromium.profile import Profile, default_folder, open_profile
+from mcpframe.kit.bridge.chromium.setup_window import set_up
+from mcpframe.kit.bridge.chromium.tab import HOST_NAME, FramedPage
+from mcpframe.kit.bridge.link.link import LinkedPage
 from mcpframe.kit.bridge.target import Target, open_target
 from mcpframe.kit.browser.chromium import ensure_chromium
 from mcpframe.kit.web.serve import serve_folder
@@ -58,7 +58,7 @@ def bridge_stdio(options: BridgeOptions) -> None:
     Raises:
         KitError: the server could not be opened. A client's requests have been answered with the reason.
     """
-    from mcpframe.kit.bridge.stdio import serve_stdio
+    from mcpframe.kit.bridge.stdio.edge import serve_stdio
 
     served = False
 
@@ -92,7 +92,7 @@ def bridge_http(options: BridgeOptions, port: int, allowed_origins: Sequence[str
         PortTaken: another program listens on the port.
         KitError: the server could not be opened.
     """
-    from mcpframe.kit.bridge.http import serve_http
+    from mcpframe.kit.bridge.http.endpoint import serve_http
 
     run_bridge(options, lambda pages: serve_http(pages.open, port, allowed_origins))
 

@@ -13,9 +13,8 @@ from packaging.utils import canonicalize_name
 
 from mcpframe.frame.core.origins import OriginEntries
 from mcpframe.kit.base.data import page_dir, static_dir
-from mcpframe.kit.bundle.collect import style_paths
+from mcpframe.kit.bundle.author_files import style_paths
 from mcpframe.kit.bundle.inbox import inbox_data
-from mcpframe.kit.bundle.inspection import Inspected
 from mcpframe.kit.bundle.offered import embedders, lists_of, offered
 from mcpframe.kit.bundle.output.assets import Asset, asset, content_hash, hashed
 from mcpframe.kit.bundle.output.write import SHARED
@@ -37,7 +36,9 @@ from mcpframe.kit.bundle.page.scripts import inbox_script, loader_script
 from mcpframe.kit.bundle.page.view_files import view_files
 from mcpframe.kit.bundle.patches import SCRIPT, Patched, patch_script
 from mcpframe.kit.bundle.pyodide.archive import Files, pack
-from mcpframe.kit.bundle.pyodide.runtime import ABI, PLATFORM, PYTHON_VERSION, VERSION, Runtime
+from mcpframe.kit.bundle.pyodide.runtime import Runtime
+from mcpframe.kit.bundle.pyodide.version import ABI, PLATFORM, PYTHON_VERSION, VERSION
+from mcpframe.kit.bundle.server_import import Inspected
 from mcpframe.kit.bundle.snapshot.memory import DECODER
 from mcpframe.kit.bundle.snapshot.snapshot import AUTHOR, Snapshot
 from mcpframe.kit.project.project import Project

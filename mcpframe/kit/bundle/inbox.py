@@ -14,8 +14,8 @@ from mcpframe.frame.core.dialect import SETUP, TRANSPORT
 from mcpframe.frame.core.events import Send
 from mcpframe.frame.core.origins import ANY, OriginLists
 from mcpframe.frame.dialects.available import dialects, inner_candidates
-from mcpframe.kit.bundle.inspection import Inspected, InspectedSetup
-from mcpframe.kit.project.config import McpframeConfig
+from mcpframe.kit.bundle.server_import import Inspected, InspectedSetup
+from mcpframe.kit.project.pyproject import McpframeConfig
 
 _ANYONE = parse_allowed_origins([ANY])  # openings do not depend on the allowed origins
 _APPS = "mcp_apps"

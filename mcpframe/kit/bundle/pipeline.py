@@ -17,13 +17,12 @@ from mcpframe.frame.dialects.available import entries_of
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import clear_cache
+from mcpframe.kit.bundle.author_files import author_files, page_files
 from mcpframe.kit.bundle.code.console_scripts import entry_code, with_entry
 from mcpframe.kit.bundle.code.inline_code import inline_code_warnings
 from mcpframe.kit.bundle.code.sdk_choice import asks_for_later, fails_as_earlier, written_for_earlier
-from mcpframe.kit.bundle.collect import author_files, page_files
 from mcpframe.kit.bundle.contents import assemble
 from mcpframe.kit.bundle.features import code_of, features_of, written_for_a_process
-from mcpframe.kit.bundle.inspection import Inspected, ServerFails, compile_and_inspect
 from mcpframe.kit.bundle.offered import embedders, lists_of, needs_hosts, without_hosts, without_use
 from mcpframe.kit.bundle.output.write import BuildResult, find_current, origins_of, read_manifests, write_bundle
 from mcpframe.kit.bundle.own_modules import own_files, own_sources
@@ -36,7 +35,9 @@ from mcpframe.kit.bundle.page.scripts import source_files
 from mcpframe.kit.bundle.pyodide.archive import source_date, unpacking
 from mcpframe.kit.bundle.pyodide.compile import cache_key
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
-from mcpframe.kit.bundle.pyodide.runtime import VERSION, Runtime, ensure_runtime
+from mcpframe.kit.bundle.pyodide.runtime import Runtime, ensure_runtime
+from mcpframe.kit.bundle.pyodide.version import VERSION
+from mcpframe.kit.bundle.server_import import Inspected, ServerFails, compile_and_inspect
 from mcpframe.kit.bundle.snapshot.snapshot import AUTHOR, SDK, Server, Taken, camera
 from mcpframe.kit.project.project import Project, find_project, with_dialects, with_origins, with_url
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcpframe.kit.base.terminal import visible
+from mcpframe.kit.cli import common_options as opts
 from mcpframe.kit.cli import hub as hubs
-from mcpframe.kit.cli import native as natives
-from mcpframe.kit.cli import options as opts
+from mcpframe.kit.cli import native_messaging as natives
 
 if TYPE_CHECKING:
-    from mcpframe.kit.bridge.client_configs import Client, Places
-    from mcpframe.kit.bridge.install import Change
+    from mcpframe.kit.bridge.install.clients import Client, Places
+    from mcpframe.kit.bridge.install.config_files import Change
     from mcpframe.kit.web.named_server import Named
 
 Session = Annotated[
@@ -122,10 +122,10 @@ def install(
 
         mcpframe install --hub --native --client claude-desktop
     """
-    from mcpframe.kit.bridge.bridgeable import check_for_install
-    from mcpframe.kit.bridge.client_configs import CLIENTS, Places
-    from mcpframe.kit.bridge.install import plan
-    from mcpframe.kit.bridge.tab import HOST_ORIGIN
+    from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
+    from mcpframe.kit.bridge.install.clients import CLIENTS, Places
+    from mcpframe.kit.bridge.install.config_files import plan
+    from mcpframe.kit.bridge.target import check_for_install
 
     places = Places.here(project)
     if not native and (http or allow_origin or extension_id):
@@ -182,8 +182,8 @@ def uninstall(
         mcpframe uninstall my-server --client vscode --yes
     """
     from mcpframe.kit.base.errors import InstallError
-    from mcpframe.kit.bridge.client_configs import CLIENTS, Places
-    from mcpframe.kit.bridge.install import installed, plan_removal
+    from mcpframe.kit.bridge.install.clients import CLIENTS, Places
+    from mcpframe.kit.bridge.install.config_files import installed, plan_removal
 
     places = Places.here(project)
     if native and natives.uninstall(places, profile) and not any(name in installed(each, places) for each in CLIENTS):
@@ -200,7 +200,7 @@ def uninstall(
 def _chosen(names: list[str] | None, places: Places) -> list[Client]:
     """Return the clients of these names, or else those that are installed here."""
     from mcpframe.kit.base.errors import InstallError
-    from mcpframe.kit.bridge.client_configs import BY_NAME, CLIENTS
+    from mcpframe.kit.bridge.install.clients import BY_NAME, CLIENTS
 
     unknown = [each for each in names or () if each not in BY_NAME]
     if unknown:
@@ -237,7 +237,7 @@ def _found(where: str) -> Named:
 def _bridge_command(named: Named, word: str, session: str | None, profile: Path | None) -> tuple[list[str], str]:
     """Return the command for a client, which does not depend on the working directory, and the server's usual name."""
     from mcpframe.kit.base.programs import python
-    from mcpframe.kit.bridge.target import slug
+    from mcpframe.kit.bridge.chromium.profile import slug
     from mcpframe.kit.web.named_server import PACKAGE, Built, Published
 
     if isinstance(named, Published):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from mcpframe.kit.base.terminal import visible
+from mcpframe.kit.cli.common_options import AsJson, Enter, Era, Origin, Setup, Timeout, Where, duration, is_folder
 from mcpframe.kit.cli.listing import entries_of
-from mcpframe.kit.cli.options import AsJson, Enter, Era, Origin, Setup, Timeout, Where, duration, is_folder
 from mcpframe.kit.cli.output import Meter, err, escape, out, silently, step
 from mcpframe.kit.cli.served_target import addressed
 

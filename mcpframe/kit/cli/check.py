@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from mcpframe.kit.cli.options import AsJson, Origin, Timeout, Where
+from mcpframe.kit.cli.common_options import AsJson, Origin, Timeout, Where
 from mcpframe.kit.cli.output import escape, out, silently, step
 from mcpframe.kit.cli.served_target import served
 
 if TYPE_CHECKING:
-    from mcpframe.kit.publish.checks import Report
+    from mcpframe.kit.publish.bundle_checks import Report
 
 EXAMPLES = "Examples:  mcpframe check  |  mcpframe check dist  |  mcpframe check https://tools.example/pi/ --json"
 _COLOURS = {"error": "red", "warning": "yellow"}
@@ -31,7 +31,7 @@ def check(
     Exits with 1 where it finds an error; warnings leave it at 0.
     """
     from mcpframe.kit.client.session import check_origin
-    from mcpframe.kit.publish.checks import check_url
+    from mcpframe.kit.publish.bundle_checks import check_url
 
     check_origin(origin)
     progress = silently if as_json else step

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import typer
 
-from mcpframe.kit.cli import native as natives
-from mcpframe.kit.cli import options as opts
+from mcpframe.kit.cli import common_options as opts
+from mcpframe.kit.cli import native_messaging as natives
 
 _SHORTEST_NAME, USUAL_NAME = 40, 128
 

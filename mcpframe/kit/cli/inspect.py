@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli import hub as hubs
-from mcpframe.kit.cli import options
 from mcpframe.kit.cli.output import escape, out, step
 from mcpframe.kit.cli.served_target import addressed
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from mcpframe.kit.cli.options import AsJson, Enter, Era, Origin, Setup, Timeout, Where
+from mcpframe.kit.cli.common_options import AsJson, Enter, Era, Origin, Setup, Timeout, Where
 from mcpframe.kit.cli.output import escape, out, silently, step
 from mcpframe.kit.cli.served_target import addressed
 

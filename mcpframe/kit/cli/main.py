@@ -19,7 +19,8 @@ from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.base.programs import end_on_signals
 from mcpframe.kit.base.terminal import log_visibly
 from mcpframe.kit.cli import bridge as commands_bridge
-from mcpframe.kit.cli import call, check, dev, inspect, listing, new, options, serve, testing
+from mcpframe.kit.cli import call, check, dev, inspect, listing, new, serve, testing
+from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli import hub as commands_hub
 from mcpframe.kit.cli import package as packages
 from mcpframe.kit.cli.output import err as _err
@@ -227,7 +228,7 @@ def build(
 
 def _bridged(result: BuildResult) -> str:
     """Return how the server gets to any MCP client; empty if it has nothing to bridge."""
-    from mcpframe.kit.bridge.tab import HOST_ORIGIN
+    from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
     from mcpframe.kit.web.published import allows, not_offered
 
     if result.manifest.get("kind") == "page" or not_offered(result.manifest):

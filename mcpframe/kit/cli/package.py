@@ -49,7 +49,7 @@ def make_project(
         raise typer.BadParameter(f"{args!r} cannot be split into words: {error}.", param_hint="--args") from None
     from pydantic import ValidationError
 
-    from mcpframe.kit.project.config import CspConfig
+    from mcpframe.kit.project.pyproject import CspConfig
 
     sources = [
         item if "://" in item or item.endswith(":") or item in ("", "*") else f"https://{item}" for item in hosts
@@ -85,8 +85,8 @@ def read_outlook(package: str, folder: Path) -> Outlook | None:
     from mcpframe.kit.bundle.packages.lock import read_lock
     from mcpframe.kit.bundle.packages.wheels import wheel_path
     from mcpframe.kit.bundle.pyodide.archive import unpack, unpacking
-    from mcpframe.kit.project.config import MOST_UNPACKED
     from mcpframe.kit.project.project import find_project
+    from mcpframe.kit.project.pyproject import MOST_UNPACKED
 
     name = canonicalize_name(Requirement(package).name)
     lock = read_lock(find_project(folder).lock_path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcpframe.kit.cli import options
+from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli.output import escape, out, step
 
 if TYPE_CHECKING:

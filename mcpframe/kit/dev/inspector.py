@@ -21,7 +21,7 @@ from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.progress import Progress, labelled, silent
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle import build
-from mcpframe.kit.bundle.output.host_headers import SANDBOX_HEADERS
+from mcpframe.kit.bundle.output.header_files import SANDBOX_HEADERS
 from mcpframe.kit.dev.reload_channel import DevChannel, WithChannel
 from mcpframe.kit.project.project import find_server
 from mcpframe.kit.web.bundle_site import BundleSite

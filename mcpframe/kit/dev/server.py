@@ -28,7 +28,7 @@ from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.progress import Progress, labelled, silent
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle import build
-from mcpframe.kit.bundle.collect import author_files
+from mcpframe.kit.bundle.author_files import author_files
 from mcpframe.kit.dev.reload_channel import DevChannel, WithChannel
 from mcpframe.kit.project.project import find_project
 from mcpframe.kit.project.source_file import project_file

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from mcpframe.kit.bridge.browser import BridgeBrowser, launch
-from mcpframe.kit.bridge.devtools import DevTools
+from mcpframe.kit.bridge.chromium.devtools import DevTools
+from mcpframe.kit.bridge.chromium.launch import BridgeBrowser, launch
 from mcpframe.kit.hub.websocket import connect
 
 

@@ -25,11 +25,11 @@ from mcpframe.hub.core.interfaces import UNNAMED, Caller, OnProgress
 from mcpframe.hub.serving.native import MOST_JOINED
 from mcpframe.hub.serving.port_clients import HubClients
 from mcpframe.hub.serving.server import HubServer
-from mcpframe.kit.bridge.lines import Broken, Lines
-from mcpframe.kit.bridge.link import Link, LinkedPage
+from mcpframe.kit.bridge.link.link import Link, LinkedPage
+from mcpframe.kit.bridge.link.messages import ServerMessage
 from mcpframe.kit.bridge.run import ended_by_signals
-from mcpframe.kit.bridge.stdio import serve_stdio
-from mcpframe.kit.bridge.tab import ServerMessage
+from mcpframe.kit.bridge.stdio.edge import serve_stdio
+from mcpframe.kit.bridge.stdio.lines import Broken, Lines
 from mcpframe.kit.hub.log import hub_log
 from mcpframe.kit.hub.native_place import connected, native_folder
 from mcpframe.kit.hub.native_sessions import server_message_of

@@ -10,8 +10,8 @@ from starlette.routing import Route
 
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.hub.serving.server import HubServer
-from mcpframe.kit.bridge.http import HOST, PATH, Endpoint, security, serve_until_cancelled, with_cors
-from mcpframe.kit.bridge.lines import LIMITS
+from mcpframe.kit.bridge.http.endpoint import HOST, PATH, Endpoint, security, serve_until_cancelled, with_cors
+from mcpframe.kit.bridge.stdio.lines import LIMITS
 from mcpframe.kit.web.serve import bind
 
 _MOST_SESSIONS = 4096

@@ -19,12 +19,11 @@ from mcpframe.frame.core.errors import McpFrameError, MessageError
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.hub.serving.native import Frame
 from mcpframe.kit.base.errors import PortTaken
-from mcpframe.kit.bridge.http import HOST, PATH, Spare, answering_all, make_app, serve_until_cancelled
-from mcpframe.kit.bridge.lines import Broken, Lines
+from mcpframe.kit.bridge.http.endpoint import HOST, PATH, Spare, answering_all, make_app, serve_until_cancelled
+from mcpframe.kit.bridge.link.messages import MOST_UNREAD, ServerMessage
 from mcpframe.kit.bridge.run import ended_by_signals
-from mcpframe.kit.bridge.standard_streams import standard_input, standard_output
-from mcpframe.kit.bridge.tab import ServerMessage
-from mcpframe.kit.bridge.unread import MOST_UNREAD
+from mcpframe.kit.bridge.stdio.lines import Broken, Lines
+from mcpframe.kit.bridge.stdio.streams import standard_input, standard_output
 from mcpframe.kit.hub.log import hub_log
 from mcpframe.kit.hub.native_frames import NativeFrames, pack
 from mcpframe.kit.hub.native_place import listening, made_folder, turn

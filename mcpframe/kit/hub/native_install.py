@@ -17,7 +17,7 @@ from mcpframe.hub.serving.native import NATIVE_HOST
 from mcpframe.kit.base.cache import write_file, writing
 from mcpframe.kit.base.errors import InstallError
 from mcpframe.kit.base.programs import python
-from mcpframe.kit.bridge.client_configs import Places
+from mcpframe.kit.bridge.install.clients import Places
 from mcpframe.kit.hub.native_place import made_folder
 
 _FOLDER = "NativeMessagingHosts"

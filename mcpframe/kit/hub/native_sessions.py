@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from mcpframe.frame.core.outline import outline
 from mcpframe.hub.serving.native import TO_EXTENSION, Frame, Joiner, begin_of, end_of, frames_of
-from mcpframe.kit.bridge.link import Link
-from mcpframe.kit.bridge.tab import ServerMessage
+from mcpframe.kit.bridge.link.link import Link
+from mcpframe.kit.bridge.link.messages import ServerMessage
 
 log = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from mcpframe.hub.core.names import LONGEST_NAME, origin_of
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.serving.server import HubServer
-from mcpframe.kit.bridge.profile import open_profile
+from mcpframe.kit.bridge.chromium.profile import open_profile
 from mcpframe.kit.bridge.run import ended_by_signals
 from mcpframe.kit.browser.chromium import ensure_chromium
 from mcpframe.kit.hub.browsers import AttachedBrowser, HubBrowser, OwnBrowser

@@ -9,7 +9,7 @@ from typing import Any
 from mcpframe.hub.relay.half import HalfFailed, HalfGone
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import BrowserGone
-from mcpframe.kit.bridge.devtools import DevTools
+from mcpframe.kit.bridge.chromium.devtools import DevTools
 
 
 class ScriptHalf:

@@ -16,9 +16,9 @@ from mcpframe.frame.compat.sdk import SdkMessages
 from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.session.streams import WriteStream
 from mcpframe.hub.serving.server import HubServer
-from mcpframe.kit.bridge.lines import Broken, Lines, broken
-from mcpframe.kit.bridge.server_messages import cancelled_id
-from mcpframe.kit.bridge.standard_streams import GRACE_SECONDS, standard_input, standard_output
+from mcpframe.kit.bridge.link.messages import cancelled_id
+from mcpframe.kit.bridge.stdio.lines import Broken, Lines, broken
+from mcpframe.kit.bridge.stdio.streams import GRACE_SECONDS, standard_input, standard_output
 
 log = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from mcpframe.hub.relay.document_tools import DocumentTools
 from mcpframe.hub.relay.page_relay import PageRelay
 from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import BrowserGone
-from mcpframe.kit.bridge.devtools import DevTools
+from mcpframe.kit.bridge.chromium.devtools import DevTools
 from mcpframe.kit.browser.page_scripts import script_with_reading
 from mcpframe.kit.hub.script_half import ScriptHalf
 

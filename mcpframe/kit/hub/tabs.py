@@ -19,7 +19,7 @@ from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core.errors import TabLoadError
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.kit.base.errors import BrowserGone, KitError
-from mcpframe.kit.bridge.devtools import DevTools
+from mcpframe.kit.bridge.chromium.devtools import DevTools
 from mcpframe.kit.hub.browsers import HubBrowser
 from mcpframe.kit.hub.tab_page import HubPage
 

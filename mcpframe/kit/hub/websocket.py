@@ -17,7 +17,7 @@ from wsproto.events import AcceptConnection, CloseConnection, Ping, RejectConnec
 from wsproto.utilities import ProtocolError
 
 from mcpframe.kit.base.errors import BrowserGone
-from mcpframe.kit.bridge.devtools import HEAD, LONGEST, in_place_of
+from mcpframe.kit.bridge.chromium.devtools import HEAD, LONGEST, in_place_of
 
 CONNECT_SECONDS = 15.0
 """How long the browser may take to accept the connection: a user may have to allow it there."""

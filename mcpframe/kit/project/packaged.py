@@ -11,8 +11,8 @@ from packaging.utils import canonicalize_name
 
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import ScaffoldError
-from mcpframe.kit.project.config import read_config
 from mcpframe.kit.project.project import find_project
+from mcpframe.kit.project.pyproject import read_config
 
 _ORIGINS = ("http://localhost:8000",)
 _HEAD = """\

@@ -14,7 +14,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from mcpframe.kit.base.errors import ConfigError
-from mcpframe.kit.project.config import McpframeConfig, read_config
+from mcpframe.kit.project.pyproject import McpframeConfig, read_config
 from mcpframe.kit.project.source_file import (
     PYPROJECT,
     SCRIPT_BLOCK,

@@ -1,7 +1,7 @@
 """Why a server does not start, in the words of whoever builds it: what its code does, where, and what to do.
 
-The build imports a server, and runs a console script, in Pyodide (`in_pyodide/inspection.py`), which returns what was
-raised. Each rule below knows one kind of it. Whatever no rule knows is shown as it is, with the place in the code.
+The build imports a server, and runs a console script, in Pyodide: `in_pyodide/import_server.py` returns the exceptions.
+Each rule below knows one kind. An exception that no rule knows is shown as it is, with its place in the code.
 """
 
 from __future__ import annotations

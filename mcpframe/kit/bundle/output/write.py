@@ -26,7 +26,7 @@ from mcpframe.kit.base.cache import (
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.locking import locked
 from mcpframe.kit.bundle.output.assets import Asset
-from mcpframe.kit.bundle.output.host_headers import host_files
+from mcpframe.kit.bundle.output.header_files import host_files
 
 SHARED = "_mcpframe"
 """The folder of the output root that all its bundles share."""

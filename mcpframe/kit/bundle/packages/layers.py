@@ -20,7 +20,8 @@ from mcpframe.kit.bundle.packages.resolve import BASE, INSTALLER
 from mcpframe.kit.bundle.packages.trim import RULES, native_libraries, trim_wheel
 from mcpframe.kit.bundle.pyodide.archive import Files, pack, unpack
 from mcpframe.kit.bundle.pyodide.compile import Run, cache_key, cached, compile_libraries, compile_server, compiling
-from mcpframe.kit.bundle.pyodide.runtime import PYTHON_VERSION, Runtime
+from mcpframe.kit.bundle.pyodide.runtime import Runtime
+from mcpframe.kit.bundle.pyodide.version import PYTHON_VERSION
 from mcpframe.kit.project.project import Project
 
 _FORMAT = "4"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
 from mcpframe.kit.base.npm import npm_archive
-from mcpframe.kit.project.config import NpmConfig
+from mcpframe.kit.project.pyproject import NpmConfig
 
 _LICENCE = re.compile(r"(licen[cs]e|copying|notice)(\.\w+)?", re.IGNORECASE)
 _MAX_BYTES = 256 * 1024 * 1024

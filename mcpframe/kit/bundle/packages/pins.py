@@ -15,7 +15,7 @@ from mcpframe.kit.base.programs import run_tool
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.packages.left_out import is_left_out
 from mcpframe.kit.bundle.packages.lock import OWN, SERVER, requirer
-from mcpframe.kit.bundle.pyodide.runtime import PYTHON_VERSION
+from mcpframe.kit.bundle.pyodide.version import PYTHON_VERSION
 
 INSTALLER = ("micropip",)
 """In every bundle, for authors who install packages at run time; the page fetches it only then."""

@@ -19,7 +19,7 @@ from mcpframe.kit.bundle.packages.lock import Locked
 from mcpframe.kit.bundle.packages.optional_native import is_foreign
 from mcpframe.kit.bundle.pyodide.archive import check_sizes
 from mcpframe.kit.bundle.pyodide.packages import PyodidePackages
-from mcpframe.kit.bundle.pyodide.runtime import ABI, PYTHON_VERSION
+from mcpframe.kit.bundle.pyodide.version import ABI, PYTHON_VERSION
 
 _TAGS = (
     "--only-binary=:all:",

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.kit.bundle.output.assets import integrity
-from mcpframe.kit.project.config import CspConfig
+from mcpframe.kit.project.pyproject import CspConfig
 
 LOOPBACK = ("http://localhost:*", "http://127.0.0.1:*")
 """Where a page is previewed: it then finds its sandbox under the other of these names."""

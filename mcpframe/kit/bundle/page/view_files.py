@@ -16,7 +16,7 @@ from urllib.parse import urljoin, urlsplit
 
 from mcpframe.kit.bundle.output.assets import Asset, asset
 from mcpframe.kit.bundle.page.index_page import render_page
-from mcpframe.kit.project.config import AppConfig, CspConfig
+from mcpframe.kit.project.pyproject import AppConfig, CspConfig
 from mcpframe.views.bundle_page import framing_html, framing_meta, url_origin, view_meta
 
 _THIS_MACHINE = re.compile(r"(.*\.)?localhost|127(\.\d+){3}|::1")

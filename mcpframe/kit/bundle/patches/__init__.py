@@ -4,9 +4,9 @@ Pyodide's script `pyodide.asm.mjs` is written by Emscripten for every program an
 script is called at once, most of its variables are never read, few of Python's functions are used by native libraries.
 The patches make a start faster and change nothing else, so a script without them works as well.
 
-Matching text does not prove that a patch is right for a script: only scripts that it was tested with are patched. To
-raise Pyodide's version (`runtime.FILES`), add the new script's hash to `SCRIPTS` and run the tests of this package:
-they say which patches apply. Whatever was not applied is one line among the build's warnings.
+Matching text does not prove that a patch is right for a script: only scripts that it was tested with are patched. For
+a new Pyodide (`pyodide/version.py`), add the hash of its script to `SCRIPTS`, and run the tests of this package: they
+say which patches apply. A patch that was not applied is a line among the warnings of a build.
 
 What a page replaces of Pyodide while it runs, such as its fetches and parts of its file system, is in the scripts of
 static/page (loader.js, background-files.js, deferred-modules.js, ending.js); what Python code replaces is in

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.project.config import USUAL_UNPACKED
+from mcpframe.kit.project.pyproject import USUAL_UNPACKED
 
 Files = Mapping[str, bytes]
 """Files by their path in an archive, with `/` between folders."""

@@ -15,7 +15,8 @@ from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.scratch import scratch
 from mcpframe.kit.bundle.pyodide.archive import Files
 from mcpframe.kit.bundle.pyodide.job import Outcome, run_in_pyodide
-from mcpframe.kit.bundle.pyodide.runtime import PYTHON_VERSION, Runtime
+from mcpframe.kit.bundle.pyodide.runtime import Runtime
+from mcpframe.kit.bundle.pyodide.version import PYTHON_VERSION
 
 _TAG = "cpython-" + "".join(PYTHON_VERSION.split(".")[:2])
 

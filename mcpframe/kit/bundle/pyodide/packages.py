@@ -18,7 +18,8 @@ from packaging.utils import canonicalize_name
 from mcpframe.kit.base.cache import move_file, sha256_of, writing
 from mcpframe.kit.base.errors import BuildError, DownloadError, HashMismatch
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.bundle.pyodide.runtime import VERSION, Runtime
+from mcpframe.kit.bundle.pyodide.runtime import Runtime
+from mcpframe.kit.bundle.pyodide.version import VERSION
 
 CDN = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"
 

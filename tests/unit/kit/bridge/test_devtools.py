@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from mcpframe.kit.base.errors import BrowserGone
-from mcpframe.kit.bridge import devtools
-from mcpframe.kit.bridge.devtools import DevTools, connect_pipes
+from mcpframe.kit.bridge.chromium import devtools
+from mcpframe.kit.bridge.chromium.devtools import DevTools, connect_pipes
 
 
 @pytest.fixture

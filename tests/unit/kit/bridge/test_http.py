@@ -10,8 +10,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from mcpframe.kit.bridge import http_requests, http_sessions
-from mcpframe.kit.bridge.unread import Unread
+from mcpframe.kit.bridge.http import sessions as http_sessions
+from mcpframe.kit.bridge.http import stateless as http_requests
+from mcpframe.kit.bridge.link.messages import Unread
 from tests.support.bridged import HttpBridge, Place, http_bridge, until
 
 JSON = dict[str, Any]
@@ -218,7 +219,7 @@ async def test_a_list_of_tools_that_does_not_end_ends_for_the_bridge(
 async def test_a_server_that_never_lists_its_tools(
     bridge: HttpBridge, place: Place, http: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mcpframe.kit.bridge.http_requests._SCHEMA_SECONDS", 0.05)
+    monkeypatch.setattr("mcpframe.kit.bridge.http.stateless._SCHEMA_SECONDS", 0.05)
     place.lies["tools/list"] = []
     answer = await stateless(bridge, http, 1, "tools/call", name="echo", arguments={"text": "on"})
     assert (answer.json()["id"], answer.json()["error"]["code"]) == (1, -32603)

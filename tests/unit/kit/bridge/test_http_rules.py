@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.bridge.http_rules import (
+from mcpframe.kit.bridge.http.headers import (
     Accepted,
     Refusal,
     check_body,

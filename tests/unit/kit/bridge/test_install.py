@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.errors import InstallError
-from mcpframe.kit.bridge.client_configs import BY_NAME, CLIENTS, Client, Places
-from mcpframe.kit.bridge.install import plan
-from mcpframe.kit.bridge.tab import HOST_ORIGIN
+from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
+from mcpframe.kit.bridge.install.clients import BY_NAME, CLIENTS, Client, Places
+from mcpframe.kit.bridge.install.config_files import plan
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.web.serve import serve_folder
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from mcpframe.kit.bridge.lines import Broken, Line, Lines
+from mcpframe.kit.bridge.stdio.lines import Broken, Line, Lines
 
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, KitError, PageFailed
-from mcpframe.kit.bridge.link import Link
-from mcpframe.kit.bridge.tab import ServerMessage
+from mcpframe.kit.bridge.link.link import Link
+from mcpframe.kit.bridge.link.messages import ServerMessage
 
 JSON = dict[str, Any]
 

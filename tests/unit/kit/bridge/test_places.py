@@ -9,8 +9,8 @@ import pytest
 
 from mcpframe.frame.core.errors import OriginError
 from mcpframe.kit.base.errors import BridgeError, ConfigError, ProfileInUse
-from mcpframe.kit.bridge.profile import Remembered, default_folder, open_profile
-from mcpframe.kit.bridge.tab import HOST_ORIGIN
+from mcpframe.kit.bridge.chromium.profile import Remembered, default_folder, open_profile
+from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
 from mcpframe.kit.bridge.target import host_name, open_target
 from mcpframe.kit.web.published import fetch
 from mcpframe.kit.web.serve import serve_folder

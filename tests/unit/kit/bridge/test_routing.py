@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.bridge.routing import LOG_LEVEL_KEY, SUBSCRIPTION_KEY, Asked, request_for
+from mcpframe.kit.bridge.http.routing import LOG_LEVEL_KEY, SUBSCRIPTION_KEY, Asked, request_for
 
 ASKED = [
     Asked(1, "tools/call", {"progressToken": "a"}),

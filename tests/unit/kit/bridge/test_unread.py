@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from mcpframe.kit.bridge.standard_streams import Output
-from mcpframe.kit.bridge.unread import Unread
+from mcpframe.kit.bridge.link.messages import Unread
+from mcpframe.kit.bridge.stdio.streams import Output
 
 
 def test_so_much_waits_and_no_more() -> None:

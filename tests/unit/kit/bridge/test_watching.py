@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.bridge import watching
-from mcpframe.kit.bridge.watching import Watch
+from mcpframe.kit.bridge.chromium import watch as watching
+from mcpframe.kit.bridge.chromium.watch import Watch
 
 
 class Page:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.bundle.collect import author_files
+from mcpframe.kit.bundle.author_files import author_files
 from mcpframe.kit.project.project import find_project
 
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from mcpframe.kit.bundle.output.host_headers import SANDBOX_HEADERS, host_files
+from mcpframe.kit.bundle.output.header_files import SANDBOX_HEADERS, host_files
 from mcpframe.kit.bundle.page.csp import header_policy, page_policy
-from mcpframe.kit.project.config import CspConfig
+from mcpframe.kit.project.pyproject import CspConfig
 from mcpframe.kit.web.site_headers import headers_for, parse
 
 POLICY = header_policy(page_policy(CspConfig()), ["https://chat.example"], opaque=False)

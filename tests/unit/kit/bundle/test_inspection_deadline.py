@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.errors import BuildError
-from mcpframe.kit.bundle import inspection as inspect
+from mcpframe.kit.bundle import server_import as inspect
 from mcpframe.kit.bundle.packages.layers import SERVER_PATH, Layer, Layers
 from mcpframe.kit.bundle.pyodide.job import ProgramTimeout
 
@@ -19,7 +19,7 @@ def test_it_ends_after_the_stated_time(
     settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def hang(*_: object, timeouts: dict[str, float], **__: Any) -> None:
-        raise ProgramTimeout("inspection", timeouts["inspection"])
+        raise ProgramTimeout("import_server", timeouts["import_server"])
 
     monkeypatch.setenv("MCPFRAME_CACHE", str(tmp_path))
     monkeypatch.setattr(inspect, "run_in_pyodide", hang)

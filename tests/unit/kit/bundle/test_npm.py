@@ -12,7 +12,7 @@ import pytest
 from mcpframe.kit.base import npm
 from mcpframe.kit.base.errors import BuildError, ConfigError, DownloadError, HashMismatch, ToolFailed
 from mcpframe.kit.bundle.packages.npm import npm_files
-from mcpframe.kit.project.config import McpframeConfig, NpmConfig, read_config
+from mcpframe.kit.project.pyproject import McpframeConfig, NpmConfig, read_config
 
 FILES = {
     "package/package.json": b"{}",

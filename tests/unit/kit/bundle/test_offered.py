@@ -12,10 +12,10 @@ from mcpframe.frame.dialects.available import NAMES, OFFERED, entries_of, inner_
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.bundle import pipeline
 from mcpframe.kit.bundle.inbox import inbox_data
-from mcpframe.kit.bundle.inspection import Inspected, InspectedSetup
 from mcpframe.kit.bundle.offered import embedders, lists_of, needs_hosts, offered, without_hosts, without_use
-from mcpframe.kit.project.config import McpframeConfig
+from mcpframe.kit.bundle.server_import import Inspected, InspectedSetup
 from mcpframe.kit.project.project import Project, find_project, with_dialects
+from mcpframe.kit.project.pyproject import McpframeConfig
 from mcpframe.kit.testing.shared_browser import ServedBundle
 from mcpframe.kit.web.published import not_offered, offered_by
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 import mcpframe
-from mcpframe.kit.bundle.collect import author_files
+from mcpframe.kit.bundle.author_files import author_files
 from mcpframe.kit.bundle.features import FEATURES, features_of
 from mcpframe.kit.bundle.own_modules import module_paths, own_files, own_modules, part_of
 from mcpframe.kit.bundle.packages.left_out import modules_of

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import ConfigError
-from mcpframe.kit.bundle.collect import author_files, page_files, style_paths
+from mcpframe.kit.bundle.author_files import author_files, page_files, style_paths
 from mcpframe.kit.bundle.contents import _author_assets
 from mcpframe.kit.bundle.output.assets import Asset
-from mcpframe.kit.bundle.output.host_headers import host_files
+from mcpframe.kit.bundle.output.header_files import host_files
 from mcpframe.kit.bundle.page.csp import page_policy
-from mcpframe.kit.project.config import CspConfig, read_config
 from mcpframe.kit.project.project import find_project
+from mcpframe.kit.project.pyproject import CspConfig, read_config
 from mcpframe.kit.web.site_headers import headers_for, parse
 
 FILES = {

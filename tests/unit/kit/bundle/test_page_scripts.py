@@ -19,7 +19,7 @@ from mcpframe.kit.bundle.page.csp import page_policy
 from mcpframe.kit.bundle.page.index_page import prefetch_script, render_page
 from mcpframe.kit.bundle.page.scripts import BUNDLED, loader_script, snapshot_maker_script
 from mcpframe.kit.bundle.snapshot.memory import DECODER
-from mcpframe.kit.project.config import CspConfig
+from mcpframe.kit.project.pyproject import CspConfig
 from mcpframe.kit.publish.page_script import SHIM_MODULE, bundled_page_script, shim_module
 from mcpframe.kit.web.host_page import bundle_module
 

@@ -18,9 +18,10 @@ import pytest
 from mcpframe.kit.base.errors import DownloadError, HashMismatch, NodeMissing, ToolFailed, WriteError
 from mcpframe.kit.bundle.pyodide import runtime
 from mcpframe.kit.bundle.pyodide.runtime import ensure_runtime
+from mcpframe.kit.bundle.pyodide.version import ABI, FILES, VERSION
 from mcpframe.kit.web.serve import serve_folder
 
-CONTENTS = {name: f"the {name}".encode() for name in runtime.FILES}
+CONTENTS = {name: f"the {name}".encode() for name in FILES}
 
 
 class FakeNode:
@@ -84,14 +85,14 @@ def test_it_comes_from_npm_and_stays_in_the_cache(cache: Path, monkeypatch: pyte
     node = use_npm(monkeypatch, packed())
     found = ensure_runtime()
     assert_complete(found.folder)
-    assert node.calls == [("pack", f"pyodide@{runtime.VERSION}", "--ignore-scripts", "--loglevel=error")]
+    assert node.calls == [("pack", f"pyodide@{VERSION}", "--ignore-scripts", "--loglevel=error")]
     assert ensure_runtime() == found
     assert len(node.calls) == 1
-    assert leftovers(cache) == [f"pyodide-{runtime.VERSION}"]
+    assert leftovers(cache) == [f"pyodide-{VERSION}"]
 
 
 def test_it_says_what_it_knows() -> None:
-    assert (runtime.Runtime(Path()).version, runtime.Runtime(Path()).abi) == (runtime.VERSION, runtime.ABI)
+    assert (runtime.Runtime(Path()).version, runtime.Runtime(Path()).abi) == (VERSION, ABI)
     assert runtime.Runtime(Path()).python_version.startswith("3.14.")
 
 
@@ -113,7 +114,7 @@ def test_it_comes_from_the_release_where_npm_fails(
     with serve_folder(site) as served:
         monkeypatch.setattr(runtime, "RELEASE_URL", f"{served.origin}/core.tar.bz2")
         assert_complete(ensure_runtime().folder)
-    assert leftovers(cache) == [f"pyodide-{runtime.VERSION}"]
+    assert leftovers(cache) == [f"pyodide-{VERSION}"]
 
 
 def test_it_comes_from_the_release_where_there_is_no_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

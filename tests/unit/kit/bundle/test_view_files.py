@@ -11,7 +11,7 @@ import pytest
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.bundle.page.csp import page_policy
 from mcpframe.kit.bundle.page.view_files import inline_csp, unreachable_views, view_files
-from mcpframe.kit.project.config import AppConfig, CspConfig, read_config
+from mcpframe.kit.project.pyproject import AppConfig, CspConfig, read_config
 from mcpframe.views.bundle_page import framing_html
 
 URL = "https://tools.example/base/forecast/"

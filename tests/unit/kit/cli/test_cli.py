@@ -13,7 +13,7 @@ import pytest
 
 from mcpframe.kit import bundle
 from mcpframe.kit.base.errors import BuildError, ConfigError
-from mcpframe.kit.bridge.tab import HOST_ORIGIN
+from mcpframe.kit.bridge.chromium.tab import HOST_ORIGIN
 from mcpframe.kit.bundle import BuildResult
 from mcpframe.kit.cli.main import main
 from mcpframe.kit.dev.server import check_path

@@ -21,7 +21,7 @@ from mcpframe.hub.core.messages import CallCancelled
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.base.errors import PortTaken
-from mcpframe.kit.bridge.standard_streams import Output
+from mcpframe.kit.bridge.stdio.streams import Output
 from mcpframe.kit.hub import http, stdio
 from mcpframe.kit.hub.stdio import StdioEdge
 from tests.support.fake_hub import ENVELOPE, HubWorld, hub_world, settled, text_result, tool

@@ -13,7 +13,7 @@ from wsproto import ConnectionType, WSConnection
 from wsproto.events import AcceptConnection, CloseConnection, Ping, Pong, RejectConnection, Request, TextMessage
 
 from mcpframe.kit.base.errors import BrowserGone
-from mcpframe.kit.bridge.devtools import DevTools
+from mcpframe.kit.bridge.chromium.devtools import DevTools
 from mcpframe.kit.hub import websocket
 from mcpframe.kit.hub.websocket import connect
 

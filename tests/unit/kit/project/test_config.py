@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from mcpframe.kit.base.errors import ConfigError
-from mcpframe.kit.project.config import read_config
 from mcpframe.kit.project.project import find_project, with_origins
+from mcpframe.kit.project.pyproject import read_config
 
 SERVER = "from mcpframe import FrameServer\n\nfirst = FrameServer('x')\n"
 

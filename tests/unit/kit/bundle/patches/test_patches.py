@@ -16,8 +16,8 @@ from mcpframe.kit.bundle import patches
 from mcpframe.kit.bundle.packages.npm import npm_files
 from mcpframe.kit.bundle.patches import SCRIPT, SCRIPTS, KnownScript, Patched, functions_on_demand, patch_script
 from mcpframe.kit.bundle.patches.patch import Patch
-from mcpframe.kit.bundle.pyodide.runtime import FILES, VERSION
-from mcpframe.kit.project.config import NpmConfig
+from mcpframe.kit.bundle.pyodide.version import FILES, VERSION
+from mcpframe.kit.project.pyproject import NpmConfig
 
 RESULT = "512efe7c06ec9b7d5a3016ba9aeab0d6e4ce660761bd5a5e5bc6fd199cfbe709"
 """The SHA-256 of the pinned script with all of its patches."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.publish.checks.embedding import check_page
+from mcpframe.kit.publish.bundle_checks.embedding import check_page
 
 HOST = "https://chat.example"
 POLICY = f"default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; frame-ancestors 'self' {HOST}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.publish.checks.files import check_file
+from mcpframe.kit.publish.bundle_checks.files import check_file
 from mcpframe.kit.web.published import Fetched
 
 BODY = b"export {};" * 50_000

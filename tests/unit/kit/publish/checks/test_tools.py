@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcpframe.kit.publish.checks.tools import check_tools
+from mcpframe.kit.publish.bundle_checks.tools import check_tools
 
 GOOD: dict[str, Any] = {
     "name": "add",

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from mcpframe.kit.base.errors import BridgeError
 from mcpframe.kit.base.terminal import visible
-from mcpframe.kit.bridge.browser import launch
-from mcpframe.kit.bridge.profile import Profile, Remembered
-from mcpframe.kit.bridge.tab import BridgeTab, FramedPage, ServerMessage
+from mcpframe.kit.bridge.chromium.launch import launch
+from mcpframe.kit.bridge.chromium.profile import Profile, Remembered
+from mcpframe.kit.bridge.chromium.tab import BridgeTab, FramedPage
+from mcpframe.kit.bridge.link.messages import ServerMessage
 
 
 class _Quiet:

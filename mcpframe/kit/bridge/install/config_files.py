@@ -12,7 +12,7 @@ from typing import Any
 
 from mcpframe.kit.base.cache import write_file
 from mcpframe.kit.base.errors import InstallError
-from mcpframe.kit.bridge.client_configs import Client, Places
+from mcpframe.kit.bridge.install.clients import Client, Places
 
 Entry = dict[str, Any]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -21,7 +22,6 @@ from mcpframe.kit.base.cache import write_file, writing
 from mcpframe.kit.base.errors import ProfileInUse
 from mcpframe.kit.base.locking import try_hold
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.bridge.target import slug
 
 # Files that Chromium creates again, or that only concern its own process.
 _NOT_COPIED = shutil.ignore_patterns("Singleton*", "*Cache*", "Crash*", "*.lock", "LOCK", "*Metrics*")
@@ -131,3 +131,8 @@ def open_profile(folder: Path, *, alone: bool = False) -> Iterator[Profile]:
         with suppress(shutil.Error):  # the other bridge may remove a file meanwhile
             shutil.copytree(folder, copy, ignore=_NOT_COPIED)
         yield Profile(copy, is_copy=True)
+
+
+def slug(text: str) -> str:
+    """Return a short name of letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:32] or "server"

@@ -12,10 +12,10 @@ from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.server_lists import list_all
 from mcpframe.kit.bundle.output.write import MANIFEST
 from mcpframe.kit.client.session import one_session
-from mcpframe.kit.publish.checks.embedding import check_page
-from mcpframe.kit.publish.checks.files import check_files
-from mcpframe.kit.publish.checks.findings import Finding, error, warning
-from mcpframe.kit.publish.checks.tools import check_tools
+from mcpframe.kit.publish.bundle_checks.embedding import check_page
+from mcpframe.kit.publish.bundle_checks.files import check_files
+from mcpframe.kit.publish.bundle_checks.findings import Finding, error, warning
+from mcpframe.kit.publish.bundle_checks.tools import check_tools
 from mcpframe.kit.web.published import fetch, host_for, not_offered, offered_by, read_manifest
 
 

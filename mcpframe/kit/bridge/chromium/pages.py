@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
-from mcpframe.kit.bridge.browser import BridgeBrowser, launch
-from mcpframe.kit.bridge.tab import BridgeTab, FramedPage, TabListener
+from mcpframe.kit.bridge.chromium.launch import BridgeBrowser, launch
+from mcpframe.kit.bridge.chromium.tab import BridgeTab, FramedPage, TabListener
 
 
 class Pages:

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from mcpframe.kit.base.progress import count
-from mcpframe.kit.publish.checks.findings import Finding, error, warning
+from mcpframe.kit.publish.bundle_checks.findings import Finding, error, warning
 from mcpframe.kit.web.published import Fetched, fetch
 
 _TYPES = {

@@ -2,7 +2,7 @@
 
 Every request is a POST that is answered with JSON, or with an event stream if the server sends other messages before
 its answer or is slow. A client cancels by closing the stream. The checks that the specification requires of the HTTP
-edge are in `http_rules.py`; requests that fail them never reach the server.
+edge are in `headers`; requests that fail them never reach the server.
 
 Ids of different clients may collide. The bridge therefore replaces the id and the progress token of every request by a
 number that it never uses again, so that an answer, however late, can only reach the client that sent the request.
@@ -26,11 +26,10 @@ from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, asked_as, is_request
-from mcpframe.kit.bridge import http_rules as rules
-from mcpframe.kit.bridge.link import Link
-from mcpframe.kit.bridge.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
-from mcpframe.kit.bridge.tab import ServerMessage
-from mcpframe.kit.bridge.unread import Unread
+from mcpframe.kit.bridge.http import headers as rules
+from mcpframe.kit.bridge.http.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
+from mcpframe.kit.bridge.link.link import Link
+from mcpframe.kit.bridge.link.messages import ServerMessage, Unread
 
 logger = logging.getLogger(__name__)
 

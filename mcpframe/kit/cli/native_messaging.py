@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcpframe.kit.cli import options as opts
+from mcpframe.kit.cli import common_options as opts
 
 if TYPE_CHECKING:
-    from mcpframe.kit.bridge.client_configs import Places
+    from mcpframe.kit.bridge.install.clients import Places
 
 PORT = 8719
 _ID = re.compile("[a-p]{32}")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.base.programs import end_watchdog, start_watchdog
-from mcpframe.kit.bridge.devtools import DevTools, connect_pipes
+from mcpframe.kit.bridge.chromium.devtools import DevTools, connect_pipes
 from mcpframe.kit.browser.chromium import launch_options
 
 _START_SECONDS = 30.0

@@ -1,7 +1,7 @@
 """The bridge's HTTP edge: Streamable HTTP on this machine, in both protocol eras.
 
 Up to 2025-11-25 each client's session has a frame of its own, and the SDK's transport speaks HTTP with the client
-(`http_sessions.py`). From 2026-07-28 on there are no sessions: all requests share one frame (`http_requests.py`).
+(`sessions`). From 2026-07-28 on there are no sessions: all requests share one frame (`stateless`).
 The header `MCP-Protocol-Version` decides between them, as in the SDK's own session manager.
 """
 
@@ -25,11 +25,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpframe.frame.core.origins import parse_allowed_origins
-from mcpframe.kit.bridge.http_requests import StatelessRequests
-from mcpframe.kit.bridge.http_sessions import Sessions
-from mcpframe.kit.bridge.lines import LIMITS
-from mcpframe.kit.bridge.link import Link, LinkedPage, OpenPage
-from mcpframe.kit.bridge.open_requests import OpenRequests
+from mcpframe.kit.bridge.http.open_requests import OpenRequests
+from mcpframe.kit.bridge.http.sessions import Sessions
+from mcpframe.kit.bridge.http.stateless import StatelessRequests
+from mcpframe.kit.bridge.link.link import Link, LinkedPage, OpenPage
+from mcpframe.kit.bridge.stdio.lines import LIMITS
 from mcpframe.kit.web.serve import bind, http_settings
 
 PATH = "/mcp"

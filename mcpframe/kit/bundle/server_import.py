@@ -160,7 +160,7 @@ def compile_and_inspect(
             archives.append(Mounted(file, layer.to, layer.libraries))
         start = partial(
             run_in_pyodide,
-            timeouts={"inspection": timeout},
+            timeouts={"import_server": timeout},
             evaluates=evaluates,
             runtime=runtime,
             archives=archives,
@@ -178,15 +178,15 @@ def compile_and_inspect(
 
         def run(folders: Mapping[str, Path]) -> Outcome:
             # Compile before importing anything: the author's code could change results that are cached for others.
-            outcome, found = start(["compile", "inspection"], folders=folders)
+            outcome, found = start(["compile", "import_server"], folders=folders)
             inspected.append(found)
             return outcome
 
         try:
             layers = compiled(layers, runtime, origin, run)
-            [outcome] = inspected or start(["inspection"])
+            [outcome] = inspected or start(["import_server"])
         except ProgramTimeout as error:
-            if error.program != "inspection":
+            if error.program != "import_server":
                 raise
             raise BuildError(
                 f"The {kind} {entry!r} does not start in the page: starting it took more than {timeout:g} seconds. "
@@ -194,7 +194,7 @@ def compile_and_inspect(
                 "tool.mcpframe.import_timeout."
             ) from error
         except ProgramFailed as error:
-            if error.program != "inspection":
+            if error.program != "import_server":
                 raise
             shown = error.output.strip()[-_MOST_SHOWN:]
             raise BuildError(
@@ -213,7 +213,7 @@ def compile_and_inspect(
 
 def _kept(layers: Layers, runtime: Runtime, asked: Sequence[str]) -> Path:
     """Return the path of the result in the cache, named after everything that is run and how."""
-    parts: list[str | bytes] = [_FORMAT, runtime.version, *program_sources("inspection"), *asked]
+    parts: list[str | bytes] = [_FORMAT, runtime.version, *program_sources("import_server"), *asked]
     folders = [("stdlib", layers.stdlib), ("base", layers.base), *((layer.to, layer.files) for layer in layers.author)]
     for folder, files in folders:
         parts += [folder, *(part for path in sorted(files) for part in (path, files[path]))]
@@ -304,7 +304,7 @@ class _Printed(BaseModel):
 
 
 class _Reported(BaseModel):
-    """The result of `in_pyodide/inspection.py`, or whatever the author's modules have put in its place."""
+    """The result of `in_pyodide/import_server.py`, or whatever the author's modules have put in its place."""
 
     model_config = ConfigDict(strict=True)
 

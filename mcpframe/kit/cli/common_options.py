@@ -21,7 +21,7 @@ def _is_port(value: int | list[int] | None) -> int | list[int] | None:
 
 
 def _is_duration(value: float) -> float:
-    from mcpframe.kit.project.config import MOST_SECONDS
+    from mcpframe.kit.project.pyproject import MOST_SECONDS
 
     if not 1 <= value <= MOST_SECONDS:  # also false for NaN
         raise typer.BadParameter(f"{value:g} is not a number of seconds: use 1 to {MOST_SECONDS}, 23 days.")

@@ -1,4 +1,4 @@
-"""Messages of a server, checked where they enter the bridge, so that the rest of the bridge can rely on their form.
+"""Messages of a server on their way to a client: checked where they enter the bridge, and counted until they are read.
 
 An invalid message is dropped. An invalid answer is replaced by an error answer, so that the request does not wait for
 ever.
@@ -6,12 +6,33 @@ ever.
 
 from __future__ import annotations
 
+import json
+import threading
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
 
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MalformedMessage, MessageError
-from mcpframe.kit.bridge.tab import ServerMessage
+
+MOST_UNREAD: Final = 256 * 1024 * 1024
+"""How many bytes may wait for one client. Four messages of the largest size a frame sends by default."""
+
+
+@dataclass(frozen=True)
+class ServerMessage:
+    """One JSON-RPC message of the server: its text, and the fields of its head that decide where it belongs."""
+
+    text: str
+    id: str | int | None = None
+    method: str | None = None
+
+    @cached_property
+    def message(self) -> dict[str, Any]:
+        """The message, parsed."""
+        message: dict[str, Any] = json.loads(self.text)
+        return message
 
 
 def checked(server_message: ServerMessage) -> ServerMessage:
@@ -59,3 +80,29 @@ def _check(server_message: ServerMessage) -> None:
     if (message.get("id"), message.get("method")) != (server_message.id, server_message.method):
         raise MalformedMessage("The message does not match its head.")
     payload.check_content(server_message.text, message)
+
+
+class Unread:
+    """The bytes that wait for one client. Threads may share it.
+
+    Args:
+        limit: The maximum.
+    """
+
+    def __init__(self, limit: int = MOST_UNREAD) -> None:
+        self._limit = limit
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def add(self, size: int) -> bool:
+        """Count bytes that wait, and return whether the limit allows them; otherwise they are not counted."""
+        with self._lock:
+            if self._bytes and self._bytes + size > self._limit:  # a single message may always wait
+                return False
+            self._bytes += size
+            return True
+
+    def remove(self, size: int) -> None:
+        """Count bytes as read."""
+        with self._lock:
+            self._bytes -= size

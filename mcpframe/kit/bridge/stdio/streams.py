@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator
 
-from mcpframe.kit.bridge.unread import Unread
+from mcpframe.kit.bridge.link.messages import Unread
 
 logger = logging.getLogger(__name__)
 

@@ -11,12 +11,12 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Protocol
 
 from mcpframe.kit.base.errors import BridgeError, BrowserGone, PageFailed
-from mcpframe.kit.bridge.browser import BridgeBrowser
-from mcpframe.kit.bridge.watching import Watch
+from mcpframe.kit.bridge.chromium.launch import BridgeBrowser
+from mcpframe.kit.bridge.chromium.watch import Watch
+from mcpframe.kit.bridge.link.messages import ServerMessage
 
 HOST_NAME = "mcpframe-bridge.localhost"
 HOST_ORIGIN = f"http://{HOST_NAME}"
@@ -64,21 +64,6 @@ class FramedPage:
             "permissions": self.permissions,
             "timeout": {"handshake": self.patience * 1000, "accept": self.patience * 1000},
         }
-
-
-@dataclass(frozen=True)
-class ServerMessage:
-    """One JSON-RPC message of the server: its text, and the fields of its head that decide where it belongs."""
-
-    text: str
-    id: str | int | None = None
-    method: str | None = None
-
-    @cached_property
-    def message(self) -> dict[str, Any]:
-        """The message, parsed."""
-        message: dict[str, Any] = json.loads(self.text)
-        return message
 
 
 class TabListener(Protocol):

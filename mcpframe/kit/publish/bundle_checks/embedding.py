@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from mcpframe.frame.core.origins import ANY, OPAQUE
 from mcpframe.kit.bundle.offered import embedders, without_use
 from mcpframe.kit.bundle.output.write import origins_of
-from mcpframe.kit.publish.checks.findings import Finding, error, warning
+from mcpframe.kit.publish.bundle_checks.findings import Finding, error, warning
 from mcpframe.kit.web.published import offered_by
 
 _HEADERS = "upload the header file that the build wrote for your host (_headers, .htaccess, vercel.json, …)"

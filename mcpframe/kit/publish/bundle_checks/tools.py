@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 
-from mcpframe.kit.publish.checks.findings import Finding, error, warning
+from mcpframe.kit.publish.bundle_checks.findings import Finding, error, warning
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}\Z")  # MCP specification, server/tools, tool names
 _LONG = 2000

@@ -29,13 +29,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core import jsonrpc
-from mcpframe.kit.bridge.http_rules import read_body
-from mcpframe.kit.bridge.lines import Broken
-from mcpframe.kit.bridge.link import Link
-from mcpframe.kit.bridge.routing import Asked, request_for
-from mcpframe.kit.bridge.server_messages import cancelled_id
-from mcpframe.kit.bridge.tab import ServerMessage
-from mcpframe.kit.bridge.unread import Unread
+from mcpframe.kit.bridge.http.headers import read_body
+from mcpframe.kit.bridge.http.routing import Asked, request_for
+from mcpframe.kit.bridge.link.link import Link
+from mcpframe.kit.bridge.link.messages import ServerMessage, Unread, cancelled_id
+from mcpframe.kit.bridge.stdio.lines import Broken
 
 logger = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from mcp.shared.inbound import (
 from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_REQUEST, METHOD_NOT_FOUND
 
 from mcpframe.frame.core.jsonrpc import RequestId, is_request
-from mcpframe.kit.bridge.lines import LIMITS, Broken, Line, read_message
+from mcpframe.kit.bridge.stdio.lines import LIMITS, Broken, Line, read_message
 
 Headers = Sequence[tuple[str, str]]
 """The lines of an HTTP head, names in lower case."""

@@ -18,8 +18,7 @@ from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.waiting.peer import Overdue, Peer
 from mcpframe.kit.base.errors import PageFailed
-from mcpframe.kit.bridge.server_messages import cancelled_id, checked
-from mcpframe.kit.bridge.tab import ServerMessage
+from mcpframe.kit.bridge.link.messages import ServerMessage, cancelled_id, checked
 
 logger = logging.getLogger(__name__)
 

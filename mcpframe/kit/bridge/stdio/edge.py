@@ -9,10 +9,10 @@ import sys
 
 from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, is_request
 from mcpframe.kit.base.terminal import visible
-from mcpframe.kit.bridge.lines import Broken, Lines, broken
-from mcpframe.kit.bridge.link import Link, OpenPage
-from mcpframe.kit.bridge.standard_streams import GRACE_SECONDS, Output, standard_input, standard_output
-from mcpframe.kit.bridge.tab import ServerMessage
+from mcpframe.kit.bridge.link.link import Link, OpenPage
+from mcpframe.kit.bridge.link.messages import ServerMessage
+from mcpframe.kit.bridge.stdio.lines import Broken, Lines, broken
+from mcpframe.kit.bridge.stdio.streams import GRACE_SECONDS, Output, standard_input, standard_output
 
 logger = logging.getLogger(__name__)
 

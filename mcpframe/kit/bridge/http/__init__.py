@@ -1,0 +1,1 @@
+"""The bridge over Streamable HTTP, in both protocol eras, one module each; `headers` checks requests."""

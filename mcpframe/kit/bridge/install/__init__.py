@@ -1,0 +1,1 @@
+"""`mcpframe install`: the clients it knows, and changes of their configuration files."""

@@ -1,0 +1,1 @@
+"""One MCP connection to a framed server, and the messages on it."""
