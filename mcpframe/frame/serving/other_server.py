@@ -1,7 +1,6 @@
-"""Like `server`, for objects of other SDKs than mcp 2.x: those of mcp 1.x (`mcp.server.fastmcp.FastMCP`, and lowlevel
-servers), and those of the package fastmcp.
+"""Serves objects of mcp 1.x (`mcp.server.fastmcp.FastMCP`, lowlevel servers) and of the package fastmcp.
 
-They are served over lines (`lines`), by their own SDK, in the protocol revisions that it knows.
+They are served over lines (`lines`), by their own SDK, in the protocol revisions that it knows. A `ServerModule`.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ if major() == 1:
 
 
 def messages() -> PlainMessages:
-    """Return how the streams of `serve` have messages."""
+    """Return the form of the messages in the streams of `serve`."""
     return PlainMessages()
 
 
 def load_entry(entry: str) -> Any:
-    """Import the server an entry names. As `server.load_entry`."""
+    """Import the server an entry names; see `ServerModule`."""
     return entries.load_server(entry, is_server, _kinds())
 
 
 async def open_entry(entry: str) -> Any:
-    """Import the server an entry names; where it names a factory, call that for it. As `server.open_entry`."""
+    """Import the server an entry names, or call its factory; see `ServerModule`."""
     return await entries.open_server(entry, is_server, _kinds())
 
 
@@ -70,7 +69,7 @@ def lowlevel(server: Any) -> Any:
 
 
 async def list_tools(server: Any) -> list[Any] | None:
-    """Return the tools of a server object as its SDK has them; None where it only lists them within a session."""
+    """Return the tools of a server object as its SDK has them; None if it lists them only within a session."""
     server = unwrapped(server)
     if is_of_fastmcp(server) and hasattr(server, "list_tools"):  # since 3
         from mcpframe.frame.compat import fastmcp_package  # only in bundles with that package
@@ -97,15 +96,7 @@ async def serve(
     experimental: Mapping[str, Any] | None = None,
     on_problem: Callable[[str, BaseException | None], None] = lines.log_problem,
 ) -> None:
-    """Serve one connection, until its read stream ends. Otherwise like `server.serve`.
-
-    Args:
-        server: The server object.
-        read: The messages of the client, as `messages` has them.
-        write: The messages to the client. Closed at the end.
-        experimental: Experimental capabilities to tell the client of.
-        on_problem: Called with a sentence, and with what the server raised.
-    """
+    """Serve one connection until its read stream ends; see `ServerModule`."""
 
     async def program(files: LineFiles) -> None:
         with stdio_of(files):

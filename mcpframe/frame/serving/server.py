@@ -137,28 +137,13 @@ def lowlevel(server: object) -> Server[Any]:
 
 
 def load_entry(entry: str) -> ServerObject:
-    """Import the server an entry names.
-
-    Args:
-        entry: `module:object`, as uvicorn has it; either part may be dotted.
-
-    Raises:
-        EntryError: The entry has another form, its module or a module that one needs is not there, or the object is
-            missing or no server. Whatever else the module raises is passed on as it is.
-    """
+    """Import the server an entry names; see `ServerModule`."""
     server: ServerObject = entries.load_server(entry, _is_server, _WHAT_SERVES)
     return server
 
 
 async def open_entry(entry: str) -> ServerObject:
-    """Import the server an entry names; where it names a factory, call that for it.
-
-    Args:
-        entry: `module:object`, or `module:factory()` for a function, which may be async.
-
-    Raises:
-        EntryError: As `load_entry`; or the factory cannot be called without arguments.
-    """
+    """Import the server an entry names, or call its factory; see `ServerModule`."""
     server: ServerObject = await entries.open_server(entry, _is_server, _WHAT_SERVES)
     return server
 
@@ -168,8 +153,13 @@ def _is_server(found: object) -> bool:
 
 
 def messages() -> SdkMessages:
-    """Return how the streams of `serve` have messages."""
+    """Return the form of the messages in the streams of `serve`."""
     return SdkMessages()
+
+
+async def list_tools(server: Any) -> list[Any] | None:
+    """Return the tools of a server object; None for a lowlevel server, which lists them only within a session."""
+    return await server.list_tools() if hasattr(server, "list_tools") else None
 
 
 async def serve(
@@ -180,20 +170,9 @@ async def serve(
     experimental: dict[str, dict[str, Any]] | None = None,
     on_problem: Callable[[str, BaseException], None] = log_problem,
 ) -> None:
-    """Serve one connection with everything a frame adds, until its read stream ends.
+    """Serve one connection with everything a frame adds, until its read stream ends; see `ServerModule`.
 
-    What the server's lifespan raises ends nothing else: see `lifespan`.
-
-    Args:
-        server: A FrameServer, an MCPServer or a lowlevel Server. One object may be served again, and more than once
-            at the same time.
-        read: The messages of the client.
-        write: The messages to the client. Closed at the end.
-        experimental: Experimental capabilities to tell the client of, in either era.
-        on_problem: Called with a sentence and what the lifespan raised; by default that is logged.
-
-    Raises:
-        EntryError: `server` is no server object.
+    An exception of the server's lifespan ends nothing else: see `lifespan`.
     """
     target = equip(server)
     changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)

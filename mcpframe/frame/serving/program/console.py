@@ -6,7 +6,7 @@ stack switching the coroutine runs to its end inside of `main`; without, it is n
 and the coroutine is awaited then. What `main` would do after serving is lost in that case, and its `finally` comes
 early.
 
-The module has the interface of `server`, for programs: `open_entry`, `load_entry`, `messages`, `serve`.
+The module is a `ServerModule`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ConsoleScript:
     """The function of a console script, to be run for each connection.
 
     Attributes:
-        main: the function.
+        main: The function.
     """
 
     def __init__(self, main: Callable[[], object]) -> None:
@@ -58,19 +58,12 @@ class ConsoleScript:
 
 
 def messages() -> PlainMessages:
-    """Return how the streams of `serve` have messages."""
+    """Return the form of the messages in the streams of `serve`."""
     return PlainMessages()
 
 
 def load_entry(entry: str) -> ConsoleScript:
-    """Import the function that an entry names.
-
-    Args:
-        entry: `module:function`.
-
-    Raises:
-        EntryError: There is no such module, or it has no such function. Whatever else the module raises is passed on.
-    """
+    """Import the function that an entry names; see `ServerModule`."""
     replace_loops()  # the author's modules may take them by name
     if in_pyodide():
         _replace_input()
@@ -84,8 +77,12 @@ def load_entry(entry: str) -> ConsoleScript:
 
 
 async def open_entry(entry: str) -> ConsoleScript:
-    """Import the function that an entry names. Otherwise like `load_entry`."""
+    """Import the function that an entry names; it is called by `serve`."""
     return load_entry(entry)
+
+
+async def list_tools(server: ConsoleScript) -> None:
+    """Return None: the program lists its tools only within a session."""
 
 
 async def serve(
@@ -96,15 +93,7 @@ async def serve(
     experimental: Mapping[str, Any] | None = None,
     on_problem: Callable[[str, BaseException | None], None] = lines.log_problem,
 ) -> None:
-    """Run the program for one connection, until its read stream ends. Otherwise like `server.serve`.
-
-    Args:
-        server: The program.
-        read: The messages of the client, as `messages` has them.
-        write: The messages to the client. Closed at the end.
-        experimental: Experimental capabilities to tell the client of.
-        on_problem: Called with a sentence, and with what the program raised.
-    """
+    """Run the program for one connection until its read stream ends; see `ServerModule`."""
     import_module(_CONTAINING[major()]).contain()
 
     async def program(files: LineFiles) -> None:

@@ -60,11 +60,7 @@ async def inspected(
         if program:
             return await asked(servers, found, patience)
         used = sorted(sys.modules)
-        lists = getattr(server_module(program, found), "list_tools", None)
-        if kind == "server" and lists:
-            listed = await lists(found)
-        else:  # a lowlevel server lists its tools only within a session
-            listed = await found.list_tools() if hasattr(found, "list_tools") else None
+        listed = await server_module(program, found).list_tools(found) if kind == "server" else None
     except (EntryError, ProgramError) as error:
         shown = told(error.__cause__) if error.__cause__ else ""
         return {"error": str(error), "traceback": shown, "raised": failure(error)}

@@ -376,9 +376,5 @@ async def check(entry: str | None, kind: str, settings: str) -> str:
 async def _tools(server: Any) -> list[Any] | None:
     from mcpframe.frame.serving.server_module import server_module
 
-    lists = getattr(server_module(target=server), "list_tools", None)
-    if lists:
-        listed = await lists(server)
-    else:  # a lowlevel server lists its tools only within a session
-        listed = await server.list_tools() if hasattr(server, "list_tools") else None
+    listed = await server_module(target=server).list_tools(server)
     return listed and [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed]
