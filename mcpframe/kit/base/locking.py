@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import TYPE_CHECKING
 
 from mcpframe.kit.base.cache import cache_dir, writing
 from mcpframe.kit.base.errors import WriteError
+
+if TYPE_CHECKING:
+    from filelock import AcquireReturnProxy, BaseFileLock
 
 _TIMEOUT = 600.0  # seconds: longer than any build
 _INTERVAL = 0.1
@@ -26,7 +27,7 @@ def locked(folder: Path, timeout: float = _TIMEOUT) -> Iterator[None]:
 
     Args:
         folder: The folder, which need not exist.
-        timeout: How long to wait, in seconds.
+        timeout: The longest wait, in seconds.
 
     Raises:
         WriteError: The lock was not released in time, or the cache cannot be written.
@@ -35,47 +36,30 @@ def locked(folder: Path, timeout: float = _TIMEOUT) -> Iterator[None]:
     path = cache_dir() / "locks" / f"{name}.lock"
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("ab")
-    with file:
-        deadline = time.monotonic() + timeout
-        while not _try_lock(file.fileno()):
-            if time.monotonic() > deadline:
-                raise WriteError(
-                    f"Another build has been writing {folder} for {timeout:.0f} seconds; stop it and try again."
-                )
-            time.sleep(_INTERVAL)
+        held = _acquired(path, timeout)
+    if held is None:
+        raise WriteError(f"Another build has been writing {folder} for {timeout:.0f} seconds; stop it and try again.")
+    with held:
         yield
 
 
-def try_hold(path: Path) -> IO[bytes] | None:
-    """Lock a file, creating it if necessary. The lock lasts until the returned file is closed or this process ends.
+def try_hold(path: Path) -> AcquireReturnProxy[BaseFileLock] | None:
+    """Lock a file, creating it if necessary.
 
     Returns:
-        The open file; None if another process or thread holds the lock.
+        The lock, which is held until it is left as a context, or this process ends; None if another process or thread
+        holds it.
     """
-    file = path.open("ab")
-    if _try_lock(file.fileno()):
-        return file
-    file.close()
-    return None
+    return _acquired(path, 0)
 
 
-if sys.platform == "win32":
-    import msvcrt
+def _acquired(path: Path, timeout: float) -> AcquireReturnProxy[BaseFileLock] | None:
+    """Return the lock of a file once it is held, or None after `timeout` seconds."""
+    from filelock import FileLock, Timeout  # a slow import
 
-    def _try_lock(handle: int) -> bool:
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _try_lock(handle: int) -> bool:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+    # A file system without locks is an error: the library's replacement would outlast a process that is killed.
+    lock: BaseFileLock = FileLock(path, timeout, thread_local=False, poll_interval=_INTERVAL, fallback_to_soft=False)
+    try:
+        return lock.acquire()
+    except Timeout:
+        return None

@@ -10,13 +10,16 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import IO
+from typing import TYPE_CHECKING
 
 from mcpframe.kit.base.cache import cache_dir, is_temporary, writing
 from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.base.locking import locked, try_hold
+
+if TYPE_CHECKING:
+    from filelock import AcquireReturnProxy, BaseFileLock
 
 _FOLDER = "scratch"
 _LOCK = ".lock"
@@ -45,19 +48,18 @@ def scratch(purpose: str) -> Iterator[Path]:
             yield Path(temporary)
         return
     try:
-        yield folder
+        with held or nullcontext():
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)  # a later call removes files that an ending browser writes
     finally:
-        shutil.rmtree(
-            folder, ignore_errors=True
-        )  # an ending browser may still write to it; then a later call removes it
-        if held is not None:
-            held.close()
         if not folder.exists():
             lock.unlink(missing_ok=True)
 
 
-def _make_folder(purpose: str) -> tuple[Path, Path, IO[bytes] | None]:
-    """Return a new folder, the path of its lock file, and that file, open and locked."""
+def _make_folder(purpose: str) -> tuple[Path, Path, AcquireReturnProxy[BaseFileLock] | None]:
+    """Return a new folder, the path of its lock file, and its lock."""
     base = cache_dir() / _FOLDER
     with writing(base):
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -74,10 +76,9 @@ def _sweep(base: Path) -> None:
         if path.suffix == _LOCK:
             continue
         lock = base / f"{path.name}{_LOCK}"
-        held = try_hold(lock)
-        if held is not None:
-            shutil.rmtree(path, ignore_errors=True)
-            held.close()
+        if held := try_hold(lock):
+            with held:
+                shutil.rmtree(path, ignore_errors=True)
     for lock in list(base.glob(f"*{_LOCK}")):
         if not (base / lock.stem).exists():
             with suppress(OSError):

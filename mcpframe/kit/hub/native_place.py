@@ -11,12 +11,15 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import TYPE_CHECKING
 
 import platformdirs
 
 from mcpframe.kit.base.cache import writing
 from mcpframe.kit.base.locking import try_hold
+
+if TYPE_CHECKING:
+    from filelock import AcquireReturnProxy, BaseFileLock
 
 _SOCKET = "socket"
 _LOCK = "lock"
@@ -42,8 +45,8 @@ def made_folder() -> Path:
     return folder
 
 
-async def turn(folder: Path, on_wait: Callable[[], None]) -> IO[bytes]:
-    """Wait until no other program serves the folder, and return the lock: it is held until it is closed.
+async def turn(folder: Path, on_wait: Callable[[], None]) -> AcquireReturnProxy[BaseFileLock]:
+    """Wait until no other program serves the folder, and return the lock: it is held until it is left as a context.
 
     Args:
         folder: The folder.
