@@ -68,33 +68,41 @@ class _Scripts:
         return [self.pyodide, self.asm, self.wasm, self.loader, self.style]
 
 
-def assemble(
-    project: Project,
-    lock: Lock,
-    wheels: Mapping[str, Path],
-    layers: Layers,
-    inspected: Inspected,
-    origins: OriginEntries,
-    runtime: Runtime,
-    page_files: Mapping[str, bytes],
-    *,
-    snapshot: Snapshot | None = None,
-) -> tuple[list[Asset], dict[str, Any]]:
-    """Return every file of a bundle but its manifest, and the content of the manifest.
+@dataclass(frozen=True)
+class Parts:
+    """The results of a build's steps, of which a bundle is made.
 
-    Args:
+    Attributes:
         project: The author's project.
         lock: The locked wheels.
         wheels: Their files, by package.
         layers: The archives that the page unpacks.
-        inspected: The server's name, tools and so on.
+        inspected: The description of the server.
         origins: The origins that may embed it.
-        runtime: The runtime.
+        runtime: The Pyodide runtime.
         page_files: The author's files for the page, by path.
+    """
+
+    project: Project
+    lock: Lock
+    wheels: Mapping[str, Path]
+    layers: Layers
+    inspected: Inspected
+    origins: OriginEntries
+    runtime: Runtime
+    page_files: Mapping[str, bytes]
+
+
+def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset], dict[str, Any]]:
+    """Return every file of a bundle but its manifest, and the content of the manifest.
+
+    Args:
+        parts: The parts of the bundle.
         snapshot: The snapshot that the page starts from, if any.
     """
+    project, layers, inspected, origins = parts.project, parts.layers, parts.inspected, parts.origins
     name, config = project.name, project.config
-    scripts = _scripts(runtime)
+    scripts = _scripts(parts.runtime)
     archives = {
         layer.name: hashed(
             f"{name if layer.name == 'server' else SHARED}/{layer.name}.zip", pack(_unlinked(layer.files))
@@ -111,9 +119,9 @@ def assemble(
     image, header = _snapshot(snapshot, name, layers, inspected, len(libraries))
     decoder = hashed(f"{SHARED}/{DECODER}", (page_dir() / DECODER).read_bytes())
     licences = hashed(f"{SHARED}/licences.txt", _licence_text(layers, scripts.patched))
-    lazy_files, lazy = _lazy(project, lock, wheels)
+    lazy_files, lazy = _lazy(project, parts.lock, parts.wheels)
     title = config.title or inspected.title or inspected.name
-    folder, author_assets = _author_assets(name, page_files)
+    folder, author_assets = _author_assets(name, parts.page_files)
     styles = [author_assets[path] for path in style_paths(project)]
     about = {"name": name, "version": inspected.version or "0", "title": title}
     opaque = config.options.allow_opaque
@@ -215,7 +223,7 @@ def assemble(
             "mcpframe": version("mcpframe"),
             "pyodide": VERSION,
             "python": PYTHON_VERSION,
-            "packages": {package.name: package.version for package in lock.packages},
+            "packages": {package.name: package.version for package in parts.lock.packages},
         },
         "patches": {"applied": list(scripts.patched.applied), "notes": list(scripts.patched.notes)},
         "lazy": sorted(lazy),

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from mcpframe.frame.core.dialect import TAB
 from mcpframe.frame.core.origins import OriginEntries, OriginLists
-from mcpframe.frame.dialects.available import NAMES, OFFERED, dialects, offers, withheld
+from mcpframe.frame.dialects.available import NAMES, OFFERED, dialects, entries_of, offers, withheld
+from mcpframe.kit.base.errors import ConfigError
+from mcpframe.kit.project.project import Project
 
 
 def needs_hosts(setting: Sequence[str]) -> bool:
@@ -52,3 +54,42 @@ def without_use(setting: Sequence[str], origins: OriginEntries) -> list[str]:
 def without_hosts(setting: Sequence[str], lists: OriginLists) -> list[str]:
     """Return the dialects that the configuration names, but in which nobody may be the host."""
     return [name for name in setting if name in NAMES and lists.of(name) is None]
+
+
+def check_origins_early(project: Project) -> None:
+    """Check `allowed_origins` before the long steps of a build, as far as it is known then.
+
+    Raises:
+        ConfigError: No page may embed the server.
+    """
+    config = project.config
+    named = entries_of(config.allowed_origins) or config.options.allow_opaque or not needs_hosts(config.dialects)
+    if config.kind == "server" and not config.inspect and not named:
+        raise ConfigError(_no_origins(project, " (FrameServer's are not known, as inspect is false)"))
+
+
+def origins_for(project: Project, of_server: OriginEntries) -> OriginEntries:
+    """Return who may embed a server: the project's `allowed_origins`, or else the server's own.
+
+    Raises:
+        ConfigError: No page may embed it.
+    """
+    config = project.config
+    origins = entries_of(config.allowed_origins) or of_server
+    if config.kind == "server" and needs_hosts(config.dialects) and not config.options.allow_opaque:
+        if not origins:
+            raise ConfigError(_no_origins(project, ""))
+        if not embedders(config.dialects, origins):
+            named = ", ".join(without_use(config.dialects, origins))
+            raise ConfigError(
+                f"{project.file}: no page may embed the server: allowed_origins has hosts only for {named}, and "
+                f"tool.mcpframe.dialects only {', '.join(config.dialects)}: name the same dialects in both."
+            )
+    return origins
+
+
+def _no_origins(project: Project, remark: str) -> str:
+    return (
+        f"{project.file}: no page may embed the server{remark}: set tool.mcpframe.allowed_origins to the origins of "
+        'the pages that may, such as ["https://chat.example"], or pass FrameServer(..., allowed_origins=[...]).'
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcpframe.kit.bundle.code.inline_code import inline_code_warnings
+from mcpframe.kit.bundle.build_warnings import inline_code_warnings
 
 PAGE = b"""<style>p { color: red }</style><p style="color: blue" class="style">style="x"</p>
 <button onclick="go()" ONINPUT=x title='style="1"'>Go</button><svg><rect style="fill: red"/></svg>"""

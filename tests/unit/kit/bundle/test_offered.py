@@ -7,12 +7,20 @@ from typing import Any
 
 import pytest
 
-from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.frame.core.origins import OriginEntries, parse_allowed_origins
 from mcpframe.frame.dialects.available import NAMES, OFFERED, entries_of, inner_candidates, offers, withheld
 from mcpframe.kit.base.errors import ConfigError
-from mcpframe.kit.bundle import pipeline
 from mcpframe.kit.bundle.inbox import inbox_data
-from mcpframe.kit.bundle.offered import embedders, lists_of, needs_hosts, offered, without_hosts, without_use
+from mcpframe.kit.bundle.offered import (
+    check_origins_early,
+    embedders,
+    lists_of,
+    needs_hosts,
+    offered,
+    origins_for,
+    without_hosts,
+    without_use,
+)
 from mcpframe.kit.bundle.server_import import Inspected, InspectedSetup
 from mcpframe.kit.project.project import Project, find_project, with_dialects
 from mcpframe.kit.project.pyproject import McpframeConfig
@@ -117,16 +125,16 @@ def project_of(folder: Path, *lines: str) -> Project:
 def test_hosts_in_other_dialects_than_those_offered_are_an_error(tmp_path: Path) -> None:
     project = project_of(tmp_path, 'dialects = ["mcp_ui"]', f'allowed_origins = {{ sep = ["{A}"] }}')
     with pytest.raises(ConfigError, match=r"hosts only for sep, and tool\.mcpframe\.dialects only mcp_ui"):
-        pipeline._origins(project, Inspected(name="n"))
+        origins_for(project, OriginEntries())
 
 
 def test_without_hosts_only_what_serves_its_own_tab_is_built(tmp_path: Path) -> None:
     for lines in ([], ['dialects = ["sep", "webmcp"]']):
         with pytest.raises(ConfigError, match="no page may embed the server"):
-            pipeline._origins(project_of(tmp_path, *lines), Inspected(name="n"))
+            origins_for(project_of(tmp_path, *lines), OriginEntries())
     alone = project_of(tmp_path, 'dialects = ["mcp_b", "webmcp"]', "inspect = false")
-    assert not pipeline._origins(alone, Inspected(name="n"))
-    pipeline._check_origins_early(alone)
+    assert not origins_for(alone, OriginEntries())
+    check_origins_early(alone)
 
 
 def test_a_preview_offers_more_than_its_project(tmp_path: Path) -> None:

@@ -1,0 +1,119 @@
+"""The warnings of a build: who may embed the server, what anybody can read, and what will not work in the page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from html.parser import HTMLParser
+from typing import Any
+
+from mcpframe.frame.core.origins import ANY, OPAQUE, OriginEntries
+from mcpframe.kit.bundle.offered import lists_of, without_hosts, without_use
+from mcpframe.kit.bundle.output.write import origins_of
+from mcpframe.kit.project.project import Project
+
+_STYLES = "inline styles"
+_HANDLERS = "inline handlers"
+_INSTEAD = {
+    _STYLES: "use classes and a style sheet listed in styles, or set element.js.style in Python",
+    _HANDLERS: "use element.on(...) in Python",
+}
+
+
+def build_warnings(project: Project, manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Return the warnings about a bundle.
+
+    Args:
+        project: The author's project.
+        manifest: The manifest of the bundle.
+        files: The author's files for the page, by path.
+    """
+    found = [*manifest["patches"]["notes"], *manifest.get("notes", ())]
+    origins = origins_of(manifest)
+    found += _dialect_warnings(project, origins)
+    if ANY in origins.common:
+        found.append('allowed_origins has "*": any page on the web may embed the server and call its tools.')
+    for dialect, own in origins.own.items():
+        for entry, who in ((ANY, "page on the web"), (OPAQUE, "sandboxed frame or file")):
+            if entry in own:
+                found.append(
+                    f'allowed_origins.{dialect} has "{entry}": any {who} may embed the server as a host of that '
+                    "dialect, and call its tools."
+                )
+    if project.config.options.allow_opaque:
+        found.append("allow_opaque is set: any sandboxed frame or file may embed the server.")
+    if project.config.env:
+        found.append(
+            f"tool.mcpframe.env is in the bundle, where anybody can read it: {', '.join(sorted(project.config.env))}. "
+            "Ask for secrets in a setup instead."
+        )
+    if project.config.csp.unsafe_eval:
+        found.append("csp.unsafe_eval is set: the page may run JavaScript from text.")
+    found += inline_code_warnings(files, styles_allowed="'unsafe-inline'" in project.config.csp.style_src)
+    found += [
+        f"The tool {tool['name']!r} returns bytes, which arrive only if they are UTF-8 text: return an Image or "
+        "Audio of mcp.server.mcpserver, an EmbeddedResource of mcp.types, or base64 text."
+        for tool in manifest["tools"] or ()
+        if _has_bytes(tool.get("outputSchema"))
+    ]
+    return tuple(found)
+
+
+def _dialect_warnings(project: Project, origins: OriginEntries) -> list[str]:
+    setting, opaque = project.config.dialects, project.config.options.allow_opaque
+    found = [
+        f"allowed_origins.{name} names hosts, but tool.mcpframe.dialects leaves {name!r} out: they are not served."
+        for name in without_use(setting, origins)
+    ]
+    if project.config.kind == "server" and (origins or opaque):
+        found += [
+            f"tool.mcpframe.dialects has {name!r}, but no page may be its host: name some in allowed_origins.{name}."
+            for name in without_hosts(setting, lists_of(setting, origins, opaque=opaque))
+        ]
+    return found
+
+
+def _has_bytes(schema: object) -> bool:
+    """Return whether a JSON schema, as pydantic generates it, has bytes somewhere."""
+    if isinstance(schema, Mapping):
+        return schema.get("format") == "binary" or any(map(_has_bytes, schema.values()))
+    return isinstance(schema, list) and any(map(_has_bytes, schema))
+
+
+def inline_code_warnings(files: Mapping[str, bytes], *, styles_allowed: bool) -> list[str]:
+    """Return a warning for each HTML file of a page with inline styles or handlers.
+
+    Args:
+        files: The files of the page, by path.
+        styles_allowed: Whether the policy allows inline styles.
+    """
+    found = []
+    for path, data in sorted(files.items()):
+        if not path.endswith((".html", ".htm")):
+            continue
+        finder = _Finder()
+        finder.feed(data.decode("utf-8", "replace"))
+        if styles_allowed:
+            del finder.counts[_STYLES]
+        found += [
+            f"{path} has {count} {kind}, which the page's policy drops: {_INSTEAD[kind]}."
+            for kind, count in sorted(finder.counts.items())
+        ]
+    return found
+
+
+class _Finder(HTMLParser):
+    """Counts what the policy drops, by kind."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: Counter[str] = Counter()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "style":
+            self.counts[_STYLES] += 1
+        for name, _ in attrs:
+            if name == "style":
+                self.counts[_STYLES] += 1
+            elif name.startswith("on"):
+                self.counts[_HANDLERS] += 1
