@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio
 
-from mcpframe.hub.serving.native import NativeClients
+from mcpframe.hub.serving.native_clients import NativeClients
 from mcpframe.hub.serving.port_clients import HubClients
 from mcpframe.hub.serving.server import HubServer
 from tests.bridge.programs import PATIENCE, ROOT, environment

@@ -12,7 +12,7 @@ from playwright.async_api import Frame, Page, expect
 from docs.generate.site import render
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import install_locked
-from mcpframe.kit.hub.extension import build_extension
+from mcpframe.kit.hub.extension.build import build_extension
 from mcpframe.kit.web.serve import serve_folder
 from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import TemplateSite

@@ -48,7 +48,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
     folder = tmp_path_factory.mktemp("app")
     built = build(SERVERS / "apptab", folder)
     (folder / "plain.html").write_text(PLAIN)
-    for name in ("app-hub.js", "host-json.js"):
+    for name in ("app-hub.js", "app-port.js", "host-json.js"):
         shutil.copy(static_dir() / "host" / name, folder)
     (folder / HUB_SCRIPTS).write_text(hub_scripts())
     with serve_folder(folder) as served:

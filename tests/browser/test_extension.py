@@ -18,7 +18,7 @@ from mcp import Client, MCPError
 from playwright.async_api import Page, expect
 
 from mcpframe.kit.bundle import build
-from mcpframe.kit.hub.extension import build_extension, match_patterns
+from mcpframe.kit.hub.extension.build import build_extension, match_patterns
 from mcpframe.kit.web.serve import serve_folder
 from tests.bridge.hub_pages import Site, has_waits, hub_site
 from tests.bridge.test_hub_frames import ADD_FRAME

@@ -17,8 +17,8 @@ from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from playwright.async_api import Error, Page, expect
 
-from mcpframe.kit.hub.extension import build_extension
-from mcpframe.kit.hub.extension_id import EXTENSION_ID
+from mcpframe.kit.hub.extension.build import build_extension
+from mcpframe.kit.hub.extension.identity import EXTENSION_ID
 from tests.bridge.hub_pages import Site, has_waits, hub_site
 from tests.bridge.programs import ROOT
 from tests.browser.extension import Extended, chromium_with, happens
@@ -271,9 +271,10 @@ async def test_programs_of_this_machine_are_clients(
             assert result.content[0].text == "5"
             popup = await opened(extended, f"{extended.origin}/popup.html")
             await expect(popup.locator("#native")).to_contain_text("are served")
+            await expect(popup.locator("#log")).to_contain_text("Tool 'add' is executed")
             # The hub's document ends, and with it the program; both are started again.
             calling = asyncio.ensure_future(client.call_tool(WAIT, {}))
-            await expect(popup.locator("#log")).to_contain_text("Tool 'add' is executed")
+            await has_waits(shop, 1)
             await extended.end_hub()
             with anyio.fail_after(PATIENCE), pytest.raises(MCPError):
                 await calling

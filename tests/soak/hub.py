@@ -22,9 +22,9 @@ from mcp.shared.memory import create_client_server_memory_streams
 from mcpframe.hub.core.hub import Hub
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.base.errors import BrowserGone
+from mcpframe.kit.hub.devtools.browser_tabs import BrowserTabs
+from mcpframe.kit.hub.devtools.tab_page import HubPage
 from mcpframe.kit.hub.run import HubSettings, run_hub
-from mcpframe.kit.hub.tab_page import HubPage
-from mcpframe.kit.hub.tabs import BrowserTabs
 from mcpframe.kit.web.serve import serve_folder
 from tests.soak.clients import PATIENCE
 from tests.soak.tally import Failures, Tally
@@ -310,7 +310,7 @@ class _Soak:
                 "handlers of tabs, but for its first": len(devtools._handlers) - 2,
                 "calls that wait for a tab": len(self.hub._changes) + len(self.hub._openings),
                 "tabs with a pace": len(self.hub._pace._tabs),
-                "listeners": len(self.hub._on_change) - 1,
+                "listeners": len(self.hub._listeners) - 1,
                 "tasks": len(extra),
             }
 

@@ -10,12 +10,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from typing import Any
 
-from mcpframe.hub.core import messages
+from mcpframe.hub.core.codec import Form, hub_message, to_hub
 from mcpframe.hub.core.errors import TabLoadError
 from mcpframe.hub.core.hub import Hub
-from mcpframe.hub.core.messages import Form, FromHub, ToolCall
+from mcpframe.hub.core.messages import FromHub, FromProxy, ToolAnswer, ToolCall, ToolList
 from mcpframe.hub.core.options import HubOptions
-from mcpframe.hub.core.transport import PortTransport
+from mcpframe.hub.core.transport import PortTransport, TextPort
 
 SCHEMA: dict[str, Any] = {"type": "object"}
 ENVELOPE: dict[str, Any] = {
@@ -96,35 +96,34 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
-class FakePort:
+class FakePort(TextPort):
     """A port, with the proxy and the page behind it."""
 
     def __init__(self, transport: PortTransport, tab: int, url: str, form: Form = "json-rpc") -> None:
-        self.tab = tab
-        self.url = url
+        super().__init__(tab, url, self._take, self._end, transport)
         self.form = form
         self.posted: list[dict[str, Any]] = []
         self.open = True
         self.broken = False
-        self._transport = transport
         transport.connected(self)
 
-    def post(self, text: str) -> None:
+    def _take(self, text: str) -> None:
         if self.broken or not self.open:
             raise OSError("the port is closed")
         self.posted.append(json.loads(text))
 
-    def close(self) -> None:
+    def _end(self) -> None:
         self.open = False
 
-    def says(self, message: Any) -> None:
-        self._transport.received(self, json.dumps(message))
+    def says(self, *said: Any) -> None:
+        """Say something, whatever it is."""
+        for each in said:
+            self.received(json.dumps(to_hub(each, self.form) if isinstance(each, FromProxy) else each))
 
-    def says_text(self, text: str) -> None:
-        self._transport.received(self, text)
-
-    def registers(self, *tools: Any, first: bool = True, url: str | None = None, browser: Any = None) -> FakePort:
-        self.says(messages.tool_list(tools, form=self.form, first=first, url=url, browser=browser))
+    def registers(
+        self, *tools: Any, first: bool = True, url: str | None = None, browser: frozenset[str] = frozenset()
+    ) -> FakePort:
+        self.says(ToolList(tools, first, url, browser))
         return self
 
     def ends(self) -> None:
@@ -133,14 +132,19 @@ class FakePort:
 
     @property
     def heard(self) -> list[FromHub]:
-        return [read for each in self.posted if (read := messages.read_from_hub(each)) is not None]
+        return [read for each in self.posted if (read := hub_message(each)) is not None]
 
     @property
     def calls(self) -> list[ToolCall]:
         return [each for each in self.heard if isinstance(each, ToolCall)]
 
     def answers(self, result: Any, number: int = -1) -> None:
-        self.says(messages.answer(self.calls[number].id, result, form=self.form))
+        """Answer a call: with a result, or with a text that says why there is none."""
+        self.says(answer(self.calls[number].id, result))
+
+
+def answer(id_: str, result: Any) -> ToolAnswer:
+    return ToolAnswer(id_, None, result) if isinstance(result, str) else ToolAnswer(id_, result)
 
 
 class FakeTabs:

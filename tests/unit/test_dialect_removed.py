@@ -29,7 +29,7 @@ PARTS = {
     "mcp_b": {
         *(f"mcpframe.frame.page_server.{name}" for name in ("clients", "server")),
         *(f"mcpframe.hub.relay.{name}" for name in ("page_relay", "frame")),
-        *(f"mcpframe.hub.homes.page.{name}" for name in ("app", "leading", "window_port")),
+        *(f"mcpframe.hub.homes.page.{name}" for name in ("app", "leading")),
         *(f"mcpframe.hub.homes.extension.{name}" for name in ("home", "tab_document", "tab_ports")),
     },
 }

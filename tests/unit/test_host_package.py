@@ -81,6 +81,7 @@ def test_it_holds_what_it_says_and_nothing_else(installed: Path) -> None:
         "page-server.js",
         "page-server.d.ts",
         "app-hub.js",
+        "app-port.js",
         "app-hub.d.ts",
         "hub-scripts.js",
     }

@@ -59,6 +59,27 @@ class Changes:
         return ready()  # it may have changed since
 
 
+class Listeners:
+    """Functions that are called when something has happened."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[object, Callable[[], None]] = {}
+
+    def __len__(self) -> int:
+        return len(self._listeners)
+
+    def add(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Add a function, which may be added several times. Returns a function that ends that."""
+        token = object()
+        self._listeners[token] = listener
+        return lambda: self._listeners.pop(token, None) and None
+
+    def call(self) -> None:
+        """Call all of them."""
+        for listener in tuple(self._listeners.values()):
+            listener()
+
+
 async def pause(clock: Timers, seconds: float) -> None:
     """Wait for this long."""
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()

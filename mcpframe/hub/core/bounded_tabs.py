@@ -21,8 +21,6 @@ class BoundedTabs:
     """The tabs. What the browser raises is logged, and what it does not say in time is not known.
 
     Args:
-        tabs: The tabs.
-        clock: The time.
         options: The hub's deadlines.
     """
 

@@ -77,7 +77,7 @@ class Consent:
 
 
 def question(request: CallRequest) -> dict[str, Any]:
-    """Return what `ask.js` shows: what could mislead a reader is written as escapes."""
+    """Return what `consent.js` shows: what could mislead a reader is written as escapes."""
     text = visible(json.dumps(request.arguments, indent=2, ensure_ascii=False))
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}\n… and {len(text) - _LONGEST:,} more characters"

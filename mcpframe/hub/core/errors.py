@@ -38,13 +38,6 @@ class HubError(McpFrameError, RuntimeError):
     code: int = jsonrpc.INTERNAL_ERROR
 
     def __init__(self, message: str, data: dict[str, Any] | None = None, *, code: int | None = None) -> None:
-        """Describe the failure.
-
-        Args:
-            message: A sentence.
-            data: The data of the JSON-RPC error.
-            code: The JSON-RPC code; None for that of the class.
-        """
         super().__init__(message)
         self.data = data
         self.code = type(self).code if code is None else code
@@ -65,11 +58,6 @@ class InvalidArguments(HubError):
     code = jsonrpc.INVALID_PARAMS
 
     def __init__(self, message: str) -> None:
-        """Describe what is wrong with them.
-
-        Args:
-            message: A sentence.
-        """
         super().__init__(message, {"reason": "InvalidArguments"})
 
 
@@ -82,13 +70,6 @@ class CallDenied(HubError):
     code = jsonrpc.INVALID_REQUEST
 
     def __init__(self, message: str, *, origin: str = "", tool: str = "") -> None:
-        """Describe the failure.
-
-        Args:
-            message: A sentence.
-            origin: The origin of the page.
-            tool: The tool's name in its page.
-        """
         super().__init__(message, {"reason": "CallDenied", "origin": origin, "tool": tool})
 
 
@@ -98,11 +79,6 @@ class HubNotFound(HubError):
     code = TAB_NOT_FOUND
 
     def __init__(self, message: str) -> None:
-        """Describe the failure.
-
-        Args:
-            message: A sentence.
-        """
         super().__init__(message, {"reason": "HubNotFound", "mayHaveRun": False})
 
 
@@ -112,11 +88,6 @@ class HubChanged(HubError):
     code = TAB_NOT_FOUND
 
     def __init__(self, message: str) -> None:
-        """Describe the failure.
-
-        Args:
-            message: A sentence.
-        """
         super().__init__(message, {"reason": "HubChanged", "mayHaveRun": True})
 
 
@@ -129,12 +100,6 @@ class HubClosed(HubError):
     code = jsonrpc.CONNECTION_CLOSED
 
     def __init__(self, message: str, *, may_have_run: bool) -> None:
-        """Describe the failure.
-
-        Args:
-            message: A sentence.
-            may_have_run: Whether the page may have executed the call.
-        """
         super().__init__(message, {"reason": "HubClosed", "mayHaveRun": may_have_run})
 
 
@@ -154,12 +119,6 @@ class TabFailed(HubError):
     may_have_run: ClassVar[bool] = False
 
     def __init__(self, message: str, *, tab: int | None = None) -> None:
-        """Describe the failure.
-
-        Args:
-            message: A sentence.
-            tab: The tab; None where there is none.
-        """
         super().__init__(message, {"reason": self.reason, "tab": tab, "mayHaveRun": self.may_have_run})
         self.tab = tab
 

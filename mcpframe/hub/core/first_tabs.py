@@ -24,11 +24,6 @@ log = logging.getLogger(__name__)
 class FirstTabs:
     """The tabs.
 
-    Args:
-        tabs: The browser's.
-        clock: The time.
-        options: The hub's.
-
     Attributes:
         settled: Set once they have listed their tools, or the time is over.
     """

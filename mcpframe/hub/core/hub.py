@@ -20,12 +20,12 @@ from typing import Any
 import anyio
 import anyio.abc
 
-from mcpframe.frame.core.errors import MalformedMessage, StateError
+from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.visible import plain
-from mcpframe.frame.waiting.changes import Changes, within
+from mcpframe.frame.waiting.changes import Changes, Listeners, within
 from mcpframe.frame.waiting.clock import Clock
-from mcpframe.hub.core import messages
 from mcpframe.hub.core.bounded_tabs import BoundedTabs
+from mcpframe.hub.core.cached_tools import DomainToolStorage
 from mcpframe.hub.core.errors import (
     CallDenied,
     RequestTimedOut,
@@ -39,12 +39,10 @@ from mcpframe.hub.core.first_tabs import FirstTabs
 from mcpframe.hub.core.frames import QUIET_SECONDS, page_tab
 from mcpframe.hub.core.interfaces import UNNAMED, Caller, CallRequest, KeyValues, OnProgress, Tabs, TabTransport
 from mcpframe.hub.core.messages import ToolCall, ToolList
-from mcpframe.hub.core.names import UNKNOWN, ToolKey, ToolNames, domain_of, origin_of
+from mcpframe.hub.core.names import UNKNOWN, ToolKey, ToolNames, address_for, domain_of, origin_of
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.pace import Pace
-from mcpframe.hub.core.registry import TabEntry, ToolRegistry
-from mcpframe.hub.core.routing import address_for, best_tab
-from mcpframe.hub.core.storage import DomainToolStorage
+from mcpframe.hub.core.registry import TabEntry, ToolRegistry, best_tab
 from mcpframe.hub.core.tools import checked_tools, is_repeatable
 
 log = logging.getLogger(__name__)
@@ -58,9 +56,7 @@ class Hub:
 
     Args:
         transport: Messages to and from the tabs.
-        tabs: The tabs.
         storage: Where cached tools are kept.
-        clock: The time.
         options: See `HubOptions`.
     """
 
@@ -82,13 +78,13 @@ class Hub:
             self._storage, names, own_numbers=self._options.own_numbers, numbers=self._options.numbers
         )
         self._pace = Pace(clock, self._registered)
-        self._on_change: dict[object, Callable[[], None]] = {}
+        self._listeners = Listeners()
         self._changes = Changes(clock)
         self._first = FirstTabs(tabs, clock, self._options)
         self._openings: dict[str, asyncio.Future[tuple[int, float] | TabFailed]] = {}
         self._tasks: anyio.abc.TaskGroup | None = None
         self._save = asyncio.Event()
-        transport.on_message(self._received)
+        transport.on_list(self._received)
 
     @property
     def definitions(self) -> list[dict[str, Any]]:
@@ -111,14 +107,8 @@ class Hub:
         return bool(self._changes or self._openings)
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Have a function be called whenever `definitions` has changed.
-
-        Returns:
-            A function that ends it.
-        """
-        token = object()
-        self._on_change[token] = listener
-        return lambda: self._on_change.pop(token, None) and None
+        """Have a function be called whenever `definitions` has changed. Returns a function that ends that."""
+        return self._listeners.add(listener)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -153,7 +143,6 @@ class Hub:
 
         Args:
             name: The tool's name, as clients see it.
-            arguments: Its arguments.
             on_progress: Called with the call's progress; None where nobody wants it.
             client: Who wants it, for whoever has to consent.
 
@@ -187,7 +176,7 @@ class Hub:
             try:
                 entry = await self._allowed_tab(key, arguments, client, consented)
                 repeatable = is_repeatable(entry.tools[key.tool])
-                call = ToolCall("", key.tool, arguments, on_progress is not None)
+                call = ToolCall("", key.tool, arguments)
                 self._audit("is executed by", entry.tab, key)
                 answer = await self._transport.send_request(entry.tab, call, self._options.request_seconds, on_progress)
             except TabClosed as error:
@@ -338,15 +327,9 @@ class Hub:
         url = await self._tabs.url(page_tab(tab))
         return domain_of(url) == domain or (url is not None and page_tab(tab) != tab)
 
-    def _received(self, tab: int, message: Any) -> None:
-        try:
-            read = messages.read_from_proxy(message)
-        except MalformedMessage as error:
-            log.warning("A message of %s is ignored: %s", domain_of(self._transport.url(tab)), error)
-            return
-        if isinstance(read, ToolList):
-            self._transport.on_disconnect(tab, lambda: self._gone(tab))
-            self._pace.put(tab, read)
+    def _received(self, tab: int, listed: ToolList) -> None:
+        self._transport.on_disconnect(tab, lambda: self._gone(tab))
+        self._pace.put(tab, listed)
 
     def _registered(self, tab: int, listed: ToolList) -> None:
         url = self._transport.url(tab)
@@ -386,8 +369,7 @@ class Hub:
         if self._storage.unsaved:
             self._save.set()
         if seen:
-            for listener in tuple(self._on_change.values()):
-                listener()
+            self._listeners.call()
 
     async def _keep_saving(self) -> None:
         while True:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from mcpframe.hub.core.messages import ToolAnswer, ToolCall, ToolProgress
+from mcpframe.hub.core.messages import ToolAnswer, ToolCall, ToolList, ToolProgress
 
 OnProgress = Callable[[ToolProgress], None]
 
@@ -35,10 +35,8 @@ class CallRequest:
     """A call that is about to be sent, for whoever has to consent to it.
 
     Attributes:
-        tab: The tab.
         origin: The origin of its page, as the browser has it.
         tool: The tool's name in its page.
-        arguments: Its arguments.
         client: Who wants it.
     """
 
@@ -62,7 +60,6 @@ class TabTransport(Protocol):
         """Send a call, and return its answer. To cancel this is to cancel the call.
 
         Args:
-            tab: The tab.
             message: The call; its id is the transport's to give.
             seconds: The time after which it fails; progress begins them anew.
             on_progress: Called with the call's progress; None where nobody wants it.
@@ -73,8 +70,8 @@ class TabTransport(Protocol):
         """
         ...
 
-    def on_message(self, callback: Callable[[int, Any], None]) -> None:
-        """Have every other message of a tab be passed to a function, with the tab."""
+    def on_list(self, callback: Callable[[int, ToolList], None]) -> None:
+        """Have every list of tools be passed to a function, with the tab."""
         ...
 
     def on_disconnect(self, tab: int, callback: Callable[[], None]) -> None:

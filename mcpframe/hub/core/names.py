@@ -33,7 +33,6 @@ class ToolKey(NamedTuple):
     """What a name means.
 
     Attributes:
-        domain: The domain.
         tool: The tool's name in its page.
         tab: The tab; None for the domain's best one.
     """
@@ -84,6 +83,15 @@ def address_of(domain: str) -> str | None:
     if domain == UNKNOWN:
         return None
     return f"http://{domain}" if domain.startswith("localhost:") else f"https://{domain}"
+
+
+def address_for(domain: str, known: str | None) -> str | None:
+    """Return where a tab of a domain is opened; None where there is no such address.
+
+    Args:
+        known: Where its page was, if that is known: taken only where it is an address of this domain.
+    """
+    return known if known is not None and domain_of(known) == domain else address_of(domain)
 
 
 class ToolNames:

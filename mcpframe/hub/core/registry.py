@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcpframe.hub.core.descriptions import described, label, titled
+from mcpframe.hub.core.cached_tools import DomainToolStorage
 from mcpframe.hub.core.frames import page_tab
 from mcpframe.hub.core.names import TabNumbers, ToolKey, ToolNames
-from mcpframe.hub.core.storage import DomainToolStorage
+from mcpframe.hub.core.tool_texts import described, label, titled
 from mcpframe.hub.core.tools import PageTool
 
 
@@ -22,7 +22,6 @@ class TabEntry:
     """A tab with a page server. It is replaced, and never changed.
 
     Attributes:
-        tab: The tab.
         domain: Its domain, as the transport knows it.
         url: Its address, as the transport knows it.
         number: Its number in its domain.
@@ -124,9 +123,7 @@ class ToolRegistry:
         """Take the tools of a tab, in the place of those that it had.
 
         Args:
-            tab: The tab.
             url: Its address.
-            domain: Its domain.
             tools: All of its tools by name.
             browser: The page's `browser` capabilities.
             now: The time.
@@ -230,3 +227,13 @@ def _titles(domain: str, tool: PageTool) -> dict[str, Any]:
     if "title" in (annotations := tool.get("annotations", {})):
         titles["annotations"] = {**annotations, "title": titled(domain, annotations["title"])}
     return titles
+
+
+def best_tab(entries: Sequence[TabEntry], active: int | None) -> TabEntry | None:
+    """Return the best one of the tabs that have a tool; None for none.
+
+    Args:
+        entries: The tabs.
+        active: The one that the user looks at, which is the best; otherwise it is the one that was updated last.
+    """
+    return max(entries, key=lambda entry: (page_tab(entry.tab) == active, entry.updated, entry.tab), default=None)

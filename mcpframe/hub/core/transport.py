@@ -1,4 +1,4 @@
-"""`TabTransport` over ports: one connection for each tab, JSON text in both directions.
+"""`TabTransport` over ports: one connection for each tab.
 
 The home of the hub says that a port is there, what it has sent, and that it has closed. Only the newest port of a tab
 counts: what an older one still says, its end included, changes nothing.
@@ -6,23 +6,38 @@ counts: what an older one still says, its end included, changes nothing.
 
 from __future__ import annotations
 
-import asyncio
+import itertools
 import logging
+import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
-from mcpframe.frame.core import payload
-from mcpframe.frame.core.errors import MessageError, MessageTooLarge
+from mcpframe.frame.core.errors import MessageError, MessageTooLarge, TooManyPending
 from mcpframe.frame.waiting.clock import Clock
-from mcpframe.hub.core import messages
-from mcpframe.hub.core.errors import InvalidArguments, TabFailed, TabNotFound
+from mcpframe.frame.waiting.peer import Overdue, Peer
+from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES, ProxyCodec, id_of_answer
+from mcpframe.hub.core.errors import InvalidArguments, RequestTimedOut, TabBusy, TabClosed, TabNotFound
 from mcpframe.hub.core.interfaces import OnProgress
-from mcpframe.hub.core.messages import Form, ToolAnswer, ToolCall, ToolList, ToolProgress
+from mcpframe.hub.core.messages import (
+    CallCancelled,
+    FromHub,
+    FromProxy,
+    RefreshRequest,
+    ToolAnswer,
+    ToolCall,
+    ToolList,
+    ToolProgress,
+)
 from mcpframe.hub.core.names import domain_of
-from mcpframe.hub.core.requests import RequestManager
 
 log = logging.getLogger(__name__)
+
+LONGEST_SECONDS = 600.0
+"""Seconds after which a call ends, even if its page goes on to report progress."""
+
+MAX_PENDING = 256
+"""How many calls of one tab may wait for their answers."""
 
 
 class TabPort(Protocol):
@@ -38,8 +53,12 @@ class TabPort(Protocol):
         """The address of the page, as the browser had it when the page connected."""
         ...
 
-    def post(self, text: str) -> None:
-        """Post JSON text. What it raises means that the connection has ended."""
+    def post(self, message: FromHub) -> None:
+        """Post a message. Whatever else it raises means that the connection has ended.
+
+        Raises:
+            MessageError: The arguments of a call cannot be passed to a page.
+        """
         ...
 
     def close(self) -> None:
@@ -50,58 +69,42 @@ class TabPort(Protocol):
 @dataclass(eq=False)
 class _Connected:
     port: TabPort
-    form: Form = "json-rpc"
-    on_disconnect: Callable[[], None] | None = None
+    calls: Peer[str, ToolAnswer]
+    on_disconnect: Callable[[], None] = field(default=lambda: None)
 
 
 class PortTransport:
-    """The transport.
-
-    Args:
-        clock: The time.
-    """
+    """The transport."""
 
     def __init__(self, clock: Clock) -> None:
-        self._requests = RequestManager(clock)
+        self._clock = clock
         self._tabs: dict[int, _Connected] = {}
-        self._on_message: Callable[[int, Any], None] = lambda tab, message: None
+        self._on_list: Callable[[int, ToolList], None] = lambda tab, tools: None
 
     @property
     def pending(self) -> int:
         """How many calls wait for an answer."""
-        return len(self._requests)
+        return sum(len(connected.calls) for connected in self._tabs.values())
 
     def connected(self, port: TabPort) -> None:
         """Take a new port, in the place of an earlier one of its tab: the page was loaded again, or another one."""
         self.disconnect(port.tab)
-        self._tabs[port.tab] = _Connected(port)
+        ids = (str(uuid.uuid4()) for _ in itertools.repeat(None))
+        self._tabs[port.tab] = _Connected(port, Peer(ids, limit=MAX_PENDING, clock=self._clock))
 
-    def received(self, port: TabPort, text: str) -> None:
-        """Take what a port has sent. Nothing that it sends raises anything here.
-
-        Args:
-            port: The port.
-            text: JSON text.
-        """
+    def received(self, port: TabPort, message: FromProxy) -> None:
+        """Take a message of a port. Nothing in it raises anything here."""
         connected = self._current(port)
         if connected is None:
             return
         try:
-            message = messages.parse(text)
-            read = messages.read_from_proxy(message)
-            if isinstance(read, ToolAnswer):
-                if not self._requests.answered(port.tab, read):
-                    log.debug("%s answered a call that does not wait, which is ignored.", domain_of(port.url))
-            elif isinstance(read, ToolProgress):
-                self._requests.progressed(port.tab, read)
-            elif isinstance(read, ToolList):
-                connected.form = read.form
-                self._on_message(port.tab, message)
-        except MessageError as error:
-            log.warning("A message of %s is ignored: %s", domain_of(port.url), error)
-            if (id_ := messages.id_of_answer(text)) is not None:
-                failed = f"The page's answer cannot be passed on: {error}"
-                self._requests.answered(port.tab, ToolAnswer(id_, None, failed))
+            if isinstance(message, ToolList):
+                self._on_list(port.tab, message)
+            elif isinstance(message, ToolProgress):
+                if on_progress := connected.calls.progressed(message.id):
+                    on_progress(message)
+            elif not connected.calls.answered(message.id, message):
+                log.debug("%s answered a call that does not wait, which is ignored.", domain_of(port.url))
         except Exception:  # whatever one tab causes must not end the others
             log.exception("A message of %s could not be handled.", domain_of(port.url))
 
@@ -113,48 +116,49 @@ class PortTransport:
     async def send_request(
         self, tab: int, message: ToolCall, seconds: float, on_progress: OnProgress | None = None
     ) -> ToolAnswer:
-        """As `TabTransport.send_request`."""
         connected = self._tabs.get(tab)
         if connected is None:
             raise TabNotFound("The tab is not connected.", tab=tab)
-        request = self._requests.begin(tab, seconds, on_progress)
-        outcome: ToolAnswer | TabFailed | None = None
-        try:
-            self._post(connected, request.id, message, wants_progress=on_progress is not None)
-            outcome = await request.outcome
-        except asyncio.CancelledError:
-            self._cancel(connected, request.id, "The caller has cancelled it.")
-            raise
-        finally:
-            self._requests.end(request)
-        if isinstance(outcome, TabFailed):
-            self._cancel(connected, request.id, str(outcome))
-            raise outcome
-        return outcome
+        port, begun = connected.port, self._clock.now()
 
-    def on_message(self, callback: Callable[[int, Any], None]) -> None:
-        """As `TabTransport.on_message`."""
-        self._on_message = callback
+        def cancel(id_: str, reason: str) -> None:
+            if self._current(port) is connected:
+                _guarded(lambda: port.post(CallCancelled(id_, reason)))
+
+        try:
+            return await connected.calls.ask(
+                lambda id_: _post(port, replace(message, id=id_, progress=on_progress is not None)),
+                within=seconds,
+                longest=max(LONGEST_SECONDS, seconds),
+                cancel=cancel,
+                on_progress=on_progress,
+            )
+        except TooManyPending:
+            raise TabBusy(
+                f"{MAX_PENDING} calls of this tab wait for their answers: try again later.", tab=tab
+            ) from None
+        except Overdue:
+            passed = self._clock.now() - begun
+            raise RequestTimedOut(f"The tab did not answer within {passed:.0f} s.", tab=tab) from None
+
+    def on_list(self, callback: Callable[[int, ToolList], None]) -> None:
+        self._on_list = callback
 
     def on_disconnect(self, tab: int, callback: Callable[[], None]) -> None:
-        """As `TabTransport.on_disconnect`."""
         if connected := self._tabs.get(tab):
             connected.on_disconnect = callback
 
     def disconnect(self, tab: int) -> None:
-        """As `TabTransport.disconnect`."""
         if connected := self._end(tab):
-            self._guarded(connected.port.close)
+            _guarded(connected.port.close)
 
     def url(self, tab: int) -> str | None:
-        """As `TabTransport.url`."""
         return connected.port.url if (connected := self._tabs.get(tab)) else None
 
     def refresh(self, tab: int) -> None:
         """Ask a tab for its list of tools."""
         if connected := self._tabs.get(tab):
-            text = payload.encode(messages.refresh(form=connected.form))
-            self._guarded(lambda: connected.port.post(text))
+            _guarded(lambda: connected.port.post(RefreshRequest()))
 
     def close(self) -> None:
         """Close all ports."""
@@ -168,33 +172,67 @@ class PortTransport:
     def _end(self, tab: int) -> _Connected | None:
         connected = self._tabs.pop(tab, None)
         if connected is not None:
-            self._requests.gone(tab)
-            if connected.on_disconnect is not None:
-                self._guarded(connected.on_disconnect)
+            connected.calls.close(lambda: TabClosed("The tab ended before it answered.", tab=tab))
+            _guarded(connected.on_disconnect)
         return connected
 
-    def _post(self, connected: _Connected, id_: str, call: ToolCall, *, wants_progress: bool) -> None:
-        message = messages.execute(id_, call.tool, call.arguments, progress=wants_progress, form=connected.form)
+
+class TextPort:
+    """A `TabPort` to a proxy that speaks JSON text, in either form of `codec`.
+
+    Args:
+        url: The address of its page, as the browser has it.
+        post: Posts JSON text. Whatever it raises means that the connection has ended.
+        close: Ends the connection.
+    """
+
+    def __init__(
+        self, tab: int, url: str, post: Callable[[str], None], close: Callable[[], None], transport: PortTransport
+    ) -> None:
+        self.tab = tab
+        self.url = url
+        self._post_text = post
+        self._close = close
+        self._transport = transport
+        self._codec = ProxyCodec()
+
+    def post(self, message: FromHub) -> None:
+        self._post_text(self._codec.write(message))
+
+    def close(self) -> None:
+        self._close()
+
+    def received(self, text: str) -> None:
+        """Take text of the proxy. Nothing in it raises anything here."""
         try:
-            text = messages.encode(message)
-        except MessageTooLarge:
-            most = f"{messages.MAX_MESSAGE_BYTES:,} bytes of JSON"
-            raise InvalidArguments(f"The arguments are too large: a call may have {most}. Pass less at once.") from None
+            message = self._codec.read(text)
         except MessageError as error:
-            raise InvalidArguments(f"The arguments cannot be passed to a page: {error}") from None
-        try:
-            connected.port.post(text)
-        except Exception as error:  # a port may raise anything
-            tab = connected.port.tab
-            raise TabNotFound(f"The call could not be sent to its tab: {error}", tab=tab) from error
+            log.warning("A message of %s is ignored: %s", domain_of(self.url), error)
+            id_ = id_of_answer(text)
+            message = None if id_ is None else unreadable(id_, error)
+        if message is not None:
+            self._transport.received(self, message)
 
-    def _cancel(self, connected: _Connected, id_: str, reason: str) -> None:
-        if self._current(connected.port) is connected:
-            text = payload.encode(messages.cancel(id_, reason, form=connected.form))
-            self._guarded(lambda: connected.port.post(text))
 
-    def _guarded(self, action: Callable[[], None]) -> None:
-        try:
-            action()
-        except Exception:  # a port of a browser that has gone may raise anything
-            log.exception("A port, or what waits for its end, has failed.")
+def unreadable(id_: str, error: MessageError) -> ToolAnswer:
+    """Return the failure of a call whose answer cannot be passed on."""
+    return ToolAnswer(id_, None, f"The page's answer cannot be passed on: {error}")
+
+
+def _post(port: TabPort, call: ToolCall) -> None:
+    try:
+        port.post(call)
+    except MessageTooLarge:
+        most = f"{MAX_MESSAGE_BYTES:,} bytes of JSON"
+        raise InvalidArguments(f"The arguments are too large: a call may have {most}. Pass less at once.") from None
+    except MessageError as error:
+        raise InvalidArguments(f"The arguments cannot be passed to a page: {error}") from None
+    except Exception as error:  # a port may raise anything
+        raise TabNotFound(f"The call could not be sent to its tab: {error}", tab=port.tab) from error
+
+
+def _guarded(action: Callable[[], None]) -> None:
+    try:
+        action()
+    except Exception:  # a port of a browser that has gone may raise anything
+        log.exception("A port, or what waits for its end, has failed.")

@@ -1,6 +1,6 @@
-"""The tools of a document's `modelContext` (WebMCP): `web_mcp.client.ToolSource`.
+"""The tools of a document's `modelContext` (WebMCP, `webmcp.client.ToolSource`), and their relay.
 
-The page's half is `static/hub/document-tools.js`.
+The page's half is `static/hub/document-tools.js`. `webmcp.client` makes a server of them; `Relay` does the rest.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
@@ -16,7 +17,13 @@ import anyio
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.dialects.webmcp.tools import LIMITS, Rejected
+from mcpframe.frame.session.lines import PlainMessages
+from mcpframe.frame.waiting.clock import Clock
+from mcpframe.frame.webmcp.client import ToolSource, tools_session
+from mcpframe.hub.core.codec import encode
+from mcpframe.hub.core.messages import FromProxy, Json
 from mcpframe.hub.relay.half import HalfFailed, HalfGone, PageHalf
+from mcpframe.hub.relay.relay import Relay
 
 _END_SECONDS = 2.0
 """How long the end of a document is waited for."""
@@ -65,7 +72,6 @@ class DocumentTools:
         self._tell("stop")
 
     async def list(self) -> Sequence[tuple[Mapping[str, Any], Any]]:
-        """As `ToolSource.list`."""
         try:
             found = await self._outcome("list")
         except HalfGone as error:
@@ -84,7 +90,6 @@ class DocumentTools:
         return tools
 
     async def run(self, tool: Any, arguments: Mapping[str, Any]) -> str | None:
-        """As `ToolSource.run`."""
         id_ = next(self._ids)
         try:
             answer = await self._outcome("run", id_, tool[0], payload.encode(arguments), tool[1])
@@ -103,7 +108,6 @@ class DocumentTools:
         self._changed()
 
     def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
-        """As `ToolSource.watch`."""
         self._changed = changed
 
         def stop() -> None:
@@ -121,3 +125,46 @@ class DocumentTools:
             failed = found if isinstance(found, dict) else {}
             raise Rejected(str(failed.get("kind", "Error")), str(failed.get("message", "")))
         return found["value"]
+
+
+@asynccontextmanager
+async def relay_tools(
+    source: ToolSource,
+    to_hub: Callable[[FromProxy], None],
+    clock: Clock,
+    *,
+    url: str | None = None,
+) -> AsyncIterator[Relay]:
+    """Relay the tools of a document for as long as the block lasts. At its end they are gone, and calls fail.
+
+    Args:
+        source: Where the tools are.
+        to_hub: Posts a message to the hub.
+        url: The page's address, for the hub.
+
+    Yields:
+        The relay, to which the hub's messages go (`Relay.from_hub`).
+
+    Raises:
+        StateError: The tools cannot be listed.
+    """
+    async with tools_session(source, PlainMessages()) as (read, server):
+
+        def to_page(message: Json) -> None:
+            encode(message)  # which raises where it has no form in JSON
+            server.take(message)
+
+        relay = Relay(to_page, to_hub, clock, url=url)
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_read, read, relay)
+                relay.start()
+                yield relay
+                tasks.cancel_scope.cancel()
+        finally:
+            relay.page_ended()
+
+
+async def _read(read: Any, relay: Relay) -> None:
+    async for message in read:
+        relay.from_page(message)

@@ -36,7 +36,7 @@ from mcpframe.frame.dialects.available import dialects
 from mcpframe.frame.dialects.mcp_b.messages import NAME, READY, STOPPED
 from mcpframe.frame.dialects.mcp_b.roles import IFRAME_CLIENT
 from mcpframe.frame.waiting.clock import Clock
-from mcpframe.hub.core import messages
+from mcpframe.hub.core.codec import LIMITS
 from mcpframe.hub.core.frames import QUIET_SECONDS
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.relay.link import RelayPort, ServerLink
@@ -66,11 +66,6 @@ class FrameRelay:
         connect: Returns a port for the frame with this address, which calls a function when the hub closes it; None
             where it is not relayed.
         disconnect: Called when the port is not used any more.
-        transport: The hub's.
-        clock: The time.
-
-    Attributes:
-        state: Its state.
     """
 
     def __init__(
@@ -110,7 +105,7 @@ class FrameRelay:
         """
         try:
             text = inbound.read()
-            message = payload.decode(text, max_bytes=messages.MAX_MESSAGE_BYTES, max_nesting=messages.MAX_NESTING)
+            message = payload.decode(text, **LIMITS)
         except (Unreadable, ValueError, MessageError):
             self._pass_on(inbound)
             return
@@ -234,6 +229,6 @@ def _inner(message: Any) -> Any:
     if not isinstance(message, str):
         return message
     try:
-        return payload.decode(message, max_bytes=messages.MAX_MESSAGE_BYTES, max_nesting=messages.MAX_NESTING)
+        return payload.decode(message, **LIMITS)
     except MessageError:
         return None

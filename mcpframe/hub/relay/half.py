@@ -7,12 +7,12 @@ gets there is up to the home of the hub: over DevTools, or with `PortHalf` over 
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from mcpframe.frame.core.events import Unreadable
+from mcpframe.frame.waiting.peer import Peer
 
 
 class HalfGone(Exception):
@@ -55,44 +55,26 @@ class PortHalf:
     def __init__(self, half: str, post: Callable[[Mapping[str, Any]], None]) -> None:
         self._half = half
         self._post = post
-        self._ids = itertools.count(1)
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._peer: Peer[int, Any] = Peer(itertools.count(1))
         self._over = False
 
     def tell(self, function: str, *arguments: Any) -> None:
-        """As `PageHalf.tell`."""
         if not self._over:
             self._post({"half": self._half, "call": function, "arguments": arguments})
 
     async def ask(self, function: str, *arguments: Any) -> Any:
-        """As `PageHalf.ask`."""
-        if self._over:
-            raise HalfGone("The page is gone.")
-        id_ = next(self._ids)
-        self._waiting[id_] = asyncio.get_running_loop().create_future()
-        try:
-            self._post({"half": self._half, "call": function, "arguments": arguments, "id": id_})
-            return await self._waiting[id_]
-        finally:
-            del self._waiting[id_]
+        call = {"half": self._half, "call": function, "arguments": arguments}
+        return await self._peer.ask(lambda id_: self._post({**call, "id": id_}))
 
     def answered(self, report: Mapping[str, Any]) -> None:
         """Take an answer. One that nobody waits for is ignored."""
-        id_ = report.get("id")
-        future = self._waiting.get(id_) if type(id_) is int else None
-        if future is None or future.done():
-            return
-        if "error" in report:
-            future.set_exception(HalfFailed(str(report["error"])))
-        else:
-            future.set_result(report.get("value"))
+        outcome = HalfFailed(str(report["error"])) if "error" in report else report.get("value")
+        self._peer.answered(report.get("id"), outcome)
 
     def close(self) -> None:
-        """Note that the port has closed: who waits for an answer gets none."""
+        """Note that the port has closed: those who wait for an answer get none."""
         self._over = True
-        for future in self._waiting.values():
-            if not future.done():
-                future.set_exception(HalfGone("The page is gone."))
+        self._peer.close(lambda: HalfGone("The page is gone."))
 
 
 def read_text(read: str | list[str] | None) -> str:

@@ -5,36 +5,36 @@ window ── message events ─▶ connection ── JSON-RPC ─▶ relay ─�
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from mcpframe.frame.core import payload
 from mcpframe.frame.core.connection import Candidate, Connection, Options
-from mcpframe.frame.core.errors import SessionError, StateError
+from mcpframe.frame.core.errors import MessageError, SessionError, StateError
 from mcpframe.frame.core.events import Closed, Event, Inbound, Opened, Received, Wire
 from mcpframe.frame.core.origins import AllowedOrigins
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.waiting.clock import Clock
 from mcpframe.frame.waiting.driver import Driver
-from mcpframe.hub.core import messages
-from mcpframe.hub.core.messages import Json
-from mcpframe.hub.core.transport import PortTransport
+from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES, MAX_NESTING, encode
+from mcpframe.hub.core.messages import FromHub, FromProxy, Json, ToolAnswer
+from mcpframe.hub.core.names import domain_of
+from mcpframe.hub.core.transport import PortTransport, unreadable
 from mcpframe.hub.relay.relay import ANSWER_SECONDS, Relay
+
+log = logging.getLogger(__name__)
 
 
 class RelayPort:
     """The port of a page, or of a frame in it, with the hub (`transport.TabPort`).
 
     Args:
-        tab: Its tab.
         url: Its address.
-        transport: The hub's.
         on_close: Called when the hub closes it.
         on_say: Called after each message to the hub.
 
     Attributes:
-        tab: Its tab.
         url: Its address.
         relay: Takes the hub's messages; None for nobody.
     """
@@ -54,19 +54,24 @@ class RelayPort:
         self._on_close = on_close
         self._on_say = on_say
 
-    def post(self, text: str) -> None:
+    def post(self, message: FromHub) -> None:
         """As `TabPort.post`. Raises `StateError` where there are no tools at present."""
         if self.relay is None:
             raise StateError("The page has no tools at present.")
-        self.relay.from_hub(messages.parse(text))
+        self.relay.from_hub(message)
 
     def close(self) -> None:
-        """As `TabPort.close`."""
         self._on_close()
 
-    def say(self, message: Json) -> None:
-        """Post a message to the hub."""
-        self._transport.received(self, payload.encode(message))
+    def say(self, message: FromProxy) -> None:
+        """Pass a message to the hub. An answer over a limit, or with content that is not allowed, fails its call."""
+        if isinstance(message, ToolAnswer):
+            try:
+                encode(message.result)
+            except MessageError as error:
+                log.warning("An answer of %s is ignored: %s", domain_of(self.url), error)
+                message = unreadable(message.id, error)
+        self._transport.received(self, message)
         self._on_say()
 
 
@@ -100,7 +105,7 @@ class ServerLink:
     ) -> None:
         # One bad tool must not cost the others: the hub checks each, and all other messages as a whole.
         role = replace(role, checks_content=False)
-        options = replace(options, max_message_bytes=messages.MAX_MESSAGE_BYTES, max_nesting=messages.MAX_NESTING)
+        options = replace(options, max_message_bytes=MAX_MESSAGE_BYTES, max_nesting=MAX_NESTING)
         connection = Connection([Candidate(role, AllowedOrigins(frozenset({origin})))], options=options)
         self._driver = Driver(connection, clock, post, self._take)
         self._port = port
@@ -124,7 +129,7 @@ class ServerLink:
 
     def _send(self, message: Json) -> None:
         with suppress(StateError):  # the server has stopped: `_end` says so
-            self._driver.send(payload.encode(message), message)
+            self._driver.send(encode(message), message)
 
     def _take(self, output: Event | Wire) -> None:
         if isinstance(output, Opened):

@@ -49,12 +49,11 @@ from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core.frames import FrameNumbers, frame_number, frame_tab
 from mcpframe.hub.core.names import domain_of, origin_of
 from mcpframe.hub.core.transport import PortTransport
-from mcpframe.hub.relay.document_tools import DocumentTools
+from mcpframe.hub.relay.document_tools import DocumentTools, relay_tools
 from mcpframe.hub.relay.frame import FrameRelay
-from mcpframe.hub.relay.half import TellingHalf, read_text
+from mcpframe.hub.relay.half import PortHalf, TellingHalf, read_text
 from mcpframe.hub.relay.link import RelayPort, ServerLink
 from mcpframe.hub.relay.relay import Relay
-from mcpframe.hub.relay.tools import relay_tools
 
 log = logging.getLogger(__name__)
 
@@ -85,13 +84,10 @@ class PageRelay:
     """The proxy of one document.
 
     Args:
-        tab: Its tab.
         url: Its address, as the browser has it.
         origin: Its origin, as the browser has it.
         page: The script `page.js` in it.
         tools: The tools of its `modelContext`; None for none.
-        transport: The hub's.
-        clock: The time.
         allows: Whether a page may be relayed, by its address: asked for each frame.
         numbers: The numbers of the frames in the tab, which outlast a document.
         on_close: Called when the hub closes the port of the page.
@@ -289,3 +285,50 @@ class PageRelay:
             self._hidden = hidden
             if self._tools is not None and not self._over:
                 self._tools.changed()
+
+
+class PortDocument:
+    """A document whose two scripts are behind one port, and its relay, which may be started again after its end.
+
+    Args:
+        post: Posts a command to the scripts, as `PortHalf` has it.
+        relay: Returns a relay of the document, with these halves.
+    """
+
+    def __init__(
+        self, post: Callable[[Mapping[str, Any]], None], relay: Callable[[TellingHalf, DocumentTools], PageRelay]
+    ) -> None:
+        self._post = post
+        self._make_relay = relay
+        self._tools = PortHalf("document", post)
+        self._relay: PageRelay | None = None
+        self._serving: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Relay the document until `end`."""
+        self._tools = PortHalf("document", self._post)
+        self._relay = self._make_relay(PortHalf("page", self._post), DocumentTools(self._tools))
+        self._serving = asyncio.get_running_loop().create_task(self._relay.serve())
+        self._serving.add_done_callback(log_failure)
+
+    def end(self) -> None:
+        """Relay the document no more, at once: its tools are gone."""
+        relay, self._relay = self._relay, None
+        if relay is not None:
+            relay.close()
+        self._tools.close()
+        if self._serving is not None:
+            self._serving.cancel()
+
+    def report(self, report: Mapping[str, Any]) -> None:
+        """Take a report, or an answer, of the scripts. Raises as `PageRelay.report`."""
+        if report["kind"] == "answer":
+            self._tools.answered(report)
+        elif self._relay is not None:
+            self._relay.report(report)
+
+
+def log_failure(serving: asyncio.Task[None]) -> None:
+    """Log what has ended the work for a document: it must not end that for others."""
+    if not serving.cancelled() and (error := serving.exception()):
+        log.error("A page cannot be relayed any more.", exc_info=error)

@@ -8,17 +8,18 @@ I/O: whoever owns it connects `to_page` and `to_hub`, and calls it back with wha
 
 from __future__ import annotations
 
+import itertools
 import logging
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError
-from mcpframe.frame.core.origins import AllowedOrigins
-from mcpframe.frame.waiting.clock import Clock
-from mcpframe.hub.core import messages
-from mcpframe.hub.core.messages import CallCancelled, Form, Json, RefreshRequest, ToolCall
+from mcpframe.frame.core.requests import Request, Requests
+from mcpframe.frame.waiting.clock import Alarm, Clock
+from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES, capabilities_of, progress_of
+from mcpframe.hub.core.messages import CallCancelled, FromHub, FromProxy, Json, ToolAnswer, ToolCall, ToolList
 
 log = logging.getLogger(__name__)
 
@@ -33,28 +34,16 @@ MAX_LISTED = 1000
 """How many tools are relayed; the hub takes fewer."""
 _MOST_PAGES = 50
 
-_Answered = Callable[[Mapping[str, Any]], None]
-
-
-def is_relayed(origin: str, allowed: AllowedOrigins) -> bool:
-    """Return whether the page of an origin is relayed at all.
-
-    Args:
-        origin: The origin, as the browser knows it.
-        allowed: The origins that are; those of `parse_allowed_origins(["*"])` are all.
-    """
-    return origin in allowed
+_Answered = Callable[[Json], None]
 
 
 class Relay:
     """One session with a page server, which begins with `start`.
 
     Args:
-        to_page: Posts a JSON-RPC message to the page.
+        to_page: Posts a JSON-RPC message to the page. Raises `MessageError` where it has no form in JSON.
         to_hub: Posts a message to the hub.
-        clock: The time.
         url: The page's address, for the hub; None to leave it out.
-        form: The form of the messages to the hub.
         introduction_seconds: How long the page may take to introduce itself.
 
     Attributes:
@@ -64,28 +53,25 @@ class Relay:
     def __init__(
         self,
         to_page: Callable[[Json], None],
-        to_hub: Callable[[Json], None],
+        to_hub: Callable[[FromProxy], None],
         clock: Clock,
         *,
         url: str | None = None,
-        form: Form = "json-rpc",
         introduction_seconds: float = ANSWER_SECONDS,
     ) -> None:
         self._to_page = to_page
         self._to_hub = to_hub
         self._clock = clock
         self._url = url
-        self._form = form
         self._introduction_seconds = introduction_seconds
         self.on_close: Callable[[], None] = lambda: None
         self._prefix = f"hub-{uuid.uuid4().hex}-"  # all clients in a window hear every answer
-        self._last_id = 0
-        self._waiting: dict[str, tuple[_Answered, Callable[[], None]]] = {}
-        self._calls: dict[str, str] = {}
-        """The ids of calls, as the hub and as the page know them."""
-        self._called: dict[str, ToolCall] = {}
+        ids = (f"{self._prefix}{number}" for number in itertools.count(1))
+        self._requests: Requests[str, ToolCall | _Answered] = Requests(ids)
+        """The hub's calls, and this client's own requests with the function that takes the answer."""
+        self._alarm = Alarm(clock, self._expire)
         self._listed: list[Any] | None = None
-        self._browser: dict[str, bool] = {}
+        self._browser: frozenset[str] = frozenset()
         self._notifies = self._lists = self._again = self._refreshes = self._closed = False
         self._stop_timer: Callable[[], None] = lambda: None
 
@@ -98,7 +84,7 @@ class Relay:
     @property
     def pending(self) -> int:
         """How many requests wait for the page."""
-        return len(self._waiting) + len(self._called)
+        return len(self._requests)
 
     def start(self) -> None:
         """Introduce this client to the page, whose server has to be ready; then its tools go to the hub."""
@@ -111,11 +97,7 @@ class Relay:
         return isinstance(id_, str) and id_.startswith(self._prefix)
 
     def from_page(self, message: Any) -> None:
-        """Take what the page has said. Nothing that it says raises anything here.
-
-        Args:
-            message: A parsed JSON value.
-        """
+        """Take a message of the page, a parsed JSON value. Nothing in it raises anything here."""
         if self._closed or not isinstance(message, dict):
             return
         try:
@@ -132,16 +114,19 @@ class Relay:
         elif message["method"] == "notifications/progress":
             self._progressed(message.get("params") or {})
 
-    def from_hub(self, message: Any) -> None:
-        """Take what the hub has said. As `from_page`."""
+    def from_hub(self, message: FromHub) -> None:
+        """Take a message of the hub.
+
+        Raises:
+            MessageError: The arguments of a call cannot be passed to the page.
+        """
         if self._closed:
             return
-        read = messages.read_from_hub(message)
-        if isinstance(read, ToolCall):
-            self._call(read)
-        elif isinstance(read, CallCancelled):
-            self._cancel(read)
-        elif isinstance(read, RefreshRequest):
+        if isinstance(message, ToolCall):
+            self._call(message)
+        elif isinstance(message, CallCancelled):
+            self._cancel(message)
+        else:
             self._refreshes = True
             self._list()
 
@@ -149,8 +134,9 @@ class Relay:
         """Note that the page's server has stopped: its tools are gone, and calls fail."""
         if self._closed:
             return
-        for call in list(self._called.values()):
-            self._to_hub(messages.answer(call.id, "The page's server has stopped.", form=call.form))
+        for request in self._requests.take_all():
+            if isinstance(request.value, ToolCall):
+                self._to_hub(ToolAnswer(request.value.id, None, "The page's server has stopped."))
         if self._listed is not None:
             self._send([])
         self.close()
@@ -161,46 +147,40 @@ class Relay:
             return
         self._closed = True
         self._stop_timer()
-        for _, stop_timer in self._waiting.values():
-            stop_timer()
-        self._waiting.clear()
-        self._calls.clear()
-        self._called.clear()
+        self._requests.take_all()
+        self._alarm.set(None)
         self.on_close()
 
     # The session with the page
 
-    def _next_id(self) -> str:
-        self._last_id += 1
-        return f"{self._prefix}{self._last_id}"
-
-    def _post(self, method: str, params: dict[str, Any], id_: str | None = None) -> None:
+    def _post(self, method: str, params: Json, id_: str | None = None) -> None:
         head: dict[str, Any] = {"jsonrpc": "2.0"} if id_ is None else {"jsonrpc": "2.0", "id": id_}
         self._to_page({**head, "method": method, **({"params": params} if params else {})})
 
-    def _ask(self, method: str, params: dict[str, Any], answered: _Answered, seconds: float = ANSWER_SECONDS) -> None:
-        id_ = self._next_id()
+    def _ask(self, method: str, params: Json, answered: _Answered, seconds: float = ANSWER_SECONDS) -> None:
+        request = self._requests.open(answered, self._clock.now() + seconds)
+        self._alarm.set(self._requests.deadline)
+        self._post(method, params, request.id)
 
-        def too_late() -> None:
-            del self._waiting[id_]
-            log.warning("The page did not answer %s within %g s.", method, seconds)
-            answered({"error": {"message": "no answer"}})
+    def _expire(self) -> None:
+        for request in self._requests.take_overdue(self._clock.now()):
+            if not isinstance(request.value, ToolCall):
+                log.warning("The page has not answered in time.")
+                request.value({"error": {"message": "no answer"}})
+        self._alarm.set(self._requests.deadline)
 
-        self._waiting[id_] = (answered, self._clock.call_later(seconds, too_late))
-        self._post(method, params, id_)
-
-    def _answered(self, id_: jsonrpc.RequestId | None, message: dict[str, Any]) -> None:
-        if not isinstance(id_, str):
+    def _answered(self, id_: jsonrpc.RequestId | None, message: Json) -> None:
+        request = self._requests.take(id_)
+        if request is None:
             return
-        if waiting := self._waiting.pop(id_, None):
-            answered, stop_timer = waiting
-            stop_timer()
-            answered(message)
-        elif call := self._called.pop(id_, None):
-            self._calls.pop(call.id, None)
-            failed = "error" in message
-            result = message["error"]["message"] or "The page's tool failed." if failed else message["result"]
-            self._to_hub(messages.answer(call.id, result, form=call.form))
+        self._alarm.set(self._requests.deadline)
+        if not isinstance(request.value, ToolCall):
+            request.value(message)
+        elif "error" in message:
+            error = message["error"]["message"] or "The page's tool failed."
+            self._to_hub(ToolAnswer(request.value.id, None, error))
+        else:
+            self._to_hub(ToolAnswer(request.value.id, message["result"]))
 
     def _asked(self, id_: jsonrpc.RequestId, method: str) -> None:
         if method == "ping":
@@ -208,16 +188,16 @@ class Relay:
         else:
             self._to_page(jsonrpc.error_response(id_, jsonrpc.METHOD_NOT_FOUND, "A relay does not do that."))
 
-    def _introduced(self, message: Mapping[str, Any]) -> None:
+    def _introduced(self, message: Json) -> None:
         if "result" not in message:
             log.warning("The page's server did not accept this client: its tools are not relayed.")
             self.close()
             return
         capabilities = message["result"].get("capabilities")
         capabilities = capabilities if isinstance(capabilities, dict) else {}
-        tools, browser = capabilities.get("tools"), capabilities.get("browser")
+        tools = capabilities.get("tools")
         self._notifies = isinstance(tools, dict) and tools.get("listChanged") is True
-        self._browser = browser if isinstance(browser, dict) else {}
+        self._browser = capabilities_of(capabilities.get("browser"))
         self._post("notifications/initialized", {})
         self._list()
 
@@ -242,20 +222,20 @@ class Relay:
         self._ask_page([], None, 0)
 
     def _ask_page(self, tools: list[Any], cursor: str | None, pages: int, length: int = 0) -> None:
-        def answered(message: Mapping[str, Any]) -> None:
+        def answered(message: Json) -> None:
             result = message.get("result")
             if not isinstance(result, dict) or not isinstance(result.get("tools"), list):
                 log.warning("The page's list of tools could not be read.")
                 self._read(None)
                 return
-            tools.extend(result["tools"][: MAX_LISTED - len(tools)])
             following = result.get("nextCursor")
-            goes_on = isinstance(following, str) and len(tools) < MAX_LISTED and pages < _MOST_PAGES
-            size = length + (len(payload.encode(result["tools"])) if goes_on else 0)
-            if goes_on and size < messages.MAX_MESSAGE_BYTES:
-                self._ask_page(tools, following, pages + 1, size)
-            else:
-                self._read(tools)
+            size = length + (len(payload.encode(result["tools"])) if pages or following is not None else 0)
+            if size < MAX_MESSAGE_BYTES:
+                tools.extend(result["tools"][: MAX_LISTED - len(tools)])
+                if isinstance(following, str) and len(tools) < MAX_LISTED and pages < _MOST_PAGES:
+                    self._ask_page(tools, following, pages + 1, size)
+                    return
+            self._read(tools)
 
         self._ask("tools/list", {} if cursor is None else {"cursor": cursor}, answered)
 
@@ -275,38 +255,39 @@ class Relay:
         first = self._listed is None and bool(tools)
         url = self._url if first else None
         self._listed, self._refreshes = tools, False
-        self._to_hub(messages.tool_list(tools, form=self._form, first=first, url=url, browser=self._browser))
+        self._to_hub(ToolList(tools, first, url, self._browser))
 
     # Calls
 
     def _call(self, call: ToolCall) -> None:
-        if call.id in self._calls:
+        if self._called(call.id) is not None:
             log.warning("The hub has sent a call twice: the second one is ignored.")
             return
-        id_ = self._next_id()
-        self._calls[call.id] = id_
-        self._called[id_] = call
+        request = self._requests.open(call)
         params: dict[str, Any] = {"name": call.tool, "arguments": dict(call.arguments)}
         if call.progress:
-            params["_meta"] = {"progressToken": id_}
-        self._post("tools/call", params, id_)
+            params["_meta"] = {"progressToken": request.id}
+        try:
+            self._post("tools/call", params, request.id)
+        except MessageError:
+            self._requests.take(request.id)
+            raise
+
+    def _called(self, id_: str) -> Request[str, ToolCall | _Answered] | None:
+        calls = (each for each in self._requests if isinstance(each.value, ToolCall) and each.value.id == id_)
+        return next(calls, None)
 
     def _cancel(self, cancelled: CallCancelled) -> None:
-        id_ = self._calls.pop(cancelled.id, None)
-        if id_ is not None:
-            del self._called[id_]
-            self._post("notifications/cancelled", {"requestId": id_, "reason": cancelled.reason})
+        request = self._called(cancelled.id)
+        if request is not None:
+            self._requests.take(request.id)
+            self._post("notifications/cancelled", {"requestId": request.id, "reason": cancelled.reason})
 
-    def _progressed(self, params: Mapping[str, Any]) -> None:
-        token = params.get("progressToken")
-        call = self._called.get(token) if isinstance(token, str) else None
-        if call is None or not call.progress:
+    def _progressed(self, params: Json) -> None:
+        request = self._requests.find(params.get("progressToken"))
+        if request is None or not isinstance(request.value, ToolCall) or not request.value.progress:
             return
-        message = {**params, "type": "tool-progress", "requestId": call.id}
         try:
-            read = messages.read_from_proxy(message)
+            self._to_hub(progress_of(request.value.id, params))
         except MessageError as error:
             log.warning("Progress of the page is ignored: %s", error)
-            return
-        assert isinstance(read, messages.ToolProgress)
-        self._to_hub(messages.progress(call.id, read.progress, read.total, read.message, form=call.form))

@@ -21,8 +21,8 @@ from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError, TooManyPending
 from mcpframe.frame.core.outline import outline
 from mcpframe.frame.session.streams import WriteStream
+from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES, MAX_NESTING
 from mcpframe.hub.core.interfaces import PROGRAM
-from mcpframe.hub.core.messages import MAX_MESSAGE_BYTES, MAX_NESTING
 from mcpframe.hub.serving.server import HubServer, client_origin
 
 log = logging.getLogger(__name__)
@@ -90,7 +90,6 @@ class HubClients:
         """Take a new port, and return whether there was room for it; else it is closed.
 
         Args:
-            port: The port.
             origin: Who is at it: see `Caller.origin`.
         """
         if not self._runs or len(self._clients) >= self._most:
@@ -108,7 +107,6 @@ class HubClients:
         """Take what a port has sent. Nothing that it sends raises anything here.
 
         Args:
-            port: The port.
             text: JSON text.
         """
         if client := self._clients.get(port):

@@ -80,7 +80,6 @@ class HubServer:
     """The hub as a server of the SDK.
 
     Args:
-        hub: The hub.
         name: The server's name.
         version: The server's version.
         lifespan: What each session of the server is in; None for nothing.

@@ -147,7 +147,7 @@ def hub(
     """
     if extension is not None:
         from mcpframe.kit.cli.output import escape, out, step
-        from mcpframe.kit.hub.extension import build_extension
+        from mcpframe.kit.hub.extension.build import build_extension
 
         folder = build_extension(
             extension, sites=site or [], longest_name=longest_name, ask=ask, clients=allow_origin or [], progress=step

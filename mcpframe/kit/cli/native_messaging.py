@@ -92,11 +92,11 @@ def check(native: bool, connect: bool, others: bool) -> None:
 def run(native: bool, port: int | None, allowed_origins: list[str]) -> None:
     """Run `mcpframe hub --native` or `mcpframe hub --connect`."""
     if native:
-        from mcpframe.kit.hub.native import NativeSettings, run_native
+        from mcpframe.kit.hub.native.program import NativeSettings, run_native
 
         run_native(NativeSettings(port, allowed_origins))
     else:
-        from mcpframe.kit.hub.connect import run_connect
+        from mcpframe.kit.hub.native.connect import run_connect
 
         run_connect()
 
@@ -130,8 +130,8 @@ def install(
         InstallError: There is no browser, or nobody can be asked.
     """
     from mcpframe.kit.base.errors import InstallError
-    from mcpframe.kit.hub.extension_id import EXTENSION_ID
-    from mcpframe.kit.hub.native_install import plan_native, write_script
+    from mcpframe.kit.hub.extension.identity import EXTENSION_ID
+    from mcpframe.kit.hub.native.manifests import plan_native, write_script
 
     planned = plan_native(places, extension or EXTENSION_ID, profile)
     if not yes and not all(each.is_there for each in planned):
@@ -150,7 +150,7 @@ def install(
 
 def uninstall(places: Places, profile: Path | None) -> bool:
     """Forbid it again, and return whether any browser was allowed to."""
-    from mcpframe.kit.hub.native_install import plan_native_removal
+    from mcpframe.kit.hub.native.manifests import plan_native_removal
 
     planned = plan_native_removal(places, profile)
     for each in planned:

@@ -168,7 +168,6 @@ class _LogLines(logging.Handler):
         self._loop = asyncio.get_running_loop()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """As `logging.Handler.emit`."""
         time = logging.Formatter().formatTime(record, "%H:%M:%S")
         line = {"level": record.levelname, "time": time, "text": self.format(record)}
         self._loop.call_soon_threadsafe(self._add, line)

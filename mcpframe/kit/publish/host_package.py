@@ -13,7 +13,7 @@ from mcpframe.kit.base.node import find_node
 from mcpframe.kit.web.host_page import HOST_MODULES, bundle_module
 
 _PAGE_SERVER = ("page-server.js", "page-server.d.ts")
-_APP_HUB = ("app-hub.js", "app-hub.d.ts")
+_APP_HUB = ("app-hub.js", "app-port.js", "app-hub.d.ts")
 HUB_SCRIPTS = "hub-scripts.js"
 """The module that app-hub.js imports, made of scripts of `static/hub` by `hub_scripts`."""
 _PAGE_SCRIPTS = {"pageHalf": "page.js", "documentTools": "document-tools.js"}

@@ -37,9 +37,7 @@ class Control:
     """The user's control over the hub.
 
     Args:
-        worker: The service worker.
         store: Where choices are kept.
-        clock: The time.
         asks: Whether the user is asked before each call, until they choose otherwise.
         clients: The origins of clients that may connect.
     """
@@ -66,8 +64,6 @@ class Control:
         """Serve clients and popups; the returned clients have to run.
 
         Args:
-            hub: The hub.
-            server: Its server.
             ports: The extension's ports.
             sites: Returns the origins whose pages are offered.
             check: Leaves the pages that are not offered any more.
@@ -120,7 +116,6 @@ class Control:
         return origin_of(url) not in self._denied
 
     async def consents(self, request: CallRequest) -> bool:
-        """As `HubOptions.consents`."""
         return not self._asks or await self._consent(request)
 
     def on_event(self, event: Mapping[str, Any]) -> None:

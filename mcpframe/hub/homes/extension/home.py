@@ -19,10 +19,10 @@ from mcpframe.hub.core.names import LONGEST_NAME, origin_of
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.homes.extension.control import Control
+from mcpframe.hub.homes.extension.extension_store import ExtensionStore, KeptNumbers
+from mcpframe.hub.homes.extension.extension_tabs import ExtensionTabs
 from mcpframe.hub.homes.extension.runtime import ExtensionApi, Ports, Worker
-from mcpframe.hub.homes.extension.store import ExtensionStore, KeptNumbers
 from mcpframe.hub.homes.extension.tab_ports import TabPorts
-from mcpframe.hub.homes.extension.tabs import ExtensionTabs
 from mcpframe.hub.serving.server import HubServer
 
 log = logging.getLogger(__name__)
@@ -56,11 +56,7 @@ class ExtensionSettings:
 
 
 async def serve(runtime: ExtensionApi) -> None:
-    """Serve pages and clients for as long as the document is there.
-
-    Args:
-        runtime: The extension.
-    """
+    """Serve pages and clients for as long as the document is there."""
     settings = ExtensionSettings(**json.loads(await runtime.file(SETTINGS)))
     async with ExtensionHub(runtime, settings, LoopClock()).running():
         await asyncio.Event().wait()
@@ -70,14 +66,11 @@ class ExtensionHub:
     """The hub.
 
     Args:
-        runtime: The extension.
         settings: What the build has set.
-        clock: The time.
 
     Attributes:
         hub: The core.
         server: The server for clients.
-        tabs: The tabs.
         ports: The extension's ports; others may serve more of them.
     """
 

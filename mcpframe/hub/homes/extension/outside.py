@@ -16,11 +16,11 @@ from weakref import WeakSet
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.waiting.clock import Clock
+from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES, MAX_NESTING
 from mcpframe.hub.core.consent import shown_name
 from mcpframe.hub.core.interfaces import KeyValues
-from mcpframe.hub.core.messages import MAX_MESSAGE_BYTES, MAX_NESTING
 from mcpframe.hub.homes.extension.runtime import ExtensionPort, Sender
-from mcpframe.hub.serving.native import NativeClients
+from mcpframe.hub.serving.native_clients import NativeClients
 from mcpframe.hub.serving.port_clients import HubClients
 
 log = logging.getLogger(__name__)
@@ -55,9 +55,7 @@ class OutsideClients:
     """The clients from outside.
 
     Args:
-        clients: The hub's clients.
         store: Where decisions are kept.
-        clock: The time.
         allowed: The origins that the build has allowed.
         changed: Called when there is something else to show.
         asks: Called with whether any client waits for a decision, when that may have changed.
@@ -238,8 +236,6 @@ class Programs:
     """The programs of this machine, over native messaging. The program is started again when it has ended.
 
     Args:
-        clients: The hub's clients.
-        clock: The time.
         start: Has the service worker start the program.
         changed: Called when there is something else to show.
     """

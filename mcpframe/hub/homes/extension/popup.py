@@ -15,7 +15,7 @@ from typing import Any
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.core.visible import visible
-from mcpframe.hub.core import messages
+from mcpframe.hub.core.codec import LIMITS
 from mcpframe.hub.core.jobs import Jobs
 from mcpframe.hub.core.registry import TabEntry
 from mcpframe.hub.homes.extension.runtime import ExtensionPort
@@ -101,7 +101,7 @@ class HubPopup:
 
     def _received(self, text: str) -> None:
         try:
-            message = messages.parse(text)
+            message = payload.decode(text, **LIMITS)
         except MessageError:
             return
         action = self._actions.get(str(message.get("do"))) if isinstance(message, dict) else None

@@ -10,7 +10,7 @@ from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.waiting.changes import within
 from mcpframe.frame.waiting.clock import Clock
-from mcpframe.hub.core import messages
+from mcpframe.hub.core.codec import LIMITS
 from mcpframe.hub.core.errors import TabLoadError
 
 WORKER_SECONDS = 10.0
@@ -58,12 +58,7 @@ class ExtensionApi(Protocol):
 
 
 class Worker:
-    """The service worker, which the browser starts for each call if it has stopped it.
-
-    Args:
-        runtime: The extension.
-        clock: The time.
-    """
+    """The service worker, which the browser starts for each call if it has stopped it."""
 
     def __init__(self, runtime: ExtensionApi, clock: Clock) -> None:
         self._runtime = runtime
@@ -77,9 +72,8 @@ class Worker:
         """
         asking = self._runtime.ask(payload.encode({"call": call, **more}))
         try:
-            answer = messages.parse(
-                await within(self._clock, WORKER_SECONDS, asking, TabLoadError, "The extension's service worker")
-            )
+            text = await within(self._clock, WORKER_SECONDS, asking, TabLoadError, "The extension's service worker")
+            answer = payload.decode(text, **LIMITS)
         except (OSError, MessageError) as error:
             raise TabLoadError(f"The extension's service worker does not answer: {error}") from error
         if not isinstance(answer, dict) or "error" in answer:
@@ -129,8 +123,6 @@ class ExtensionPort:
     """A port that somebody has opened.
 
     Attributes:
-        number: Its number.
-        name: Its name.
         sender: Who has opened it.
         external: Whether that is another extension, or a web page.
         on_message: Called with each message, as JSON text.
@@ -160,7 +152,6 @@ class Ports:
     """All ports of the extension: each goes to the one that its name is for.
 
     Args:
-        runtime: The extension.
         on_event: Called with each event of the service worker.
     """
 
@@ -174,7 +165,6 @@ class Ports:
         """Have a function be called with each port of a name.
 
         Args:
-            name: The name.
             take: The function. It sets the port's `on_message` and `on_close`, or closes the port.
             external: Whether these are ports of other extensions and web pages, or those of this extension.
         """
@@ -187,13 +177,13 @@ class Ports:
     def _deliver(self, kind: str, number: int, text: str) -> None:
         match kind:
             case "opened":
-                self._opened(number, messages.parse(text))
+                self._opened(number, payload.decode(text, **LIMITS))
             case "message" if port := self._ports.get(number):
                 port.on_message(text)
             case "closed" if port := self._closed(number):
                 port.on_close()
             case "event":
-                self._on_event(messages.parse(text))
+                self._on_event(payload.decode(text, **LIMITS))
 
     def _opened(self, number: int, data: Mapping[str, Any]) -> None:
         external = data["external"] is True

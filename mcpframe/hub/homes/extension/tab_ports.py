@@ -15,7 +15,7 @@ from collections.abc import Callable
 from mcpframe.frame.waiting.clock import Clock
 from mcpframe.hub.core.frames import FrameNumbers
 from mcpframe.hub.core.names import domain_of, origin_of
-from mcpframe.hub.core.transport import PortTransport
+from mcpframe.hub.core.transport import PortTransport, TextPort
 from mcpframe.hub.homes.extension.runtime import ExtensionPort
 from mcpframe.hub.homes.extension.tab_document import TabDocument
 
@@ -26,8 +26,6 @@ class TabPorts:
     """The ports.
 
     Args:
-        transport: The hub's.
-        clock: The time.
         allows: Whether the tools of a page are offered, by its address.
     """
 
@@ -36,7 +34,7 @@ class TabPorts:
         self._clock = clock
         self._allows = allows
         self._pages: dict[int, TabDocument] = {}
-        self._proxies: dict[int, ProxyPort] = {}
+        self._proxies: dict[int, TextPort] = {}
         self._numbers: dict[int, FrameNumbers] = {}
 
     def is_there(self, tab: int) -> bool:
@@ -52,6 +50,7 @@ class TabPorts:
         for tab, proxy in list(self._proxies.items()):
             if not self._allows(proxy.url):
                 del self._proxies[tab]
+                self._transport.closed(proxy)
                 proxy.close()
 
     def forget(self, tab: int) -> None:
@@ -90,7 +89,8 @@ class TabPorts:
         if tab is None or not self._is_served(port):
             port.close()
             return
-        proxy = ProxyPort(port, tab, self._transport)
+        proxy = TextPort(tab, port.sender.url, port.post, port.close, self._transport)
+        port.on_message = proxy.received
         if (page := self._pages.get(tab)) is not None:
             page.end()
         self._proxies[tab] = proxy
@@ -109,29 +109,3 @@ class TabPorts:
         """Return whether it is the page of a tab, of an allowed origin: not a frame, and not a sandboxed document."""
         sender = port.sender
         return sender.frame == 0 and sender.origin == origin_of(sender.url) and self._allows(sender.url)
-
-
-class ProxyPort:
-    """A port of a content script of MCP-B, as the hub's transport has it (`TabPort`).
-
-    Args:
-        port: The port.
-        tab: Its tab.
-        transport: The hub's.
-    """
-
-    def __init__(self, port: ExtensionPort, tab: int, transport: PortTransport) -> None:
-        self.tab = tab
-        self.url = port.sender.url
-        self._port = port
-        self._transport = transport
-        port.on_message = lambda text: transport.received(self, text)
-
-    def post(self, text: str) -> None:
-        """As `TabPort.post`."""
-        self._port.post(text)
-
-    def close(self) -> None:
-        """As `TabPort.close`."""
-        self._transport.closed(self)
-        self._port.close()

@@ -240,11 +240,7 @@ class AppHub:
 
 
 class _Users:
-    """The sessions of an app's server: the app runs in this tab as long as there is one.
-
-    Args:
-        app: The app.
-    """
+    """The sessions of an app's server: the app runs in this tab as long as there is one."""
 
     def __init__(self, app: AppHub) -> None:
         self._app = app

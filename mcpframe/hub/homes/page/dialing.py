@@ -1,5 +1,7 @@
 """A tab's port to the hub, whichever tab that is: it is dialled again when another one leads.
 
+`static/host/app-port.js` is the same in JavaScript; `tests/vectors/app_tabs` has what both of them do.
+
     off ── start ──> numbering ── the tab's number is its own, or not ──> locking
     locking ── the port's lock is held ──> calling ── open ──> open ── lost ──> locking …
 
@@ -17,7 +19,7 @@ from typing import Any
 
 from mcpframe.hub.homes.page import wire
 from mcpframe.hub.homes.page.place import TabChannel, TabPlace
-from mcpframe.hub.homes.page.wire import NUMBERED, AppNames, Connect, Hello, PortKind
+from mcpframe.hub.homes.page.wire import NUMBERED, AppNames, Connect, Hello, PortKind, is_name
 
 PING_SECONDS = 5.0
 """How often the hub is asked whether it responds."""
@@ -31,10 +33,7 @@ class Dialled:
     """One port.
 
     Args:
-        place: The tab's browser.
-        names: The names of the app's channels and locks.
         kind: What the port is for.
-        slot: Which of this tab's ports with a number it is.
 
     Attributes:
         on_open: Called when the hub has the port: `post` works from then on.
@@ -44,11 +43,11 @@ class Dialled:
         on_unresponsive: Called when no hub has responded for a while; if there was one, just before `on_lost`.
     """
 
-    def __init__(self, place: TabPlace, names: AppNames, kind: PortKind, slot: int = 0) -> None:
+    def __init__(self, place: TabPlace, names: AppNames, kind: PortKind) -> None:
         self._place = place
         self._names = names
         self._kind: PortKind = kind
-        self._key = names.key(f"number:{slot}")
+        self._key = names.key(f"number:{kind}")
         self.on_open: Callable[[], None] = _nothing
         self.on_message: Callable[[str], None] = _nothing
         self.on_control: Callable[[Mapping[str, Any]], None] = _nothing
@@ -121,6 +120,7 @@ class Dialled:
             self._dial()
 
         def without() -> None:
+            self._stop_timer()
             self._release_number()
             self._place.remember(self._key, "")  # it is another tab's, also for this page when it is loaded again
             self._dial()
@@ -168,7 +168,7 @@ class Dialled:
         if port != self._port or self.hub is not None or isinstance(said, str) or said.get("type") != "open":
             return
         hub, number = said.get("hub"), said.get("number")
-        if not isinstance(hub, str) or self._channel is None:
+        if not is_name(hub) or self._channel is None:
             return
         self.hub = hub
         self._channel.close()
@@ -194,7 +194,7 @@ class Dialled:
             self.on_message(said)
         elif said.get("type") == "close":
             self._lose()
-        elif said.get("type") != "pong":
+        elif said.get("type") not in (None, "pong"):
             self.on_control(said)
 
     def _set_timer(self) -> None:

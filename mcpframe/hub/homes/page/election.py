@@ -20,8 +20,6 @@ class Election:
     """One tab's part in it.
 
     Args:
-        place: The tab's browser.
-        names: The names of the app's locks.
         lead: Called with the hub's id when this tab leads.
         resign: Called when it does not any more. Not called by `stop`.
     """

@@ -10,15 +10,20 @@ from typing import Any
 
 import anyio
 
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.errors import MessageError
+from mcpframe.hub.core.codec import LIMITS
 from mcpframe.hub.core.errors import TabLoadError
 from mcpframe.hub.core.hub import Hub
-from mcpframe.hub.core.jobs import Jobs
+from mcpframe.hub.core.names import domain_of, origin_of
 from mcpframe.hub.core.options import HubOptions
-from mcpframe.hub.core.transport import PortTransport
+from mcpframe.hub.core.transport import PortTransport, TextPort
 from mcpframe.hub.homes.page.place import TabPlace
 from mcpframe.hub.homes.page.switchboard import AppPort, Switchboard
-from mcpframe.hub.homes.page.window_port import WindowRelay
 from mcpframe.hub.homes.page.wire import AppNames, new_id
+from mcpframe.hub.relay.document_tools import DocumentTools
+from mcpframe.hub.relay.half import TellingHalf
+from mcpframe.hub.relay.page_relay import PageRelay, PortDocument
 from mcpframe.hub.serving.port_clients import HubClients
 from mcpframe.hub.serving.server import HubServer
 
@@ -36,9 +41,6 @@ class LeadingTab:
     """The hub of an app, in this tab, for as long as it leads.
 
     Args:
-        place: The tab's browser.
-        names: The names of the app's channels and locks.
-        options: The hub's.
         on_rival: Called when another tab says that it leads.
     """
 
@@ -53,7 +55,6 @@ class LeadingTab:
         self._clients = HubClients(self._server, MOST_CLIENTS)
         self._allows = options.allows
         self._board = Switchboard(place, names, self._accept, on_rival)
-        self._jobs = Jobs()
         self._active: int | None = None
 
     async def run(self, hub: str) -> None:
@@ -68,7 +69,6 @@ class LeadingTab:
                 await anyio.sleep_forever()
             finally:
                 self._board.close()
-                await self._jobs.end()
 
     def close(self) -> None:
         """Close all ports, at once."""
@@ -82,26 +82,49 @@ class LeadingTab:
         elif port.kind in ("tools", "window"):
             self._tabs.opened(port)
             port.on_control = lambda said: self._said(port, said)
-            if port.kind == "tools":
-                self._transport.connected(port)
-                port.on_message = lambda text: self._transport.received(port, text)
-                port.on_close = lambda: self._closed(port)
-            else:
-                relay = WindowRelay(port, self._transport, self._place.clock, self._allows)
-                task = self._jobs.start(relay.run())
+            leave = self._take_tools(port) if port.kind == "tools" else self._take_window(port)
 
-                def ended() -> None:
-                    relay.close()
-                    task.cancel()
-                    self._closed(port)
+            def closed() -> None:
+                self._tabs.closed(port)
+                leave()
+                if self._active == port.tab:
+                    self._activated(None)
 
-                port.on_close = ended
+            port.on_close = closed
 
-    def _closed(self, port: AppPort) -> None:
-        self._tabs.closed(port)
-        self._transport.closed(port)
-        if self._active == port.tab:
-            self._activated(None)
+    def _take_tools(self, port: AppPort) -> Callable[[], None]:
+        proxy = TextPort(port.tab, port.url, port.post, port.close, self._transport)
+        self._transport.connected(proxy)
+        port.on_message = proxy.received
+        return lambda: self._transport.closed(proxy)
+
+    def _take_window(self, port: AppPort) -> Callable[[], None]:
+        """Relay what a page without Python offers. `static/host/app-hub.js` has both scripts of its document."""
+
+        def relay(page: TellingHalf, tools: DocumentTools) -> PageRelay:
+            return PageRelay(
+                port.tab,
+                port.url,
+                origin_of(port.url),
+                page,
+                tools,
+                self._transport,
+                self._place.clock,
+                allows=self._allows,
+                on_close=port.close,
+            )
+
+        document = PortDocument(lambda command: port.post(payload.encode(command)), relay)
+
+        def heard(text: str) -> None:
+            try:
+                document.report(payload.decode(text, **LIMITS))
+            except (MessageError, KeyError, TypeError, ValueError) as error:
+                log.warning("A report of %s is ignored: %s", domain_of(port.url), error)
+
+        port.on_message = heard
+        document.start()
+        return document.end
 
     def _said(self, port: AppPort, said: Mapping[str, Any]) -> None:
         if said.get("type") == "seen":
@@ -146,11 +169,9 @@ class AppTabs:
             self._ended[port.tab] = (port.url, now)
 
     async def list(self) -> Mapping[int, str | None]:
-        """As `Tabs.list`."""
         return {tab: port.url for tab, port in self._ports.items()}
 
     async def active(self) -> int | None:
-        """As `Tabs.active`."""
         return self.looked_at
 
     async def url(self, tab: int) -> str | None:

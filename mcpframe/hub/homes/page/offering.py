@@ -13,8 +13,9 @@ from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
 from mcpframe.frame.serving.server_module import server_module
 from mcpframe.frame.session.streams import WriteStream
-from mcpframe.hub.core import messages
+from mcpframe.hub.core.codec import LIMITS, read_from_hub, write_to_hub
 from mcpframe.hub.core.jobs import Jobs
+from mcpframe.hub.core.messages import FromProxy
 from mcpframe.hub.homes.page.dialing import Dialled
 from mcpframe.hub.homes.page.place import TabPlace
 from mcpframe.hub.homes.page.wire import AppNames
@@ -27,8 +28,6 @@ class ServerOffer:
     """A server, served to one hub after the other: each has a session of its own.
 
     Args:
-        place: The tab's browser.
-        names: The names of the app's channels and locks.
         server: The server object.
 
     Attributes:
@@ -56,8 +55,8 @@ class ServerOffer:
         incoming, read = anyio.create_memory_object_stream[Any](math.inf)
         port = self.port
 
-        def to_hub(message: Any) -> None:
-            port.post(payload.encode(message))
+        def to_hub(message: FromProxy) -> None:
+            port.post(write_to_hub(message))
 
         def to_page(message: Any) -> None:
             incoming.send_nowait(self._messages.read(message))
@@ -66,7 +65,8 @@ class ServerOffer:
 
         def heard(text: str) -> None:
             try:
-                relay.from_hub(messages.parse(text))
+                if (message := read_from_hub(text)) is not None:
+                    relay.from_hub(message)
             except MessageError as error:
                 log.warning("A message of the hub is ignored: %s", error)
 
@@ -94,4 +94,4 @@ class _RelayWriter(WriteStream):
         self._texts = texts
 
     async def send(self, item: Any, /) -> None:
-        self._relay.from_page(messages.parse(self._texts.text(item)))
+        self._relay.from_page(payload.parse(self._texts.text(item), **LIMITS))

@@ -48,7 +48,6 @@ class TabPlace(Protocol):
         """Open a broadcast channel.
 
         Args:
-            name: Its name.
             heard: Called with each text that another one has posted.
         """
         ...
@@ -65,7 +64,6 @@ class TabPlace(Protocol):
         """Wait for a lock, and hold it until the returned function is called; the browser releases it with the page.
 
         Args:
-            name: Its name.
             held: Called when it is held, and never within this call.
             lost: Called when another tab has stolen it, or the browser does not grant it.
             shared: Whether others that share it may hold it at the same time.

@@ -7,17 +7,19 @@ come meanwhile wait for the new hub, and for the tab of their tool to have regis
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.errors import MessageError
+from mcpframe.frame.waiting.changes import Changes, Listeners
 from mcpframe.frame.waiting.clock import Clock
-from mcpframe.hub.core import messages
+from mcpframe.frame.waiting.peer import Peer
+from mcpframe.hub.core.codec import MAX_NESTING, progress_of
 from mcpframe.hub.core.errors import HubChanged, HubError, HubNotFound
 from mcpframe.hub.core.interfaces import UNNAMED, Caller, OnProgress
-from mcpframe.hub.core.messages import ToolProgress
 from mcpframe.hub.homes.page.dialing import Dialled
 from mcpframe.hub.homes.page.place import TabPlace
 from mcpframe.hub.homes.page.wire import AppNames
@@ -42,9 +44,7 @@ class RemoteHub:
         self._port: Dialled | None = None
         self._clock: Clock | None = None
         self._begun = 0.0
-        self._waiting: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
-        self._progress: dict[str, OnProgress] = {}
-        self._last_id = 0
+        self._peer: Peer[str, Mapping[str, Any]] = Peer(str(number) for number in itertools.count(1))
         self._definitions: list[dict[str, Any]] = []
         self._browser: dict[str, bool] = {}
         self._before: frozenset[str] = frozenset()
@@ -52,18 +52,14 @@ class RemoteHub:
         self._listed = False
         self._working: asyncio.Task[None] | None = None
         self._again = False
-        self._looking: list[Callable[[], None]] = []
-        self._on_change: dict[object, Callable[[], None]] = {}
+        self._changes: Changes | None = None
+        self._listeners = Listeners()
 
     def begin(self, place: TabPlace, names: AppNames) -> Dialled:
-        """Return the port, which its owner starts and stops.
-
-        Args:
-            place: The tab's browser.
-            names: The names of the app's channels and locks.
-        """
+        """Return the port, which its owner starts and stops."""
         port = self._port = Dialled(place, names, "client")
         self._clock, self._begun = place.clock, place.clock.now()
+        self._changes = Changes(place.clock)
         port.on_open = self._opened
         port.on_message = self._heard
         port.on_lost = self._lost
@@ -80,10 +76,8 @@ class RemoteHub:
         return self._browser
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Have a function be called whenever `definitions` may have changed. Returns what ends it."""
-        token = object()
-        self._on_change[token] = listener
-        return lambda: self._on_change.pop(token, None) and None
+        """Have a function be called whenever `definitions` may have changed. Returns a function that ends that."""
+        return self._listeners.add(listener)
 
     async def settled(self) -> None:
         """As `ServedHub.settled`: once a tab that leads has listed the tools of all."""
@@ -101,7 +95,6 @@ class RemoteHub:
 
         Args:
             name: The tool's name, as clients see it.
-            arguments: Its arguments.
             on_progress: Called with the call's progress; None where nobody wants it.
             client: Who wants it. The hub asks for this tab, whose page decides who its clients are.
 
@@ -117,18 +110,8 @@ class RemoteHub:
             raise HubNotFound("No open tab of this app has the hub: open one that runs Python.")
         if name in self._before and not self._has(name):
             await self._until(lambda: self._has(name), RETURN_SECONDS)
-        params: dict[str, Any] = {"name": name, "arguments": dict(arguments)}
-        id_ = self._next_id()
-        if on_progress is not None:
-            params["_meta"] = {"progressToken": id_}
-            self._progress[id_] = on_progress
-        try:
-            answer = await self._ask(id_, "tools/call", params)
-        except asyncio.CancelledError:
-            self._post({"method": "notifications/cancelled", "params": {"requestId": id_}})
-            raise
-        finally:
-            self._progress.pop(id_, None)
+        params = {"name": name, "arguments": dict(arguments)}
+        answer = await self._ask("tools/call", params, on_progress)
         if "result" in answer:
             return answer["result"]
         error = answer["error"]
@@ -146,32 +129,33 @@ class RemoteHub:
 
     # The session
 
-    def _next_id(self) -> str:
-        self._last_id += 1
-        return str(self._last_id)
-
     def _post(self, message: dict[str, Any]) -> bool:
         return self._port is not None and self._port.post(payload.encode({"jsonrpc": "2.0", **message}, exact=True))
 
-    async def _ask(self, id_: str, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
+    async def _ask(
+        self, method: str, params: Mapping[str, Any], on_progress: OnProgress | None = None
+    ) -> Mapping[str, Any]:
         """Send a request and return the response.
 
         Raises:
+            HubNotFound: There is no hub.
             HubChanged: The hub has ended.
             HubError: The arguments have no form in JSON.
         """
-        try:
-            posted = self._post({"id": id_, "method": method, "params": params})
-        except (TypeError, ValueError, RecursionError) as error:
-            raise HubError(f"The arguments have no form in JSON: {error}", code=jsonrpc.INVALID_PARAMS) from None
-        if not posted:
-            raise HubNotFound("The tab that had the hub has ended just now: try again.")
-        future = self._waiting[id_] = asyncio.get_running_loop().create_future()
-        try:
-            answer: Mapping[str, Any] = await future
-            return answer
-        finally:
-            self._waiting.pop(id_, None)
+
+        def send(id_: str) -> None:
+            meta = {} if on_progress is None else {"_meta": {"progressToken": id_}}
+            try:
+                posted = self._post({"id": id_, "method": method, "params": {**params, **meta}})
+            except (TypeError, ValueError, RecursionError) as error:
+                raise HubError(f"The arguments have no form in JSON: {error}", code=jsonrpc.INVALID_PARAMS) from None
+            if not posted:
+                raise HubNotFound("The tab that had the hub has ended just now: try again.")
+
+        def cancel(id_: str, reason: str) -> None:
+            self._post({"method": "notifications/cancelled", "params": {"requestId": id_, "reason": reason}})
+
+        return await self._peer.ask(send, cancel=cancel, on_progress=on_progress)
 
     def _opened(self) -> None:
         self._working = asyncio.get_running_loop().create_task(self._work(begins=True))
@@ -184,7 +168,7 @@ class RemoteHub:
             self._again = True
             while self._again:
                 self._again = False
-                listed = (await self._ask(self._next_id(), "tools/list", {})).get("result", {}).get("tools")
+                listed = (await self._ask("tools/list", {})).get("result", {}).get("tools")
                 if isinstance(listed, list):
                     self._changed(listed)
         except HubError as error:
@@ -196,29 +180,27 @@ class RemoteHub:
     async def _begin(self) -> None:
         info = {"name": "mcpframe-app", "version": "1"}
         params = {"protocolVersion": _VERSION, "capabilities": {}, "clientInfo": info}
-        begun = (await self._ask(self._next_id(), "initialize", params)).get("result", {})
+        begun = (await self._ask("initialize", params)).get("result", {})
         browser = begun.get("capabilities", {}).get("browser")
         self._browser = browser if isinstance(browser, dict) else {}
         self._post({"method": "notifications/initialized"})
 
     def _changed(self, tools: list[dict[str, Any]]) -> None:
         self._definitions, self._listed = tools, True
-        self._look()
-        for listener in tuple(self._on_change.values()):
-            listener()
+        if self._changes is not None:
+            self._changes.changed()
+        self._listeners.call()
 
     def _heard(self, text: str) -> None:
         try:
-            message = payload.decode(text, max_bytes=_MAX_BYTES, max_nesting=messages.MAX_NESTING)
+            message = payload.decode(text, max_bytes=_MAX_BYTES, max_nesting=MAX_NESTING)
             id_ = jsonrpc.request_id(message)
         except MessageError as error:
             log.warning("A message of the hub is ignored: %s", error)
             return
         method = message.get("method")
         if method is None:
-            future = self._waiting.get(id_) if isinstance(id_, str) else None
-            if future is not None and not future.done():
-                future.set_result(message)
+            self._peer.answered(id_, message)
         elif id_ is not None:
             self._post(jsonrpc.error_response(id_, jsonrpc.METHOD_NOT_FOUND, "A tab does not do that."))
         elif method == "notifications/tools/list_changed":
@@ -231,54 +213,20 @@ class RemoteHub:
 
     def _progressed(self, params: Mapping[str, Any]) -> None:
         token = params.get("progressToken")
-        listener = self._progress.get(token) if isinstance(token, str) else None
-        if listener is None:
-            return
-        try:
-            read = messages.read_from_proxy({**params, "type": "tool-progress", "requestId": token})
-        except MessageError as error:
-            log.warning("Progress is ignored: %s", error)
-            return
-        if isinstance(read, ToolProgress):
-            listener(read)
+        if (on_progress := self._peer.progressed(token)) is not None:
+            try:
+                on_progress(progress_of(token, params))
+            except MessageError as error:
+                log.warning("Progress is ignored: %s", error)
 
     def _lost(self) -> None:
         self._listed = False
         self._before |= {str(each.get("name")) for each in self._definitions}
-        waiting, self._waiting = self._waiting, {}
-        for future in waiting.values():
-            if not future.done():
-                future.set_exception(
-                    HubChanged("The tab that had the hub has ended before it answered: the tool may have run.")
-                )
-
-    # Waiting
-
-    def _look(self) -> None:
-        for look in tuple(self._looking):
-            look()
+        ended = "The tab that had the hub has ended before it answered: the tool may have run."
+        self._peer.fail_all(lambda: HubChanged(ended))
 
     async def _until(self, ready: Callable[[], bool], seconds: float) -> bool:
         """Wait until something is so, after a change of the list. Returns whether it is, after these seconds."""
-        if ready():
-            return True
-        if self._clock is None:
-            return False
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-        def end() -> None:
-            if not future.done():
-                future.set_result(None)
-
-        def look() -> None:
-            if ready():
-                end()
-
-        stop_timer = self._clock.call_later(seconds, end)
-        self._looking.append(look)
-        try:
-            await future
-        finally:
-            stop_timer()
-            self._looking.remove(look)
-        return ready()
+        if self._changes is None:
+            return ready()
+        return bool(await self._changes.until(lambda: ready() or None, seconds))

@@ -22,11 +22,9 @@ class AppPort:
     """The hub's end of a port, which is a `transport.TabPort` where it is one of tools.
 
     Attributes:
-        id: Its id.
         kind: What it is for.
         tab: The number of its tab; 0 where that needs none.
         url: The address of its page: of this origin, as only its pages are heard.
-        window_name: The name of its window.
         on_message: Called with each message, as text.
         on_control: Called with anything else that is said.
         on_close: Called once, when it has ended.
@@ -61,8 +59,6 @@ class Switchboard:
     """The ports.
 
     Args:
-        place: The tab's browser.
-        names: The names of the app's channels and locks.
         accept: Called with each port that is there.
         on_rival: Called when another tab says that it leads.
     """

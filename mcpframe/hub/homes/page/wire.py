@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeGuard, get_args
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.errors import MessageError
-from mcpframe.hub.core.messages import MAX_MESSAGE_BYTES
+from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES
 
 PortKind = Literal["tools", "window", "client", "watch"]
 """What a port is for: a tab's tools, in the form of `hub.messages`; a window's messages, which the hub relays; a client
@@ -98,7 +98,6 @@ class Connect:
         kind: What it is for.
         url: The address of its page.
         number: The number that its tab had; None for none.
-        window_name: The name of its window.
     """
 
     port: str
@@ -129,16 +128,16 @@ def read_directory(text: str) -> Hello | Connect | None:
     message = _object(text)
     hub, port, kind = message.get("hub"), message.get("port"), message.get("kind")
     known = _KINDS.get(kind) if isinstance(kind, str) else None
-    if message.get("type") == "hub" and _is_text(hub):
+    if message.get("type") == "hub" and is_name(hub):
         return Hello(hub)
-    if message.get("type") == "connect" and _is_text(port) and known is not None:
+    if message.get("type") == "connect" and is_name(port) and known is not None:
         url, number, name = message.get("url"), message.get("number"), message.get("windowName")
         return Connect(
             port,
             known,
-            url if _is_text(url) else "",
+            url if is_name(url) else "",
             number if type(number) is int and 0 < number < 10**9 else None,
-            name if _is_text(name) else "",
+            name if is_name(name) else "",
         )
     return None
 
@@ -168,5 +167,6 @@ def _object(text: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _is_text(value: Any) -> TypeGuard[str]:
+def is_name(value: Any) -> TypeGuard[str]:
+    """Return whether a value is a text that is neither empty nor too long."""
     return isinstance(value, str) and 0 < len(value) <= _LONGEST

@@ -1,7 +1,8 @@
 """Chromium's DevTools protocol: commands, their answers, and events.
 
 A Chromium of ours is reached over the two pipes of `--remote-debugging-pipe`. They are the only way in: no port is
-opened, and Chromium exits when they close. One that runs already is reached over a WebSocket (`kit.hub.websocket`).
+opened, and Chromium exits when they close. One that runs already is reached over a WebSocket
+(`kit.hub.devtools.websocket`).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from mcpframe.hub.core.errors import CallDenied
 from mcpframe.hub.homes.extension import popup as module
 from mcpframe.hub.homes.extension.outside import DECISION_SECONDS, KEEP_ALIVE_SECONDS, name_of_client
 from mcpframe.hub.homes.extension.runtime import WORKER_SECONDS
-from mcpframe.hub.serving.native import begin_of, frames_of
+from mcpframe.hub.serving.native_clients import begin_of, frames_of
 from tests.support.fake_extension import ID, FakeExtension, FarEnd
 from tests.support.fake_hub import settled, tool
 from tests.unit.hub.homes.extension.test_extension_hub import ADD, SHOP, World, answered, world

@@ -1,0 +1,157 @@
+"""Many sessions over one port of native messaging, between the extension's hub and `mcpframe hub --native`.
+
+    {"session": "7", "begin": true}                 program to extension: a client is there
+    {"session": "7", "text": "…"}                   a message of this session, as JSON text
+    {"session": "7", "text": "…", "more": true}     a piece of one: what belongs to it follows
+    {"session": "7", "end": "why"}                  the session has ended; empty where nothing is wrong
+    {"state": {…}}                                  program to extension: what it serves, for the popup
+
+Browsers end a host that sends more than 1 MiB in a frame, so that long messages cross in pieces. The program's side
+numbers the sessions. Without I/O. Source: Chrome's documentation, "Native messaging".
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.errors import MalformedMessage, MessageError
+from mcpframe.hub.core.codec import MAX_NESTING
+from mcpframe.hub.core.pieces import Joiner, cut
+from mcpframe.hub.serving.port_clients import HubClients
+
+log = logging.getLogger(__name__)
+
+Frame = dict[str, Any]
+
+NATIVE_HOST = "mcpframe.hub"
+"""The name of the host, by which the extension connects to it."""
+
+TO_EXTENSION = 80_000
+"""Characters of a piece: at most 12 bytes each (two escapes) are under 1 MiB."""
+TO_PROGRAM = 1_000_000
+"""Characters of a piece in the other direction, where browsers allow 64 MiB."""
+MOST_JOINED = 64 * 1024 * 1024
+"""Characters of a message that is joined."""
+_MOST_PIECES = 8192
+_LONGEST_FRAME = 32 * 1024 * 1024
+
+
+def frames_of(session: str, text: str, longest: int) -> Iterator[Frame]:
+    """Yield the frames of a message, which is JSON text, with so many characters each at most."""
+    for piece, more in cut(text, longest):
+        yield {"session": session, "text": piece} | ({"more": True} if more else {})
+
+
+def begin_of(session: str) -> Frame:
+    """Return the frame that begins a session."""
+    return {"session": session, "begin": True}
+
+
+def end_of(session: str, reason: str = "") -> Frame:
+    """Return the frame that ends a session."""
+    return {"session": session, "end": reason}
+
+
+class FrameJoiner:
+    """Joins the messages of one session."""
+
+    def __init__(self) -> None:
+        self._joiner = Joiner(MOST_JOINED, _MOST_PIECES)
+
+    def add(self, frame: Mapping[str, Any]) -> str | None:
+        """Return the message that is complete with this frame; None if others follow.
+
+        Raises:
+            MessageError: It is no piece, or its message is too large.
+        """
+        text = frame.get("text")
+        if not isinstance(text, str):
+            raise MalformedMessage("A frame has no text.")
+        return self._joiner.add(text, more=frame.get("more") is True)
+
+
+class _SessionPort:
+    """The port of one session."""
+
+    def __init__(self, session: str, post: Callable[[Frame], None], forget: Callable[[str], None]) -> None:
+        self._session = session
+        self._post = post
+        self._forget = forget
+        self.joiner = FrameJoiner()
+
+    def post(self, text: str) -> None:
+        for frame in frames_of(self._session, text, TO_PROGRAM):
+            self._post(frame)
+
+    def close(self, reason: str = "The hub has ended the session.") -> None:
+        self._forget(self._session)
+        self._post(end_of(self._session, reason))
+
+
+class NativeClients:
+    """The extension's side: each session is a client of the hub.
+
+    Args:
+        post: Posts a frame, as JSON text, to the program.
+    """
+
+    def __init__(self, clients: HubClients, post: Callable[[str], None]) -> None:
+        self._clients = clients
+        self._post = post
+        self._ports: dict[str, _SessionPort] = {}
+
+    def received(self, text: str) -> Frame | None:
+        """Take a frame of the program, as JSON text. Nothing in it raises anything here.
+
+        Returns:
+            The program's state, if it is that; else None.
+        """
+        try:
+            frame = payload.parse(text, max_bytes=_LONGEST_FRAME, max_nesting=MAX_NESTING)
+        except MessageError as error:
+            log.warning("A frame of native messaging is ignored: %s", error)
+            return None
+        if not isinstance(frame, dict):
+            return None
+        if isinstance(state := frame.get("state"), dict):
+            return state
+        if isinstance(session := frame.get("session"), str):
+            self._take(session, frame)
+        return None
+
+    def closed(self) -> None:
+        """Note that the program has ended, and all its sessions with it."""
+        ports, self._ports = self._ports, {}
+        for port in ports.values():
+            self._clients.closed(port)
+
+    def _take(self, session: str, frame: Frame) -> None:
+        port = self._ports.get(session)
+        if "end" in frame:
+            if port is not None:
+                del self._ports[session]
+                self._clients.closed(port)
+            return
+        if frame.get("begin") is True and port is None:
+            port = self._ports[session] = _SessionPort(session, self._frame, self._forget)
+            self._clients.connected(port)
+            return
+        if port is None:
+            return  # the hub has ended it
+        try:
+            message = port.joiner.add(frame)
+        except MessageError as error:
+            self._clients.closed(port)
+            port.close(f"The session has ended: {error}")
+            return
+        if message is not None:
+            self._clients.received(port, message)
+
+    def _forget(self, session: str) -> None:
+        self._ports.pop(session, None)
+
+    def _frame(self, frame: Frame) -> None:
+        self._post(payload.encode(frame))

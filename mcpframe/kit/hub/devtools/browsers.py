@@ -1,0 +1,108 @@
+"""The hub's browser: a Chromium with a profile of its own, or one that runs already and is attached to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from mcpframe.kit.bridge.chromium.devtools import DevTools
+from mcpframe.kit.bridge.chromium.launch import BridgeBrowser, launch
+from mcpframe.kit.hub.devtools.websocket import connect
+
+
+class HubBrowser(Protocol):
+    """A browser.
+
+    Attributes:
+        headless: Whether nobody sees its pages.
+        returns: Whether others start it, so that it may come back by itself.
+    """
+
+    headless: bool
+    returns: bool
+
+    async def start(self) -> DevTools:
+        """Start it, also again, or attach to it.
+
+        Raises:
+            KitError: That is not possible.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End it, or leave it as it is; nothing where it has not started."""
+        ...
+
+
+class OwnBrowser:
+    """A Chromium that the hub starts, and ends with it: also if the hub is killed.
+
+    Args:
+        executable: Its program.
+        profile: The folder of its profile.
+        headless: Whether it has no window.
+        pages: The addresses that it opens when it starts for the first time.
+    """
+
+    returns = False
+
+    def __init__(self, executable: Path, profile: Path, *, headless: bool, pages: Sequence[str] = ()) -> None:
+        self.headless = headless
+        self._executable = executable
+        self._profile = profile
+        self._pages = list(pages)
+        self._browser: BridgeBrowser | None = None
+
+    async def start(self) -> DevTools:
+        await self.close()
+        pages, self._pages = self._pages, []
+        self._browser = await launch(
+            self._executable,
+            self._profile,
+            addresses={},
+            visible=not self.headless,
+            page=pages[0] if pages else "about:blank",
+            muted=self.headless,
+        )
+        await _open(self._browser.devtools, pages[1:])  # without a window it takes one address only
+        return self._browser.devtools
+
+    async def close(self) -> None:
+        browser, self._browser = self._browser, None
+        if browser is not None:
+            await browser.close()
+
+
+class AttachedBrowser:
+    """A browser that runs already: nothing of it is closed.
+
+    Args:
+        address: Where its DevTools are: see `websocket.connect`.
+        pages: The addresses that are opened in it the first time.
+    """
+
+    headless = False
+    returns = True
+
+    def __init__(self, address: str, *, pages: Sequence[str] = ()) -> None:
+        self._address = address
+        self._pages = list(pages)
+        self._devtools: DevTools | None = None
+
+    async def start(self) -> DevTools:
+        await self.close()
+        self._devtools = devtools = DevTools(await connect(self._address))
+        pages, self._pages = self._pages, []
+        await _open(devtools, pages)
+        return devtools
+
+    async def close(self) -> None:
+        devtools, self._devtools = self._devtools, None
+        if devtools is not None:
+            await devtools.close()
+
+
+async def _open(devtools: DevTools, pages: Sequence[str]) -> None:
+    await asyncio.gather(*(devtools.command("Target.createTarget", url=url) for url in pages))

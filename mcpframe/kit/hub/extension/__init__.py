@@ -1,0 +1,1 @@
+"""The extension: its build, and its identity."""

@@ -1,0 +1,234 @@
+"""`mcpframe hub --connect`: a client over stdio, at the hub in the extension of the user's browser.
+
+Assistants start it, and many end for good where a server does not answer. So the client is served at any time: while
+no browser with the extension runs, by a hub without tools. When the browser comes, goes or reloads the extension, what
+the client has set up is repeated to the next hub (`Link`), and the client is notified that the tools have changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from mcpframe.frame.core import payload
+from mcpframe.frame.core.jsonrpc import RequestId
+from mcpframe.frame.core.outline import outline
+from mcpframe.frame.core.roles import MAX_NESTING
+from mcpframe.hub.core.errors import TabNotFound
+from mcpframe.hub.core.interfaces import UNNAMED, Caller, OnProgress
+from mcpframe.hub.serving.native_clients import MOST_JOINED
+from mcpframe.hub.serving.port_clients import HubClients
+from mcpframe.hub.serving.server import HubServer
+from mcpframe.kit.bridge.link.link import Link, LinkedPage
+from mcpframe.kit.bridge.link.messages import ServerMessage
+from mcpframe.kit.bridge.run import ended_by_signals
+from mcpframe.kit.bridge.stdio.edge import serve_stdio
+from mcpframe.kit.bridge.stdio.lines import Broken, Lines
+from mcpframe.kit.hub.log import hub_log
+from mcpframe.kit.hub.native.meeting_place import connected, native_folder
+from mcpframe.kit.hub.native.sessions import server_message_of
+
+log = logging.getLogger(__name__)
+
+_CHUNK = 1 << 16
+_MOST_BYTES = 4 * MOST_JOINED
+"""The longest message that the program passes on, in UTF-8. The hub has checked what is in it."""
+_FIRST_SECONDS = 1.0
+"""How long a browser that is just starting the program is waited for."""
+_INTERVAL = 0.5
+_LISTEN = "subscriptions/listen"
+_CHANGED = "notifications/tools/list_changed"
+_ENDED = "The connection to the hub has ended: the browser, or its extension, has ended or starts again."
+_NO_BROWSER = (
+    "No browser with the extension of mcpframe runs, or it may not start the program: start the browser, and look at "
+    "the extension's popup."
+)
+
+
+def run_connect() -> None:
+    """Serve one client on the standard streams until they end."""
+    with hub_log():
+        asyncio.run(_main(native_folder()))
+
+
+async def _main(folder: Path) -> None:
+    with ended_by_signals():
+        async with Connections(folder).running() as connections:
+            await serve_stdio(connections.open_page, program="mcpframe hub", again="")
+
+
+class Connections:
+    """Opens a page for a link: a connection to the program that the browser has started, or what stands in for it.
+
+    Args:
+        folder: Where they meet.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._found: socket.socket | None = None
+        self._has_opened = False
+        self._server = HubServer(_NoBrowser(), version=version("mcpframe"))
+        self._clients = HubClients(self._server)
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[Connections]:
+        """Open pages for as long as the block lasts."""
+        async with self._server.running(), self._clients.running():
+            try:
+                yield self
+            finally:
+                if self._found is not None:
+                    self._found.close()
+
+    async def open_page(self, link: Link) -> LinkedPage:
+        """As `OpenPage`; it always succeeds."""
+        client, self._found = self._found or connected(self._folder), None
+        if client is None and not self._has_opened:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_FIRST_SECONDS):
+                    client = await self._connected()
+        if self._has_opened:  # the client has a list of tools that are others now
+            changed = ServerMessage(payload.encode({"jsonrpc": "2.0", "method": _CHANGED}), None, _CHANGED)
+            asyncio.get_running_loop().call_soon(link.on_message, changed)
+        self._has_opened = True
+        if client is None:
+            log.info("%s", _NO_BROWSER)
+            return _StandIn(link, self._clients, self._browser())
+        reader, writer = await asyncio.open_unix_connection(sock=client)
+        return _Connection(link, reader, writer)
+
+    async def _browser(self) -> None:
+        """Wait for a browser."""
+        self._found = await self._connected()
+
+    async def _connected(self) -> socket.socket:
+        """Wait for a browser, and return a connection."""
+        while (client := connected(self._folder)) is None:  # noqa: ASYNC110  nobody reports it
+            await asyncio.sleep(_INTERVAL)
+        return client
+
+
+class _Page:
+    """What a connection and what stands in for it have in common."""
+
+    async def complete(self) -> None:
+        """Nothing is to be loaded."""
+
+    def await_answer(self, still: Callable[[], bool]) -> None:
+        """The hub has its own deadlines."""
+
+    def answer_cancelled(self) -> None:
+        """As `await_answer`."""
+
+
+class _Connection(_Page):
+    """A session with the hub in the browser."""
+
+    def __init__(self, link: Link, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._link = link
+        self._writer = writer
+        self._reading = asyncio.create_task(self._read(reader))
+
+    def send(self, text: str) -> None:
+        self._writer.write(text.encode("utf-8", "surrogatepass") + b"\n")
+
+    async def close(self) -> None:
+        self._reading.cancel()
+        await asyncio.wait({self._reading})
+        self._writer.close()
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        self._link.on_gone(await self._pass_on(reader))
+
+    async def _pass_on(self, reader: asyncio.StreamReader) -> str:
+        """Pass messages on to the client, and return why they end."""
+        lines = Lines(max_bytes=_MOST_BYTES, max_nesting=MAX_NESTING)
+        with contextlib.suppress(OSError):
+            while data := await reader.read(_CHUNK):
+                for line in lines.feed(data):
+                    if isinstance(line, Broken):  # left out, it might be an answer that is waited for
+                        return f"A message of the hub cannot be read: {line.error}"
+                    self._link.on_message(server_message_of(line.text))
+        return _ENDED
+
+
+class _StandIn(_Page):
+    """A session with a hub without tools, until there is a browser."""
+
+    def __init__(self, link: Link, clients: HubClients, browser: Coroutine[Any, Any, None]) -> None:
+        self._link = link
+        self._clients = clients
+        self._port = _LinkPort(link)
+        self._waiting = asyncio.create_task(self._wait(browser))
+        clients.connected(self._port)
+
+    def send(self, text: str) -> None:
+        self._port.sends(text)
+        self._clients.received(self._port, text)
+
+    async def close(self) -> None:
+        self._waiting.cancel()
+        await asyncio.wait({self._waiting})
+        self._clients.closed(self._port)
+
+    async def _wait(self, browser: Coroutine[Any, Any, None]) -> None:
+        await browser
+        self._clients.closed(self._port)
+        self._link.on_gone("The browser is there.", self._port.unanswered)
+
+
+class _LinkPort:
+    """The client of the hub without tools: a `ClientPort`.
+
+    Attributes:
+        unanswered: The requests without an answer, by id; none that waits for changes, whose end the client is to see.
+    """
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self.unanswered: dict[RequestId, str] = {}
+
+    def sends(self, text: str) -> None:
+        """Note a message of the client."""
+        head = outline(text)
+        if head.kind == "request" and isinstance(head.id, str | int) and head.method != _LISTEN:
+            self.unanswered[head.id] = text
+
+    def post(self, text: str) -> None:
+        message = server_message_of(text)
+        if message.method is None and message.id is not None:
+            self.unanswered.pop(message.id, None)
+        self._link.on_message(message)
+
+    def close(self) -> None:
+        """As `ClientPort.close`."""
+
+
+class _NoBrowser:
+    """A hub without tools: a `ServedHub`."""
+
+    @property
+    def definitions(self) -> list[dict[str, Any]]:
+        return []
+
+    @property
+    def browser(self) -> dict[str, bool]:
+        return {}
+
+    async def settled(self) -> None:
+        """As `ServedHub.settled`."""
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], on_progress: OnProgress | None = None, client: Caller = UNNAMED
+    ) -> Any:
+        raise TabNotFound(_NO_BROWSER)
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        return lambda: None

@@ -1,0 +1,113 @@
+"""Where the program that the browser starts and those that MCP clients start meet: a folder of the user alone.
+
+In it are a Unix socket, and a lock that tells who serves it: two browsers may have the extension.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+
+from mcpframe.kit.base.cache import writing
+from mcpframe.kit.base.locking import try_hold
+
+if TYPE_CHECKING:
+    from filelock import AcquireReturnProxy, BaseFileLock
+
+_SOCKET = "socket"
+_LOCK = "lock"
+_BACKLOG = 64
+_INTERVAL = 1.0
+
+
+def native_folder() -> Path:
+    """Return the folder."""
+    return platformdirs.user_data_path("mcpframe", appauthor=False) / "hub" / "native"
+
+
+def made_folder() -> Path:
+    """Return the folder, which is created if it is not there.
+
+    Raises:
+        WriteError: It cannot be created.
+    """
+    folder = native_folder()
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+    return folder
+
+
+async def turn(folder: Path, on_wait: Callable[[], None]) -> AcquireReturnProxy[BaseFileLock]:
+    """Wait until no other program serves the folder, and return the lock: it is held until it is left as a context.
+
+    Args:
+        on_wait: Called once if another one serves it.
+
+    Raises:
+        WriteError: The folder cannot be written.
+    """
+    waits = False
+    while True:
+        with writing(folder):
+            held = try_hold(folder / _LOCK)
+        if held is not None:
+            return held
+        if not waits:
+            waits = True
+            on_wait()
+        await asyncio.sleep(_INTERVAL)  # the end of another program is not reported
+
+
+def listening(folder: Path) -> socket.socket:
+    """Return a socket that listens in the folder; the lock must be held.
+
+    Raises:
+        WriteError: The folder cannot be written.
+    """
+    listener = socket.socket(socket.AF_UNIX)
+    try:
+        with writing(folder), _inside(folder):
+            Path(_SOCKET).unlink(missing_ok=True)  # of a program that was killed
+            listener.bind(_SOCKET)
+            Path(_SOCKET).chmod(0o600)
+            listener.listen(_BACKLOG)
+    except BaseException:
+        listener.close()
+        raise
+    listener.setblocking(False)
+    return listener
+
+
+def connected(folder: Path) -> socket.socket | None:
+    """Return a socket that is connected to the program that serves the folder; None if none does."""
+    client = socket.socket(socket.AF_UNIX)
+    client.setblocking(False)
+    try:
+        with _inside(folder):
+            client.connect(_SOCKET)
+    except OSError:
+        client.close()
+        return None
+    return client
+
+
+@contextlib.contextmanager
+def _inside(folder: Path) -> Iterator[None]:
+    """Work in a folder: the path of a socket may have about a hundred bytes only."""
+    before = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.fchdir(before)
+    finally:
+        os.close(before)
