@@ -7,8 +7,7 @@ import json
 import time
 from typing import Any
 
-from mcpframe.kit.bridge.devtools import DevTools
-
+from mcpframe.kit.bridge.chromium.devtools import DevTools
 from mcpframe.kit.hub.devtools.websocket import connect
 
 _BINDING = "mcpframeBenchmark"

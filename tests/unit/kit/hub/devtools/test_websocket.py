@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from mcpframe.kit.bridge.devtools import DevTools
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import AcceptConnection, CloseConnection, Ping, Pong, RejectConnection, Request, TextMessage
 
 from mcpframe.kit.base.errors import BrowserGone
+from mcpframe.kit.bridge.chromium.devtools import DevTools
 from mcpframe.kit.hub.devtools import websocket
 from mcpframe.kit.hub.devtools.websocket import connect
 

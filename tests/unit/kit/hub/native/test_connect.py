@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from mcpframe.kit.bridge.tab import ServerMessage
 
 from mcpframe.kit.bridge.link.link import Link
+from mcpframe.kit.bridge.link.messages import ServerMessage
 from mcpframe.kit.hub.native.connect import Connections
 from mcpframe.kit.hub.native.meeting_place import listening
 
