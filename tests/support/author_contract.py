@@ -262,7 +262,7 @@ async def test_whatever_ui_raises_is_shown_and_the_tools_go_on(rig: Rig, raised:
 
 async def test_a_server_that_asks_for_no_session_gets_none(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr("mcpframe.frame.boot.page_storage.open_storage", opened.append)
+    monkeypatch.setattr("mcpframe.frame.boot.author_page.open_storage", opened.append)
     source = SERVER.partition("@server.setup")[0] + "@server.tool()\n    def one() -> int:\n        return 1\n"
     rig.write(source, "authored_g")
     task = rig.start("authored_g:server")

@@ -1,12 +1,14 @@
-"""What an author's code has in a page: its session with a peer, and the page itself."""
+"""What an author's code has in a page: its session with a peer, the page itself, and the values that it keeps."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.serving.framed import Framed, PeerSession
+from mcpframe.frame.storage.values import Storage
 
 if TYPE_CHECKING:
     from mcpframe.frame.boot.config import BootConfig
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
     from mcpframe.frame.serving.author import FrameSession, Phase
     from mcpframe.frame.serving.server import ServerObject
     from mcpframe.frame.session.session import Session
-    from mcpframe.frame.storage.values import Storage
+
+log = logging.getLogger(__name__)
 
 
 def running_for(
@@ -28,7 +31,6 @@ def running_for(
 
 
 def _author_session(session: Session, phase: Phase, config: BootConfig, loader: Loader, host: Any) -> FrameSession:
-    from mcpframe.frame.boot.page_storage import open_storage
     from mcpframe.frame.host_api.host import Host
     from mcpframe.frame.serving.author import FrameSession
 
@@ -46,8 +48,22 @@ def author_page(storage: Storage, config: BootConfig, loader: Loader) -> Page:
     return Page(dom.DomBrowser(loader), assets, storage=storage, on_error=loader.problem)
 
 
+def open_storage(session_id: str) -> Storage:
+    """Return the values of a session: in the browser, or in memory if the page has no storage."""
+    from mcpframe.frame.browser import storage as browser_storage
+
+    texts = browser_storage.local_storage()
+    if texts is None:
+        log.warning(
+            "This page has no storage, so what the session keeps is lost with the page: the sandbox lacks "
+            "allow-same-origin, or the browser blocks the storage of pages that another site frames."
+        )
+        return Storage(session_id)
+    return Storage(session_id, texts, browser_storage.Database(), browser_storage.page_locks())
+
+
 async def end_tasks(tasks: list[asyncio.Task[Any]]) -> None:
-    """Cancel what runs beside a session, and wait for its end."""
+    """Cancel tasks that run beside a session, and wait for their end."""
     for task in tasks:
         task.cancel()
     if tasks:

@@ -15,7 +15,7 @@ from typing import Any
 
 from mcpframe.frame.boot.config import BootConfig
 from mcpframe.frame.boot.reporter import Loader, RefusalLog, Reporter
-from mcpframe.frame.boot.serving import offered_tools, serve_host
+from mcpframe.frame.boot.serving import offered_tools, serve_host, set_up
 from mcpframe.frame.compat import sdk
 from mcpframe.frame.compat.batching import batch_callbacks
 from mcpframe.frame.compat.process import outlive_exits
@@ -120,8 +120,6 @@ async def _run(config: BootConfig, loader: Loader) -> None:
         log.warning("Any page may embed this server: its allowed_origins has '*'.")
     loader.ready(json.dumps({"state": "waiting"}))
     if phase_of(window.fragment()) == SETUP:
-        from mcpframe.frame.boot.setup_page import set_up
-
         await set_up(target, allowed, host, config, loader)
     else:
         candidates = inner_candidates(TRANSPORT, allowed, about=config.about, query=window.query())

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from mcpframe.frame.boot.page_storage import open_storage
+from mcpframe.frame.boot.author_page import open_storage
 from mcpframe.frame.storage.kept_files import Report, SavingWriter, keeping
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ async def keeping_files(
 
     Args:
         paths: `persist` of the configuration.
-        session: The session.
-        messages: How messages look on its streams.
-        report: Called with a sentence and details about what cannot be kept.
+        session: the session.
+        messages: how messages look on its streams.
+        report: called with a sentence and details about what cannot be kept.
 
     Yields:
-        The streams of the session: what is answered is stored before.
+        The streams of the session; changes are stored before an answer is sent.
     """
     from mcpframe.frame.browser.leaving import on_hidden
 

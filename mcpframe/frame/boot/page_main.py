@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mcpframe.frame.boot.author_page import author_page
-from mcpframe.frame.boot.page_storage import open_storage
+from mcpframe.frame.boot.author_page import author_page, open_storage
 from mcpframe.frame.boot.reporter import last_words_to_post
 from mcpframe.frame.host_api import connect as host_link
 

@@ -119,8 +119,6 @@ async def prepare(settings: str) -> None:
     import anyio._backends._asyncio  # noqa: F401  anyio imports it when it is first used
 
     import mcpframe.frame.boot.boot
-    import mcpframe.frame.boot.page_storage
-    import mcpframe.frame.boot.setup_page
     import mcpframe.frame.browser.dom
     import mcpframe.frame.browser.storage
     import mcpframe.frame.browser.view
