@@ -1,4 +1,4 @@
-"""What an author's code has in a page: its session with a peer, the page itself, and the values that it keeps."""
+"""The session of an author's code with a peer, its page, and its storage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The boot config of a page: what the build wrote into it."""
+"""The boot config of a page: the settings that the build wrote into it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SERVER_PATIENCE = 30 * 60.0
 
 @dataclass(frozen=True)
 class BootConfig:
-    """What the build wrote into the page.
+    """The settings of a page.
 
     Attributes:
         entry: `module:object` or `module:factory()` of the author's server, or of the main function of a page.
@@ -35,8 +35,8 @@ class BootConfig:
         lazy: for each lazy requirement, the wheels to fetch; see `load`.
         assets: the author's files for the page: `base`, their folder, and `files`, their paths in it.
         kind: `"server"`, or `"page"` for a page with a main function.
-        args: what the author's code finds in `sys.argv`, after the program's name.
-        env: environment variables that it finds.
+        args: `sys.argv` of the author's code, after the program's name.
+        env: its environment variables.
         program: the name of the console script whose function the entry names; empty for a server object.
         world: whether the author's code was written for a process: see `mcpframe.frame.world`.
         at_home: whether the home folder is the current one.

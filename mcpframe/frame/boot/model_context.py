@@ -1,4 +1,4 @@
-"""What boot does where the document has a `modelContext`: it offers the author's tools there."""
+"""Registers the author's tools at the document's `modelContext` (WebMCP)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Start:
 
 
 class DocumentSession:
-    """What the author's session is of where the caller is the document itself, which has no window to talk to.
+    """The session under the author's one if the caller is the document itself, which has no window to talk to.
 
     Attributes:
         id: empty: it has none.

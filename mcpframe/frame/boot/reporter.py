@@ -1,4 +1,4 @@
-"""What a page shows and logs of its connection, through the loader's callbacks."""
+"""Shows and logs the state of a page's connection, through the loader's callbacks."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _REPORTED_REFUSALS = 20
 
 
 class Loader(Protocol):
-    """What the loader shows to a person. All arguments are texts."""
+    """The loader's callbacks, which show the page's state to a person. All arguments are texts."""
 
     def progress(self, text: str) -> None:
-        """Say what is being done."""
+        """Show the current step."""
 
     def ready(self, info: str) -> None:
-        """Show where the server stands: JSON with `state` (waiting, setting up, set up, connected) and `origin`."""
+        """Show the state of the server: JSON with `state` (waiting, setting up, set up, connected) and `origin`."""
 
     def at_end(self, info: str) -> None:
-        """Keep what to post to the host where this page stops: JSON, a message and its target origin, or null."""
+        """Keep the message to post to the host if this page stops: JSON, a message and its target origin, or null."""
 
     def timing(self) -> str:
         """Return how this page came to be ready: JSON with `start`, how Python was started, and `marks`, in ms."""
@@ -39,11 +39,11 @@ class Loader(Protocol):
         """Show an error that the server survives."""
 
     def standalone(self, info: str) -> None:
-        """Show what this page is, as it was opened by itself."""
+        """Introduce this page, which was opened by itself."""
 
 
 def last_words_to_post(event: SessionBegun) -> str:
-    """Return what the loader posts once Python has ended: JSON, a message and its target origin, or null."""
+    """Return what the loader posts after Python's end: JSON, a message and its target origin, or null."""
     words = last_words(event)
     return json.dumps(words and [words, ANY if event.origin == OPAQUE else event.origin])
 

@@ -35,12 +35,10 @@ class BrowserChannel:
         self._channel.addEventListener("message", self._listener)
 
     def post(self, text: str) -> None:
-        """As `TabChannel.post`."""
         if self._listener is not None:
             self._channel.postMessage(text)
 
     def close(self) -> None:
-        """As `TabChannel.close`."""
         listener, self._listener = self._listener, None
         if listener is not None:
             self._channel.removeEventListener("message", listener)
@@ -68,16 +66,13 @@ class BrowserTab:
 
     @property
     def url(self) -> str:
-        """As `TabPlace.url`."""
         return str(js.location.href)
 
     @property
     def window_name(self) -> str:
-        """As `TabPlace.window_name`."""
         return str(js.self.name)
 
     def channel(self, name: str, heard: Callable[[str], None]) -> BrowserChannel:
-        """As `TabPlace.channel`."""
         return BrowserChannel(name, heard)
 
     def lock(
@@ -89,7 +84,6 @@ class BrowserTab:
         shared: bool = False,
         steal: bool = False,
     ) -> Callable[[], None]:
-        """As `TabPlace.lock`."""
         released = js.Promise.withResolvers()
         giving_up = js.AbortController.new()
         is_over = False
@@ -122,27 +116,21 @@ class BrowserTab:
         return release
 
     def remembered(self, key: str) -> str | None:
-        """As `TabPlace.remembered`."""
         return _get("sessionStorage", key)
 
     def remember(self, key: str, value: str) -> None:
-        """As `TabPlace.remember`."""
         _set("sessionStorage", key, value)
 
     def noted(self, key: str) -> str | None:
-        """As `TabPlace.noted`."""
         return _get("localStorage", key)
 
     def note(self, key: str, value: str) -> None:
-        """As `TabPlace.note`."""
         _set("localStorage", key, value)
 
     def is_seen(self) -> bool:
-        """As `TabPlace.is_seen`."""
         return js.document.visibilityState == "visible" and bool(js.document.hasFocus())
 
     def watch(self, seen: Callable[[], None], away: Callable[[], None], back: Callable[[], None]) -> Callable[[], None]:
-        """As `TabPlace.watch`."""
 
         def on_event(event: Any) -> None:
             # A page that is kept for the way back (`persisted`) runs no more, as one that is frozen.
@@ -167,7 +155,6 @@ class BrowserTab:
         return stop
 
     def open(self, url: str, name: str) -> bool:
-        """As `TabPlace.open`."""
         return isinstance(js.open(url, name), JsProxy)
 
 

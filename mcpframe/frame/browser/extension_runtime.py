@@ -17,27 +17,22 @@ class ExtensionRuntime:
     """The runtime."""
 
     def listen(self, deliver: Callable[[str, int, str], None]) -> None:
-        """As `ExtensionApi.listen`."""
         js.mcpframePorts.take(create_proxy(deliver))  # for as long as the document is there
 
     def post(self, number: int, text: str) -> None:
-        """As `ExtensionApi.post`."""
         try:
             js.mcpframePorts.post(number, text)
         except JsException as error:
             raise OSError(str(error)) from None
 
     def close(self, number: int) -> None:
-        """As `ExtensionApi.close`."""
         js.mcpframePorts.close(number)
 
     async def ask(self, text: str) -> str:
-        """As `ExtensionApi.ask`."""
         try:
             return str(await js.mcpframePorts.ask(text))
         except JsException as error:
             raise OSError(str(error)) from None
 
     async def file(self, name: str) -> bytes:
-        """As `ExtensionApi.file`."""
         return await fetch_bytes(f"../{name}")

@@ -1,6 +1,6 @@
 """Places in the browser for a framed page: an iframe in an element of this page, and a popup.
 
-A thin adapter, like `window.py`: it turns browser events into calls and makes no decisions. Listeners are attached
+A thin adapter without decisions, like `window.py`: it turns browser events into calls. Listeners are attached
 before the page is loaded, and every proxy handed to the browser is destroyed with the window.
 """
 

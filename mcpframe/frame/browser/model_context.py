@@ -24,7 +24,7 @@ BUNDLED_WITH = ("webmcp",)
 _parse = js.JSON.parse
 _map = getattr(js.Array, "from")  # a keyword of Python
 _LISTS = ("SecurityError", "NotSupportedError")
-"""What origins are rejected with that a browser cannot expose to; the polyfill can expose to none."""
+"""Errors for origins that a browser cannot expose tools to; the polyfill can expose to none."""
 
 Execute = Callable[[str], Coroutine[Any, Any, str]]
 """Runs a tool with the JSON text of its arguments; returns the JSON text of its result. Cancelled with the call."""
@@ -123,7 +123,7 @@ _running: set[asyncio.Task[Any]] = set()
 
 
 class _Calls:
-    """What the browser calls: `execute(input, {signal})`. The polyfill passes no signal."""
+    """Called by the browser: `execute(input, {signal})`. The polyfill passes no signal."""
 
     def __init__(self, execute: Execute) -> None:
         self._execute = execute

@@ -1,6 +1,6 @@
 """The window of the host, as a page in a frame or popup has it.
 
-A thin adapter that makes no decisions: it turns a `message` event into an `Inbound`, and a text into `postMessage`.
+A thin adapter without decisions: it turns a `message` event into an `Inbound`, and a text into `postMessage`.
 Only JSON text crosses between Python and JavaScript: a `Map`, `undefined` or a `BigInt` cannot leak, and a message
 costs one string.
 """
@@ -66,7 +66,7 @@ class PeerWindow:
         return Inbox(tuple(inbound(event) for event in found.events), int(found.dropped), bool(found.called))
 
     def _reader(self) -> Callable[[Any], Inbound]:
-        """Return what makes an `Inbound` of a message event."""
+        """Return the function that makes an `Inbound` of a message event."""
         peer = self._peer
         # Not at import: a snapshot keeps of the browser only what can be found by its name.
         source = js.Object.getOwnPropertyDescriptor(js.MessageEvent.prototype, "source").get
@@ -112,8 +112,8 @@ def text_of(data: Any, read: Any = _stringify) -> str:
         read: `JSON.stringify`, or `textOrReason` of host-json.js, which bounds what it costs.
 
     Raises:
-        Unreadable: where it has none, or one out of all proportion.
-        ValueError: where it is nothing in JSON, as `undefined`.
+        Unreadable: if it has none, or one of excessive cost.
+        ValueError: if it has no form in JSON, as `undefined`.
     """
     try:
         text = read(data)
@@ -169,7 +169,7 @@ def takes_tools() -> bool:
 
 
 class BrowserRequests:
-    """What this page knows about requests that have failed: `hints.PageRequests`."""
+    """The failed requests of this page: `hints.PageRequests`."""
 
     def blocked(self, seconds: float) -> list[str]:
         """Return the addresses that the page's policy has blocked in the last seconds, as the page's script noted."""

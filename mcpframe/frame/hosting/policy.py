@@ -1,7 +1,7 @@
-"""What a view of MCP Apps may do: its Content Security Policy, its permissions, the links it may ask for.
+"""The rights of a view of MCP Apps: its Content Security Policy, its permissions, and the links it may ask for.
 
-Pure functions of what its server declares (`_meta.ui` of the resource) and of what the host grants. Everything is
-denied unless it is declared, and what is declared is checked: a domain gets into the policy only if it is nothing but
+Pure functions of the server's declaration (`_meta.ui` of the resource) and of the host's grants. Everything is
+denied unless it is declared, and declarations are checked: a domain gets into the policy only if it is nothing but
 a domain, so that it can neither end its directive nor stand for every site.
 
 Sources: MCP Apps (SEP-1865), "UI Resource Format" and "Security Implications"; Content Security Policy Level 3.
@@ -53,7 +53,7 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 @dataclass(frozen=True, slots=True)
 class ViewPolicy:
-    """What a view asked for and what of it stands.
+    """The valid part of a view's declaration.
 
     Attributes:
         connect: the sources that it may fetch from.
@@ -63,7 +63,7 @@ class ViewPolicy:
         permissions: the permissions that it asks for, by their names in `PERMISSIONS`.
         prefers_border: whether it prefers a border around it; None if it does not say.
         domain: the origin that it asks for, as the host understands that; empty for none.
-        refused: what was declared and is no domain, as `kind: text`.
+        refused: declarations that are not valid domains, as `kind: text`.
     """
 
     connect: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class ViewPolicy:
 
     @classmethod
     def read(cls, ui: Any, allow: Callable[[str, str], bool] = lambda kind, domain: True) -> ViewPolicy:
-        """Read the `_meta.ui` of a resource. What is not as specified counts as not declared.
+        """Read the `_meta.ui` of a resource. Anything malformed counts as not declared.
 
         Args:
             ui: the JSON value.
@@ -111,13 +111,13 @@ class ViewPolicy:
 
     @property
     def csp(self) -> dict[str, list[str]]:
-        """The domains that stand, as `csp` of `_meta.ui` has them."""
+        """The valid domains, as `csp` of `_meta.ui` has them."""
         lists = (self.connect, self.resources, self.frames, self.bases)
         return {kind: list(domains) for kind, domains in zip(DOMAINS, lists, strict=True) if domains}
 
 
 def parse_domain(text: Any) -> str | None:
-    """Return a source expression for a declared domain; None for what is none.
+    """Return a source expression for a declared domain; None if it is not one.
 
     Args:
         text: such as `https://api.example.com`, `https://*.example.com`, `wss://live.example.com:8443`, or
@@ -159,7 +159,7 @@ def content_policy(policy: ViewPolicy, *, wasm: bool = False) -> str:
     """Return the Content Security Policy of a view.
 
     Args:
-        policy: what stands of its declaration.
+        policy: the valid part of its declaration.
         wasm: whether it may run WebAssembly, such as Pyodide, in its own page.
     """
     resources = list(policy.resources)
@@ -183,7 +183,7 @@ def granted(policy: ViewPolicy, permissions: Iterable[str]) -> dict[str, str]:
     """Return the permissions that a view asks for and its host grants, each with its name in the Permissions Policy.
 
     Args:
-        policy: what stands of its declaration.
+        policy: the valid part of its declaration.
         permissions: those that the host grants to views, by either name.
 
     Raises:
@@ -219,7 +219,7 @@ def parse_link(url: Any) -> str:
 def is_model_only(tool: Json) -> bool:
     """Return whether a tool is not for views: its `_meta.ui.visibility` lacks `app`. Without one it is for both.
 
-    One that is no list is none that has `app` in it: what cannot be read allows nothing.
+    Anything but a list allows no views.
     """
     visibility = ui_of(tool).get("visibility")
     return visibility is not None and not (isinstance(visibility, list) and "app" in visibility)

@@ -29,7 +29,7 @@ def parse_sandbox_proxy(sandbox: str | None) -> tuple[str, str]:
         sandbox: the address; None for the proxy that this page was built with.
 
     Raises:
-        OriginError: for an address that is none, or is of this page's own origin.
+        OriginError: for an invalid address, or one of this page's own origin.
         StateError: if there is no sandbox proxy.
     """
     if sys.platform == "emscripten":
@@ -50,7 +50,7 @@ def find_sandbox_proxy(sandbox: str | None) -> tuple[str, str] | None:
     There the host's page may have no policy, so that HTML text works in it; a bundle's forbids its scripts and styles.
 
     Raises:
-        OriginError: for an address that is none, or is of this page's own origin.
+        OriginError: for an invalid address, or one of this page's own origin.
         StateError: if there is no sandbox proxy, in a browser's page.
     """
     if sandbox is None and sys.platform != "emscripten":

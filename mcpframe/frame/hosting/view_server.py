@@ -1,4 +1,4 @@
-"""The one server that a view can reach, through the host's client, and what it has for views."""
+"""The one server that a view can reach, through the host's client: its tools, its resources, and its views."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ViewResource:
 
 
 class ViewServer:
-    """What views get of their server."""
+    """The server of a host's views."""
 
     def __init__(self, client: Client) -> None:
         """Use a connected client of the SDK."""
@@ -63,7 +63,7 @@ class ViewServer:
 
     @property
     def capabilities(self) -> dict[str, Json]:
-        """What of `hostCapabilities` comes from the server."""
+        """The part of `hostCapabilities` that the server offers."""
         names = {"serverTools": "tools/call", "serverResources": "resources/read"}
         return {name: {} for name, method in names.items() if method in self._answers}
 
@@ -127,7 +127,7 @@ class ViewServer:
         """Read the resource of a view.
 
         Raises:
-            AppError: where it is none, is too large, or is another than asked for.
+            AppError: if it is not a view, is too large, or is not the one that was requested.
         """
         contents = plain((await self._client.read_resource(uri)).contents)
         found = next((content for content in contents if content.get("uri") == uri), None)

@@ -1,4 +1,4 @@
-"""What a host sends a view about the tool call that it shows, in the order that MCP Apps demands."""
+"""The messages of a host to a view about its tool call, in the order that MCP Apps demands."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _INPUT_PARTIAL, _INPUT, _RESULT, _CANCELLED = (
 class ShownCall:
     """One tool call: partial arguments, then the arguments at most once, then its result or that it was cancelled.
 
-    Until the view is open, messages wait, and of partial arguments the last ones only.
+    Until the view is open, messages are queued; of partial arguments only the last ones.
     """
 
     def __init__(self) -> None:
-        """Begin with a call of which nothing is known."""
+        """Start without arguments or a result."""
         self._notify: Notify | None = None
         self._waiting: dict[str, Json] = {}
         self._has_input = False
         self._over = False
 
     def open(self, notify: Notify) -> None:
-        """Send what waits, and everything else at once from now on.
+        """Send the queued messages, and later ones at once.
 
         Args:
             notify: sends a notification.

@@ -4,10 +4,10 @@
     async with app.show("#view") as view:
         result = await view.call({"place": "Vienna"})
 
-A view is HTML text of a server that the host does not trust. So it runs in a sandbox: the host frames a page of another
-origin, the sandbox proxy (`static/app/sandbox.html`), which frames the view with the policy that the host made of what
-the view declares, and relays messages. A view reaches its own server and no other, calls only tools that are for views,
-and everything else is asked of the host's functions.
+A view is HTML text of a server that the host does not trust, so it runs in a sandbox: the host frames a page of another
+origin, the sandbox proxy (`static/app/sandbox.html`), which frames the view with the policy that the host derives from
+the view's declaration, and relays messages. A view reaches its own server and no other, and calls only tools that are
+for views; for everything else the host's functions are called.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects.mcp_apps.events import ViewCalled
 from mcpframe.frame.dialects.mcp_apps.offers import AppsHostOffer
 from mcpframe.frame.dialects.mcp_apps.roles import HOST
-from mcpframe.frame.hosting.mcp_apps.hooks import Hooks
+from mcpframe.frame.hosting.mcp_apps.requests import Hooks
 from mcpframe.frame.hosting.mcp_apps.view import RunningView
 from mcpframe.frame.hosting.policy import ViewPolicy, content_policy, granted, public_suffixes
 from mcpframe.frame.hosting.sandbox_proxy import PROXY_SANDBOX, parse_sandbox_proxy
@@ -86,7 +86,7 @@ class AppHost:
             context: the host's context in the names of MCP Apps: `theme`, `locale`, `containerDimensions`, ….
             name: the name of this host.
             version: the version of this host.
-            permissions: the permissions that a view gets if it asks for them: see `app_policy.PERMISSIONS`.
+            permissions: the permissions that a view gets if it asks for them: see `policy.PERMISSIONS`.
             wasm: whether the view may run WebAssembly in its own page, which a bundle in its inline form needs.
             allow_domain: called with the kind and the source of each domain that the view declares, such as
                 `("connectDomains", "https://api.example.com")`; false refuses it. By default all that are valid stand.
@@ -126,7 +126,7 @@ class AppHost:
 
     @staticmethod
     def extension() -> ClientExtension:
-        """Return what says to a server that its client shows views: `Client(..., extensions=[AppHost.extension()])`.
+        """Return the client extension that announces views: `Client(..., extensions=[AppHost.extension()])`.
 
         Some servers have views only for such clients.
         """
@@ -142,7 +142,7 @@ class AppHost:
 
         Args:
             place: where to put it: a selector, an element, or a `Place`.
-            reason: the reason that it is told at the end.
+            reason: the reason for its removal, which the view gets.
 
         Yields:
             The view.

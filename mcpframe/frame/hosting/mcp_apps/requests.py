@@ -1,14 +1,15 @@
-"""What a view asks of its host, checked, and passed to the server or to the host's functions."""
+"""The requests of a view: checked, and passed to its server or to the host's functions (`Hooks`)."""
 
 from __future__ import annotations
 
 import base64
+import inspect
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 from mcpframe.frame.core import jsonrpc
-from mcpframe.frame.hosting.mcp_apps.hooks import Hooks, settled
 from mcpframe.frame.hosting.policy import parse_link
 from mcpframe.frame.hosting.view_server import ViewServer
 from mcpframe.frame.session.host_messages import plain
@@ -20,10 +21,49 @@ Json = Mapping[str, Any]
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _KINDS = {"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}
 """The content blocks of MCP, each with a member that it must have."""
+Consent = bool | None | Awaitable[bool | None]
+"""False declines. True and None mean that it was done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooks:
+    """The functions of one host, called before anything happens outside of a view; see `AppHost`.
+
+    None for what the host does not offer. Each may be async.
+    """
+
+    on_link: Callable[[str], Consent] | None = None
+    on_message: Callable[[Sequence[Json]], Consent] | None = None
+    on_download: Callable[[Sequence[Json]], Consent] | None = None
+    on_model_context: Callable[[Sequence[Json], Json | None], Consent] | None = None
+    on_display_mode: Callable[[str], str | Awaitable[str | None] | None] | None = None
+    on_sampling: Callable[[Json], Any] | None = None
+    on_log: Callable[[str, Any, str | None], None] | None = None
+    on_tools_changed: Callable[[], None] | None = None
+    on_teardown_request: Callable[[], None] | None = None
+
+    @property
+    def capabilities(self) -> dict[str, Json]:
+        """The part of `hostCapabilities` that these functions offer."""
+        blocks: Json = {kind: {} for kind in ("text", "image", "audio", "resource", "resourceLink")}
+        offered: dict[str, tuple[object, Json]] = {
+            "openLinks": (self.on_link, {}),
+            "downloadFile": (self.on_download, {}),
+            "message": (self.on_message, blocks),
+            "updateModelContext": (self.on_model_context, {**blocks, "structuredContent": {}}),
+            "sampling": (self.on_sampling, {}),
+            "logging": (self.on_log, {}),
+        }
+        return {name: value for name, (hook, value) in offered.items() if hook is not None}
+
+
+async def settled(value: Any) -> Any:
+    """Return a hook's answer, also of an async one."""
+    return await value if inspect.isawaitable(value) else value
 
 
 class Frame(Protocol):
-    """What is needed of the view's frame."""
+    """The view's frame, as its requests need it."""
 
     @property
     def display_modes(self) -> tuple[str, ...]:
@@ -40,7 +80,7 @@ class Frame(Protocol):
         """Send the view a notification."""
 
     def resized(self, size: Json) -> None:
-        """Take note of the size that the view reports."""
+        """Follow the size that the view reports."""
 
 
 class ViewRequests:
@@ -93,7 +133,7 @@ class ViewRequests:
         return True
 
     def ended(self) -> None:
-        """Take note that the session is over."""
+        """Do nothing: the session is over."""
 
     def _progress(self, params: Json) -> Callable[[float, float | None, str | None], None] | None:
         meta = params.get("_meta")

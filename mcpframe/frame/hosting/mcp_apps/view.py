@@ -1,4 +1,4 @@
-"""One view of MCP Apps while it is shown: what the host sends it, and what it offers the host."""
+"""A displayed view of MCP Apps: the host's messages to it, its context, and its own tools."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from mcpframe.frame.core.errors import AppError, AppTimeout, StateError
 from mcpframe.frame.core.events import Closed, SessionBegun
 from mcpframe.frame.dialects.mcp_apps.events import ViewCalled
 from mcpframe.frame.hosting.mcp_apps.call import ShownCall
-from mcpframe.frame.hosting.mcp_apps.hooks import Hooks
-from mcpframe.frame.hosting.mcp_apps.requests import ViewRequests
+from mcpframe.frame.hosting.mcp_apps.requests import Hooks, ViewRequests
 from mcpframe.frame.hosting.policy import ViewPolicy
 from mcpframe.frame.hosting.shown_frame import AXES, ShownFrame
 from mcpframe.frame.hosting.view_server import ViewResource, ViewServer
@@ -31,12 +30,12 @@ _ERRORS = Errors("view", AppError, AppError, AppTimeout)
 
 
 class RunningView:
-    """A view that is shown. What is sent before it is ready waits until it is.
+    """A displayed view. Messages are queued until it is ready.
 
     Attributes:
         tool: the definition of the tool that it belongs to, as `tools/list` has it; None for a view by its address.
         resource: the resource that it was read from.
-        policy: what it declared, and what of it stands.
+        policy: its declaration, as far as it is granted.
         context: the host's context as the view knows it, or will once it is ready, in the names of MCP Apps.
         info: its name and version, from the handshake.
         capabilities: its capabilities, from the handshake.
@@ -63,7 +62,7 @@ class RunningView:
         self._server = server
         self._hooks = hooks
         self._call = ShownCall()
-        self._told: dict[str, Any] = {}
+        self._sent_context: dict[str, Any] = {}
         self._open = False
         self.messages = HostMessages(self._begin, _ERRORS)
 
@@ -179,7 +178,7 @@ class RunningView:
             self._server.forget_tools()
         self.notify(f"notifications/{kind}/list_changed", {})
 
-    # What it offers
+    # Its own tools, and other requests
 
     async def initialized(self) -> None:
         """Wait until the view is ready.
@@ -215,7 +214,7 @@ class RunningView:
         return result
 
     async def request(self, method: str, params: Json, *, within: float | None = TIMEOUT) -> Json:
-        """Ask the view anything.
+        """Send the view a request.
 
         Raises:
             AppError: if it answers with an error, or not at all.
@@ -224,7 +223,7 @@ class RunningView:
         return await self.messages.request(method, params, within=within)
 
     async def tear_down(self, reason: str, within: float) -> None:
-        """Let the view prepare for its removal. A view that does not answer in time is removed all the same."""
+        """Let the view prepare for its removal; wait for its answer, but not longer than `within` seconds."""
         if not self._open:
             return
         try:
@@ -235,7 +234,7 @@ class RunningView:
     # For the parts of the host
 
     def resized(self, size: Json) -> None:
-        """Take note of the size that the view reports, and follow it within the bounds of the host's context."""
+        """Follow the size that the view reports, within the bounds of the host's context."""
         container = self.context.get("containerDimensions")
         bounds = container if isinstance(container, Mapping) else None
         self._frame.follow(size, bounds, AXES if self.display_mode == "inline" else ())
@@ -246,12 +245,12 @@ class RunningView:
             self.messages.notify(method, params)
 
     def called(self, event: ViewCalled) -> None:
-        """Take note of the handshake: the view has the context as it is now."""
+        """The handshake is done: the view has the context as it is now."""
         self.info, self.capabilities = event.info, event.capabilities
-        self._told = dict(self.context)
+        self._sent_context = dict(self.context)
 
     def over(self) -> None:
-        """Take note of its end."""
+        """The session with it has ended."""
         self._open = False
         self._frame.stop_resizing()
         self.messages.close()
@@ -265,8 +264,8 @@ class RunningView:
     def _tell_context(self) -> None:
         if not self._open:
             return
-        changed = {name: value for name, value in self.context.items() if self._told.get(name) != value}
-        self._told = dict(self.context)
+        changed = {name: value for name, value in self.context.items() if self._sent_context.get(name) != value}
+        self._sent_context = dict(self.context)
         if changed:
             self.notify("ui/notifications/host-context-changed", changed)
 

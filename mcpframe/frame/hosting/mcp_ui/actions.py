@@ -75,7 +75,7 @@ class Actions:
         return self.client is not None or any(function is not None for function in (*functions, self.on_action))
 
     async def handle(self, asked: UiAction) -> Any:
-        """Return what answers an action.
+        """Return the answer to an action.
 
         Raises:
             NotHandled: nothing handles it.
@@ -120,7 +120,7 @@ class Actions:
 
 
 class ShownUi:
-    """A page that is shown.
+    """A displayed page.
 
     Attributes:
         closed: set when its window is gone, when another document is in the place of one at an opaque origin, or when
@@ -155,12 +155,12 @@ class ShownUi:
         self.session.act(EmbedderAct.RENDER, plain(data))
 
     def loaded(self) -> None:
-        """Take note that the page has loaded."""
+        """The page has loaded: it gets its render data."""
         with suppress(StateError):
             self.session.act(EmbedderAct.LOADED)
 
     def close(self) -> None:
-        """End: what is being handled is cancelled."""
+        """End: actions in progress are cancelled."""
         self.closed.set()
         self.frame.stop_resizing()
         self._answers.close()
@@ -168,7 +168,7 @@ class ShownUi:
     # session.Intercept
 
     def begun(self, session: Session, event: SessionBegun) -> None:
-        """Take note that the page has said something."""
+        """Do nothing: the page has sent its first message."""
 
     def take(self, message: Json) -> bool:
         """Take an action of the page, or its size."""

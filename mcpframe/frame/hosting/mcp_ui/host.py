@@ -52,8 +52,8 @@ class UiHost:
     """The host of one UI resource, which can be shown any number of times.
 
     Attributes:
-        content: what the resource shows.
-        data: the render data that its page gets; None for none.
+        content: the content of the resource.
+        data: the render data for its page; None for none.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class UiHost:
             resource: the content block of a tool's result, or the resource in it: an object, or a model of the SDK.
             client: a connected client, whose tools the page may call, but for those that are for models only (MCP Apps,
                 `visibility`); without it `on_tool` is asked.
-            render_data: what the page is to draw, over the data that the resource brings.
+            render_data: the data for the page to draw; it replaces members of the resource's own data.
             auto_resize: whether the frame follows the size that its page reports, in both dimensions or in one.
             sandbox: further tokens of the `sandbox` attribute, such as `"allow-popups"`.
             proxy: the address of the sandbox proxy, on another origin than this page, for HTML text. A page that was
@@ -125,7 +125,7 @@ class UiHost:
             place: where to put it: a selector, an element, or a `Place`.
 
         Yields:
-            The page that is shown. It may not have loaded yet.
+            The page, which may not have loaded yet.
 
         Raises:
             StateError: if there is no such place.
@@ -168,7 +168,7 @@ class UiHost:
             shown.close()
 
     def _framing(self, own_origin: str) -> tuple[Framing, str]:
-        """Return what to frame in a page of that origin, and the origin that it has."""
+        """Return the framing in a host page of that origin, and the origin of the framed page."""
         size = self.content.size or _SIZE
         framing = Framing(url="", title=self._title, allow=self._allow, visible=True, size=size)
         if self._proxy is not None:
@@ -188,7 +188,7 @@ class UiHost:
         return " ".join(dict.fromkeys([*self._tokens, *tokens]))
 
     def _resource(self) -> dict[str, Any]:
-        """Return what the proxy frames. Its policy allows everything, as that of a page without one does."""
+        """Return the page for the proxy to frame. Its policy allows everything, as if it had none."""
         anything = "default-src * data: blob: 'unsafe-inline' 'unsafe-eval'; base-uri *"
         framed = {"html": self.content.html, "sandbox": self._sandbox("allow-scripts"), "allow": self._allow}
         return {**framed, "policy": anything, "reports": True}

@@ -106,7 +106,7 @@ def ui_resource(
 
 @dataclass(frozen=True, slots=True)
 class UiContent:
-    """What a UI resource shows: HTML text, or the address of a page.
+    """The content of a UI resource: HTML text, or the address of a page.
 
     Attributes:
         uri: the name of the resource.
