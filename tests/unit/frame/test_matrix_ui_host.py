@@ -190,20 +190,14 @@ async def test_what_is_no_link_is_not_opened(page: FramedPage, record_property: 
     record_property("lines", len(LINKS))
 
 
-async def test_sizes_are_bounded_and_followed_now_and_then(page: FramedPage, record_property: Record) -> None:
+async def test_odd_sizes_are_not_followed(page: FramedPage, record_property: Record) -> None:
     sizes: list[Any] = [*ODD, -5, 0.4, 1e308, 10**400, 10**15, {"valueOf": 1}]
     async with UiHost(board(), auto_resize=True, on_intent=lambda *_: 1).show(page):
         for size in sizes:
             page.say("ui-size-change", width=size, height=size)
             page.tell({"type": "ui-size-change", "payload": size})
-        for height in range(5000):
-            page.say("ui-size-change", height=height)
         page.say("ui-size-change", width=320, height=321)
-        applied = await page.sizes.get()
-        assert applied == (320, 321)
-        assert page.sizes.empty()
-        page.say("ui-size-change", width=1e308, height=10**400)
-        assert await page.sizes.get() == (10_000, 10_000)
+        assert await page.sizes.get() == (320, 321)
         assert await page.asks("intent", intent="go") == {"response": 1}
     record_property("lines", 2 * len(sizes) + 2)
 

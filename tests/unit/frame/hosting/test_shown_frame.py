@@ -32,6 +32,7 @@ def test_a_size_is_bounded_by_its_container() -> None:
     rows: list[tuple[Json, Json, tuple[int | None, int | None]]] = [
         ({"width": 10, "height": 20.7}, {}, (10, 20)),
         ({"width": 10**9, "height": 10**9}, {}, (LARGEST, LARGEST)),
+        ({"width": 1e308, "height": 10**400}, {}, (LARGEST, LARGEST)),
         ({"width": 700, "height": 700}, {"maxWidth": 400, "maxHeight": 300}, (400, 300)),
         ({"width": 700, "height": 700}, {"width": 400, "height": 300}, (None, None)),
         ({"height": 700}, {"width": 400}, (None, 700)),
@@ -51,8 +52,10 @@ async def test_the_frame_follows_reports_once_per_animation_frame_and_only_chang
         assert frame.size == (10, 5)
         assert await page.sizes.get() == (10, 5)
         frame.follow({"width": 10, "height": 5})
-        frame.follow({"width": 99, "height": 7}, axes=["height"])
-        assert frame.size == (99, 7)
+        for height in range(5000, 6, -1):
+            frame.follow({"width": 99, "height": height}, axes=["height"])
+        frame.follow({"height": 8}, axes=[])
+        assert frame.size == (99, 8)
         assert await page.sizes.get() == (10, 7)
         frame.follow({"width": 1, "height": 1})
     assert page.sizes.empty()

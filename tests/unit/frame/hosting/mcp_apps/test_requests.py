@@ -244,10 +244,6 @@ async def test_floods_are_bounded(client: Client) -> None:
         answers = await asyncio.gather(*asked, return_exceptions=True)
         assert sum(isinstance(answer, HostError) for answer in answers) == 50
         assert len(refused) == 51
-        await asyncio.sleep(0.1)
-        sizes = shows.place.windows[0].sizes
-        assert sizes[-1] == (100, 4999)
-        assert len(sizes) < 100
 
 
 async def test_a_view_that_is_not_inline_does_not_resize_its_frame(client: Client) -> None:
