@@ -23,12 +23,12 @@ from mcpframe.frame.compat import sdk
 from mcpframe.frame.core import jsonrpc, payload
 from mcpframe.frame.core.connection import Candidate, Connection, Options
 from mcpframe.frame.core.dialect import TAB, TRANSPORT
-from mcpframe.frame.core.errors import StateError
 from mcpframe.frame.core.events import Event, SessionBegun, Window
 from mcpframe.frame.core.origins import AllowedOrigins
 from mcpframe.frame.core.roles import Role
 from mcpframe.frame.dialects.mcp_b import roles
 from mcpframe.frame.dialects.mcp_b.messages import IFRAME_CHANNEL, TAB_CHANNEL
+from mcpframe.frame.hosting.shown_frame import find_place
 from mcpframe.frame.session.places import Framing, Place, allow_attribute, parse_address, parse_sandbox
 from mcpframe.frame.session.session import open_session
 
@@ -197,10 +197,8 @@ async def _session(
 
 def _place_of(place: Any) -> Place:
     if sys.platform == "emscripten":
-        from mcpframe.frame.browser.frames import iframe_place, place_of
+        from mcpframe.frame.browser.frames import iframe_place
 
-        return iframe_place(place) or place_of(place)
-    if callable(place):
-        made: Place = place
-        return made
-    raise StateError(f"{place!r} is a place in a browser's page: outside of one pass a `Place`.")
+        if (own := iframe_place(place)) is not None:
+            return own
+    return find_place(place, popup=True)
