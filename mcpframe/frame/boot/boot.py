@@ -59,7 +59,7 @@ async def main(config_json: str, loader: Loader) -> None:
 
 
 def _report(error: BaseException, kind: str, loader: Loader) -> None:
-    """Show an error that ended the server; without its traceback where there is no memory for that."""
+    """Show an error that ended the server; without its traceback if memory is short."""
     try:
         loader.fail(f"The {kind} stopped: {type(error).__name__}: {error}", traceback.format_exc())
     except Exception:  # noqa: BLE001  whatever it is, the page is told that the server has stopped

@@ -19,13 +19,13 @@ BUNDLED_WITH = ("persist",)
 async def keeping_files(
     paths: Sequence[str], session: Session, messages: Messages, report: Report
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """Restore the files of a session, and store what changes in the block.
+    """Restore the files of a session, and store their changes during the block.
 
     Args:
         paths: `persist` of the configuration.
         session: the session.
         messages: how messages look on its streams.
-        report: called with a sentence and details about what cannot be kept.
+        report: called with a sentence and details about a file that cannot be kept.
 
     Yields:
         The streams of the session; changes are stored before an answer is sent.

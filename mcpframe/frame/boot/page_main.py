@@ -1,4 +1,4 @@
-"""The main function of a page bundle, and what it runs with."""
+"""Runs the main function of a page bundle."""
 
 from __future__ import annotations
 

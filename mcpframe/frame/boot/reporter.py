@@ -43,13 +43,13 @@ class Loader(Protocol):
 
 
 def last_words_to_post(event: SessionBegun) -> str:
-    """Return what the loader posts after Python's end: JSON, a message and its target origin, or null."""
+    """Return the loader's message after Python's end: JSON, a message and its target origin, or null."""
     words = last_words(event)
     return json.dumps(words and [words, ANY if event.origin == OPAQUE else event.origin])
 
 
 class RefusalLog:
-    """Logs what a connection refuses, and nothing else."""
+    """Logs the messages that a connection refuses, and nothing else."""
 
     def __init__(self) -> None:
         self._refused = 0
@@ -62,7 +62,7 @@ class RefusalLog:
 
 
 class Reporter(RefusalLog):
-    """Reports to the page and the log what happens to a connection."""
+    """Reports the events of a connection to the page and the log."""
 
     def __init__(self, loader: Loader) -> None:
         super().__init__()

@@ -50,7 +50,7 @@ async def serve_host(
         host: the window of its peer.
         config: the boot config.
         loader: the loader's callbacks.
-        offering: what else serves the server in this page: see `offered_tools`.
+        offering: the server's tools at the document, if it has any there: see `offered_tools`.
         on_event: called with every event of the connection but `Received`.
 
     Raises:

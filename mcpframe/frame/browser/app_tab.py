@@ -1,4 +1,4 @@
-"""A tab of an app of several: broadcast channels, Web Locks, and what becomes of the page (`hub.page.place`)."""
+"""A tab of an app of several: broadcast channels, Web Locks, and the page's visibility (`hub.homes.page.place`)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _new_object = js.Object.fromEntries
 
 
 class BrowserChannel:
-    """A broadcast channel (`hub.page.place.TabChannel`).
+    """A broadcast channel (`hub.homes.page.place.TabChannel`).
 
     Args:
-        name: Its name.
-        heard: Called with each text.
+        name: its name.
+        heard: called with each text.
     """
 
     def __init__(self, name: str, heard: Callable[[str], None]) -> None:
@@ -47,7 +47,7 @@ class BrowserChannel:
 
 
 class BrowserTab:
-    """This page's browser (`hub.page.place.TabPlace`).
+    """This page's browser (`hub.homes.page.place.TabPlace`).
 
     Raises:
         StateError: It has no Web Locks or no broadcast channels.

@@ -120,7 +120,7 @@ class _Fetched:
         return b"" if self._reader is None else bytes(stack.wait_for(self.read(limit)))
 
     def close(self) -> None:
-        """Abort what has not been read."""
+        """Abort the rest."""
         if self._reader is not None:
             self._reader = None
             self._controller.abort()

@@ -87,7 +87,7 @@ class ModelContext:
 
 
 async def settled(owner: Any, method: str, *arguments: Any) -> Any:
-    """Call a method and return what its promise comes to.
+    """Call a method and return the outcome of its promise.
 
     A promise that is rejected with no error at all would be an exception in Pyodide's own code, which turns what a
     call returns into a future, and the wait would not end: so JavaScript makes the call, and waits.
@@ -111,7 +111,7 @@ async def settled(owner: Any, method: str, *arguments: Any) -> Any:
 
 
 def context() -> Any:
-    """Return `document.modelContext`. Raises `Rejected` where there is none, or it cannot be read."""
+    """Return `document.modelContext`. Raises `Rejected` if there is none, or it cannot be read."""
     try:
         return js.document.modelContext
     except (JsException, AttributeError) as error:
@@ -151,7 +151,7 @@ class _Calls:
                 if signal.aborted:
                     running.cancel()
         except (JsException, AttributeError, TypeError):
-            signal = None  # what is no signal never aborts
+            signal = None  # anything but a signal never aborts
         try:
             answer.resolve(_parse(await running))
         except asyncio.CancelledError:  # its caller has its own error by then; a rejection would be one in the console

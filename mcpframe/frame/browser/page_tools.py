@@ -35,7 +35,7 @@ class PageTools:
         self._origins = list(origins)
 
     async def list(self) -> Sequence[tuple[Mapping[str, Any], Any]]:
-        """Return the definition of each tool, and what runs it. Raises `Rejected`."""
+        """Return the definition of each tool, and the function that runs it. Raises `Rejected`."""
         asked = js_object({"fromOrigins": self._origins} if self._origins else {})
         found = await settled(context(), "getTools", asked)
         try:
@@ -44,7 +44,7 @@ class PageTools:
             raise Rejected("TypeError", f"getTools has not returned a list of tools: {error}") from None
 
     async def run(self, tool: Any, arguments: Mapping[str, Any]) -> str | None:
-        """Return what a tool returns, as text; None for nothing. Ends the call where this is cancelled.
+        """Call a tool, and return its result as text; None for nothing. Cancelling this ends the call.
 
         Args:
             tool: as `list` returns it.
@@ -67,7 +67,7 @@ class PageTools:
         return _text(answer)
 
     def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
-        """Call a function whenever tools come or go. Returns what ends that. Raises `Rejected`."""
+        """Call a function whenever tools come or go; return a function that ends that. Raises `Rejected`."""
         where, proxy = context(), create_proxy(lambda *_: changed())
         try:
             where.addEventListener("toolchange", proxy)
@@ -84,7 +84,7 @@ class PageTools:
 
 
 def _text(answer: Any) -> str | None:
-    """Return what `executeTool` has returned as text, which is what a browser returns."""
+    """Return the result of `executeTool` as text, which browsers return."""
     if answer is None or isinstance(answer, str):
         return answer
     try:

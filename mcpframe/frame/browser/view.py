@@ -10,7 +10,7 @@ from pyodide.ffi import create_proxy
 
 
 class Dress:
-    """The host's appearance, applied to this page. What the host does not say is left as the author has it."""
+    """The host's appearance, applied to this page. Whatever the host leaves out stays as the author has it."""
 
     def __init__(self) -> None:
         self._fonts: Any = None

@@ -1,4 +1,4 @@
-"""What the browser knows of its user's surroundings."""
+"""The surroundings of the browser's user."""
 
 from __future__ import annotations
 

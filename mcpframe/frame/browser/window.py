@@ -108,7 +108,7 @@ def text_of(data: Any, read: Any = _stringify) -> str:
     """Return the JSON text of `event.data`.
 
     Args:
-        data: what was posted.
+        data: the posted value.
         read: `JSON.stringify`, or `textOrReason` of host-json.js, which bounds what it costs.
 
     Raises:

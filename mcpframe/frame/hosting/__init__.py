@@ -1,1 +1,1 @@
-"""Hosts in Python: a framed page, where it is put, how large it is, and what it may do."""
+"""Hosts in Python: framed pages, their places, sizes and rights."""

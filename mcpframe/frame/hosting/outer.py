@@ -65,7 +65,7 @@ class RunningSetup:
 
     Attributes:
         requires_visible: whether the page must be visible; if so, it is shown.
-        permissions: what the page asked for.
+        permissions: the permissions that the page asked for.
         session: the session under it.
     """
 
@@ -79,7 +79,7 @@ class RunningSetup:
         """Wait until the page has completed its setup; leave the `async with` block to cancel it.
 
         Returns:
-            What the page reported. A setup that failed or was cancelled in the page has an `error_code`.
+            The page's report. A setup that failed or was cancelled in the page has an `error_code`.
 
         Raises:
             SessionError: where the page is gone, or took longer than `Options.setup_timeout`.
@@ -90,7 +90,7 @@ class RunningSetup:
 
 
 class OuterFrame:
-    """One framed page of a host: its address, its session id, and what it may do. One phase at a time.
+    """One framed page of a host: its address, its session id, and its permissions. One phase at a time.
 
     Attributes:
         url: the page's address.

@@ -67,7 +67,7 @@ class ProxiedWindow:
         Args:
             window: that of the proxy.
             origin: its origin.
-            resource: what it frames, as the parameters of `sandbox-resource-ready`.
+            resource: the page for it to frame, as the parameters of `sandbox-resource-ready`.
             loaded: called when that has loaded.
         """
         self._window = window

@@ -32,7 +32,7 @@ def find_place(target: Any, *, popup: bool = False) -> Place:
     """Return the place for a selector or an element of this page, or a `Place`.
 
     Args:
-        target: what the caller of a host passes.
+        target: the caller's argument.
         popup: whether `POPUP` is a place, too. A page that needs a sandbox around it has none in a popup.
 
     Raises:
@@ -57,7 +57,7 @@ class ShownFrame:
 
     Attributes:
         visible: whether it is visible now.
-        size: the width and height that the page has reported last, before any bounds; None for what it has not.
+        size: the width and height that the page has reported last, before any bounds; None if it has not.
         session: the session with it, from `open` on.
     """
 
@@ -179,7 +179,7 @@ class ShownFrame:
 
 
 def bounded(reported: Json, container: Json) -> Size:
-    """Return the width and height that a frame gets; None for what is left as it is.
+    """Return the width and height that a frame gets; None for no change.
 
     Args:
         reported: the size that its page reports.

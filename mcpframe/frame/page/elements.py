@@ -42,13 +42,13 @@ class OwnerPage(Protocol):
     def listen(
         self, target: Any, kind: str, callback: Callable[[Any], None], lost: Callable[[], None] | None = None
     ) -> Callable[[], None]:
-        """Listen to an element; returns what stops it. `lost` is called where the element leaves the page first."""
+        """Listen to an element; return a function that stops it. `lost` is called if the element is removed first."""
 
     def forget_removed(self) -> None:
         """Stop listening to elements that are no longer in the page."""
 
     def run(self, act: Callable[[], Any], what: str) -> None:
-        """Call an event handler, and report what it raises."""
+        """Call an event handler, and report its exceptions."""
 
 
 class Element:
@@ -73,7 +73,7 @@ class Element:
     def __repr__(self) -> str:
         return f"<Element {self.js.tagName.lower()} {self.js.id and '#' + self.js.id}>"
 
-    # What is in it
+    # Content
 
     @property
     def text(self) -> str:
@@ -103,7 +103,7 @@ class Element:
         self._page.forget_removed()
 
     def element(self, selector: str) -> Element:
-        """Return the first element in this one that a CSS selector matches. Raises `PageError` where there is none."""
+        """Return the first element in this one that a CSS selector matches. Raises `PageError` if there is none."""
         found = self.js.querySelector(selector)
         if not getattr(found, "tagName", None):  # the browser's null is not None
             raise PageError(f"There is no element {selector!r} in the page.")
@@ -139,7 +139,7 @@ class Element:
         self.js.remove()
         self._page.forget_removed()
 
-    # What it is like
+    # Appearance
 
     def get(self, name: str) -> str | None:
         """Return an attribute's value; None if there is no such attribute."""
@@ -205,7 +205,7 @@ class Element:
         """Move the keyboard focus to the element."""
         self.js.focus()
 
-    # What happens to it
+    # Events
 
     def on(self, kind: str, handler: Handler, *, prevent_default: bool | None = None) -> Callable[[], None]:
         """Call a function for every event of a kind, until stopped or until the element is removed from the page.
@@ -363,7 +363,7 @@ class PageEvent:
 
 
 def _instead_of(name: str) -> str | None:
-    """Return what to use in place of an attribute that the page's policy drops; None for any other."""
+    """Return the replacement of an attribute that the page's policy drops; None for any other."""
     if name == "style":
         return "use classes and a style sheet, or element.js.style.setProperty(name, value)"
     return "use element.on(...)" if name.startswith("on") else None

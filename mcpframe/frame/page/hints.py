@@ -53,8 +53,8 @@ async def explain(error: BaseException, seconds: float = JUST_NOW, browser: Page
 
     Args:
         error: The error. Of a group, each of its errors.
-        seconds: How long what raised it has been running: a request that was blocked earlier was another's.
-        browser: What is known about failed requests; None: this page's, and nothing outside of one.
+        seconds: the run time of the code that raised it: requests that were blocked earlier are not its own.
+        browser: the page's failed requests; None for those of this page, and for none outside of a page.
     """
     browser = browser or _this_page()
     began = time.monotonic() - seconds - _CLOCK
@@ -67,7 +67,7 @@ async def explain(error: BaseException, seconds: float = JUST_NOW, browser: Page
 
 
 def explain_now(error: BaseException, seconds: float = JUST_NOW, browser: PageRequests | None = None) -> None:
-    """Do what `explain` does, where nothing can be waited for. See there."""
+    """As `explain`, for code that cannot wait."""
     browser = browser or _this_page()
     if isinstance(error, BaseExceptionGroup):
         for each in error.exceptions:
@@ -79,7 +79,7 @@ def explain_now(error: BaseException, seconds: float = JUST_NOW, browser: PageRe
 
 
 def hint(error: BaseException, seconds: float, browser: PageRequests | None) -> str | None:
-    """Return what an author can do about an error, in sentences; None where its message has to do."""
+    """Return advice to the author about an error, in sentences; None if there is none beyond its message."""
     always = _bytes_result(error) or _renamed(error)
     if always or browser is None:
         return always
@@ -94,7 +94,7 @@ def hint(error: BaseException, seconds: float, browser: PageRequests | None) -> 
 
 
 def missing_module(name: str) -> str:
-    """Return what to do about a missing module.
+    """Return advice about a missing module.
 
     Args:
         name: The module that was imported.
@@ -112,7 +112,7 @@ def missing_module(name: str) -> str:
     )
 
 
-# --- what an error is
+# --- kinds of errors
 
 
 _FASTMCP = "mcp.server.fastmcp"
@@ -178,7 +178,7 @@ def _missing_file(error: BaseException) -> str | None:
     elif type(error).__name__ == "OperationalError" and "unable to open database file" in _said(error):
         return (
             "The folder of a database file has to be there: make it with os.makedirs, or use ':memory:'. A database "
-            f"that comes with the server is listed in assets in {SETTINGS}. What is written is gone with the page."
+            f"that comes with the server is listed in assets in {SETTINGS}. Written files are lost with the page."
         )
     else:
         return None
@@ -323,7 +323,7 @@ def _raised_in(error: BaseException) -> tuple[str, str]:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An error and what it was raised from, on purpose."""
+    """An error and those that it was raised `from`."""
     for _ in range(10):
         yield error
         if error.__cause__ is None:

@@ -31,7 +31,7 @@ _URLS = ("src", "href", "poster")
 _BUSY = "aria-busy"
 """The attribute of `APP` while its first content is awaited. It is in the document, as sessions share that."""
 _draws: ContextVar[bool] = ContextVar("mcpframe_draws", default=False)
-"""Whether this is the server's ui function, or what it has started."""
+"""Whether this is the server's ui function, or code that it has started."""
 
 Stop = Callable[[], None]
 OnError = Callable[[str, str], None]
@@ -199,12 +199,12 @@ class Page:
         return Element(self.js.documentElement, self).elements(selector)
 
     def asset_url(self, path: str) -> str:
-        """Return the URL of an asset, relative to the page. Raises `PageError` where there is no such asset."""
+        """Return the URL of an asset, relative to the page. Raises `PageError` if there is no such asset."""
         self.browser  # noqa: B018  there are no URLs without a page
         return self._assets.url(path)
 
     async def asset_bytes(self, path: str) -> bytes:
-        """Fetch an asset. Raises `PageError` where there is no such asset, or it cannot be fetched."""
+        """Fetch an asset. Raises `PageError` if there is no such asset, or it cannot be fetched."""
         url = self.asset_url(path)
         try:
             return await self.browser.fetch(url)
@@ -279,7 +279,7 @@ class Page:
             self._unwatch = None
         self._wake()
 
-    # What elements are made of
+    # For elements
 
     def listen(self, target: Any, kind: str, callback: Callable[[Any], None], lost: Stop | None = None) -> Stop:
         """Listen to an element until stopped; `lost` is called if the element is removed from the page before that.

@@ -57,7 +57,7 @@ class KeptFiles:
     Args:
         paths: Files and folders, absolute or below `~`.
         storage: Where they are kept: nothing else uses it.
-        report: Called with a sentence and details about what cannot be kept or restored.
+        report: called with a sentence and details about a file that cannot be kept or restored.
         most_bytes: How much is kept.
         most_files: How many files and empty folders are kept.
     """
@@ -83,7 +83,7 @@ class KeptFiles:
         self._saving = anyio.Lock(fast_acquire=True)
 
     async def restore(self) -> None:
-        """Write the kept files into the file system. What cannot be restored is reported, and loses nothing else."""
+        """Write the kept files into the file system. A file that cannot be restored is reported and skipped."""
         try:
             for key in await self._storage.keys():
                 await self._restore(key)
@@ -113,7 +113,7 @@ class KeptFiles:
         self._stored[path] = _state(os.lstat(path))
 
     async def save(self) -> None:
-        """Store the files that have changed. Where that fails it is reported, and what was stored stays."""
+        """Store the files that have changed. A failure is reported, and leaves the stored files as they are."""
         if not self._is_restored or not self._storage.persistent:
             return
         async with self._saving:
@@ -191,13 +191,13 @@ def _encoded(changed: int, content: bytes) -> bytes:
 
 
 def _decoded(record: Any) -> tuple[int, bytes]:
-    """Return when a file was changed, and its content. Raises ValueError where it is not what was written."""
+    """Return when a file was changed, and its content. Raises ValueError if it is not as it was written."""
     if not isinstance(record, bytes) or not record.startswith(_HEAD):
-        raise ValueError("what is stored is no file")
+        raise ValueError("the stored value is no file")
     head, _, content = record[len(_HEAD) :].partition(b"\n")
     changed, size = (int(part) for part in head.split(b" ", 1))
     if size != len(content):
-        raise ValueError("what is stored is not the whole file")
+        raise ValueError("the stored value is not the whole file")
     return changed, content
 
 
@@ -241,7 +241,7 @@ async def keeping(
         session_id: Whose files.
         open_storage: Returns the values of an id.
         report: As for `KeptFiles`.
-        on_hidden: Has a function called where the page is hidden or left; returns what ends that.
+        on_hidden: has a function called when the page is hidden or left; returns a function that ends that.
     """
     if not session_id:
         log.warning("This session has no id, so that no files are kept for it.")

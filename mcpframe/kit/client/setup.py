@@ -33,7 +33,7 @@ def parse_entries(entries: Sequence[str]) -> list[tuple[str, Any]]:
         entries: `FIELD=VALUE`, `FIELD=@FILE`, or `BUTTON`.
 
     Returns:
-        What to enter where: a text, a path, or None for a button.
+        The value for each field: a text, a path, or None for a button.
 
     Raises:
         SetupNotDone: One names nothing, or a file that is not there.
@@ -62,7 +62,7 @@ async def run_setup(outer: OuterFrame, place: PlaywrightPlace, entries: Sequence
 
     Raises:
         SessionError: The page does not begin one.
-        SetupNotDone: It fails, or does not end with what is entered.
+        SetupNotDone: It fails, or does not end with these entries.
     """
     from playwright.async_api import Error
 

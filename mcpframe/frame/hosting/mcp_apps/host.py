@@ -94,10 +94,10 @@ class AppHost:
             options: deadlines and limits.
             on_event: called with every event of a connection but `Received`.
             on_wire: called with every message that is sent, received or rejected.
-            hooks: the functions that are asked, by name; each may be async, and what is left out is not offered.
+            hooks: the functions that are called, by name; each may be async; those left out are not offered.
                 `on_link(url)`: open a link, of http, https or mailto. `on_message(blocks)`: add a message of the user
                 to the conversation. `on_download(blocks)`: offer a file. `on_model_context(blocks, structured)`:
-                replace what the view tells the model. Each returns False to decline.
+                replace the view's context for the model. Each returns False to decline.
                 `on_display_mode(mode)`: returns the display mode that is set. `on_sampling(params)`: returns a
                 `CreateMessageResult`. `on_log(level, data, logger)`, `on_tools_changed()` and
                 `on_teardown_request()` take note.

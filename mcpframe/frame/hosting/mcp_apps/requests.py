@@ -109,7 +109,7 @@ class ViewRequests:
         self._own = {method: answer for method, (hook, answer) in offered.items() if hook is not None}
 
     def asked(self, method: str, params: Json) -> Awaitable[Json]:
-        """Return what answers a request of the view."""
+        """Return an awaitable of the answer to a request of the view."""
         if self._server.answers(method):
             return self._server.answer(method, params, self._progress(params))
         answer = self._own.get(method)
@@ -129,7 +129,7 @@ class ViewRequests:
                 logger = params.get("logger")
                 hooks.on_log(params["level"], params.get("data"), logger if isinstance(logger, str) else None)
         except Exception:
-            log.exception("What the host does on %s has failed", method)
+            log.exception("The host's function for %s has failed", method)
         return True
 
     def ended(self) -> None:

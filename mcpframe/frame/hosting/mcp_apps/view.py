@@ -73,7 +73,7 @@ class RunningView:
 
     @property
     def size(self) -> tuple[float | None, float | None]:
-        """The width and height that it has reported last, before any bounds; None for what it has not."""
+        """The width and height that it has reported last, before any bounds; None if it has not."""
         return self._frame.size
 
     # The tool call that it shows

@@ -57,7 +57,7 @@ class UiAction:
 
 @dataclass(frozen=True, kw_only=True)
 class Actions:
-    """The functions that handle actions; None for what is not handled. See `UiHost`."""
+    """The functions that handle actions; None for actions that are not handled. See `UiHost`."""
 
     client: Client | None = None
     on_tool: Handler | None = None
@@ -138,7 +138,7 @@ class ShownUi:
 
     @property
     def size(self) -> tuple[float | None, float | None]:
-        """The width and height that the page has reported last; None for what it has not."""
+        """The width and height that the page has reported last; None if it has not."""
         return self.frame.size
 
     @property

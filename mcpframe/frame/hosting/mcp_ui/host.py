@@ -89,8 +89,8 @@ class UiHost:
             options: deadlines and limits.
             on_event: called with every event of a connection but `Received`.
             on_wire: called with every message that is sent, received or rejected.
-            actions: the functions that handle actions, by name; each may be async, and what it returns is the answer,
-                what it raises the error. `on_tool(name, arguments)`, `on_intent(intent, params)`, `on_prompt(prompt)`,
+            actions: the functions that handle actions, by name; each may be async; its result is the answer,
+                its exception the error. `on_tool(name, arguments)`, `on_intent(intent, params)`, `on_prompt(prompt)`,
                 `on_link(url)` with http, https or mailto, `on_notify(message)`, `on_data(kind, params)`;
                 `on_action(action)` with a `UiAction` handles those without a function of their own. A `UiError` is sent
                 as it is. A page whose host has none of them, and no client, gets no answer.

@@ -70,7 +70,7 @@ def ui_resource(
         html: the page as HTML text; hosts show it at an opaque origin.
         url: the page's address, such as that of one of your bundles.
         size: the width and height that the page prefers: CSS lengths, or pixels.
-        render_data: what the page is to draw (`session.host.render_data` in a bundle).
+        render_data: the data for the page to draw (`session.host.render_data` in a bundle).
         blob: whether the content is encoded in base64.
         meta: further metadata of the resource.
 
