@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from mcpframe.frame.serving.framed import Framed, PeerSession
-from mcpframe.frame.storage.values import Storage
 
 if TYPE_CHECKING:
     from mcpframe.frame.boot.config import BootConfig
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.serving.author import FrameSession, Phase
     from mcpframe.frame.serving.server import ServerObject
     from mcpframe.frame.session.session import Session
+    from mcpframe.frame.storage.values import Storage
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +51,7 @@ def author_page(storage: Storage, config: BootConfig, loader: Loader) -> Page:
 def open_storage(session_id: str) -> Storage:
     """Return the values of a session: in the browser, or in memory if the page has no storage."""
     from mcpframe.frame.browser import storage as browser_storage
+    from mcpframe.frame.storage.values import Storage
 
     texts = browser_storage.local_storage()
     if texts is None:
