@@ -11,7 +11,7 @@ import json
 import logging
 import socket
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,9 +28,9 @@ from mcpframe.kit.base.data import static_dir
 from mcpframe.kit.base.errors import PortTaken
 from mcpframe.kit.base.terminal import VisibleFormatter
 from mcpframe.kit.bridge.http.endpoint import run_until_cancelled
-from mcpframe.kit.bridge.stdio.lines import LIMITS, Broken, Lines
+from mcpframe.kit.bridge.stdio.lines import LIMITS
 from mcpframe.kit.hub.log import logged_to
-from mcpframe.kit.hub.stdio import StdioEdge
+from mcpframe.kit.hub.stdio import HubEdge
 from mcpframe.kit.web.serve import FRAMED_HOST, NAMES, bind, http_settings
 
 _PORT = 8713
@@ -102,13 +102,13 @@ class _App:
             return
         await websocket.accept()
         output = _Output()
-        edge = StdioEdge(output)
+        edge = HubEdge(output)
         with self._lines.following(output.write_line):
             tasks = {
                 asyncio.ensure_future(work)
                 for work in (
                     self._server.server.run(edge.read, edge, self._server.options),
-                    _read(websocket, edge, output),
+                    edge.read_all(_lines_of(websocket)),
                     output.send_all(websocket),
                 )
             }
@@ -127,14 +127,9 @@ def _file(name: str, headers: dict[str, str] | None = None) -> Response:
     return FileResponse(static_dir() / "hub" / name, headers={"cache-control": "no-store", **(headers or {})})
 
 
-async def _read(websocket: WebSocket, edge: StdioEdge, output: _Output) -> None:
-    lines = Lines()
+async def _lines_of(websocket: WebSocket) -> AsyncIterator[bytes]:
     async for text in websocket.iter_text():
-        for line in lines.feed(text.replace("\n", " ").encode("utf-8", "surrogatepass") + b"\n"):
-            if isinstance(line, Broken):
-                output.write(line.answer)
-            else:
-                edge.take(line.message)
+        yield text.replace("\n", " ").encode("utf-8", "surrogatepass") + b"\n"
 
 
 class _Output:

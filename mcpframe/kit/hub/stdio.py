@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import math
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 from mcp.shared.message import SessionMessage
@@ -17,8 +16,9 @@ from mcpframe.frame.core import jsonrpc
 from mcpframe.frame.session.streams import WriteStream
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.bridge.link.messages import cancelled_id
-from mcpframe.kit.bridge.stdio.lines import Broken, Lines, broken
-from mcpframe.kit.bridge.stdio.streams import GRACE_SECONDS, standard_input, standard_output
+from mcpframe.kit.bridge.stdio.edge import MessageOutput, StdioEdge
+from mcpframe.kit.bridge.stdio.lines import broken
+from mcpframe.kit.bridge.stdio.streams import standard_input, standard_output
 
 log = logging.getLogger(__name__)
 
@@ -30,9 +30,9 @@ async def serve_stdio(server: HubServer) -> None:
         server: The hub's server, which is running.
     """
     async with standard_output() as output:
-        edge = StdioEdge(output)
+        edge = HubEdge(output)
         serving = asyncio.create_task(server.server.run(edge.read, edge, server.options))
-        reading = asyncio.create_task(edge.read_all())
+        reading = asyncio.create_task(edge.read_all(standard_input()))
         try:
             await asyncio.wait({serving, reading, output.broken}, return_when=asyncio.FIRST_COMPLETED)
             if serving.done():
@@ -49,73 +49,49 @@ async def serve_stdio(server: HubServer) -> None:
             edge.end()
 
 
-class MessageOutput(Protocol):
-    """Where the edge writes messages."""
-
-    def write(self, text: str) -> None:
-        """Write a message, in order."""
-        ...
-
-
-class StdioEdge(WriteStream):
+class HubEdge(StdioEdge, WriteStream):
     """The client's side of the server: `read` for its messages, and itself for those to it.
-
-    Args:
-        output: Standard output, or another place for messages.
 
     Attributes:
         read: The server's stream of messages of the client.
     """
 
     def __init__(self, output: MessageOutput) -> None:
-        self._output = output
+        super().__init__(output)
         self._messages = SdkMessages()
         self._incoming, self.read = anyio.create_memory_object_stream[SessionMessage | Exception](math.inf)
-        self._pending: set[jsonrpc.RequestId] = set()
-        self._written = asyncio.Event()
+        self._requests: set[jsonrpc.RequestId] = set()
 
-    async def read_all(self) -> None:
-        """Read the messages of the client until standard input ends."""
-        lines = Lines()
-        async for data in standard_input():
-            for line in lines.feed(data) if data else lines.end():
-                if isinstance(line, Broken):
-                    log.warning("A message of the client is not one of MCP: %s", line.error)
-                    self._output.write(line.answer)
-                else:
-                    self.take(line.message)
+    @property
+    def pending(self) -> int:
+        return len(self._requests)
 
-    def take(self, message: dict[str, Any]) -> None:
+    def take(self, message: dict[str, Any], text: str = "") -> None:
         """Take a message of the client. One that the SDK cannot read is answered."""
         is_request = jsonrpc.is_request(message)
         try:
             item = self._messages.read(message)
         except ValueError as error:
-            log.warning("A message of the client is not one of MCP: %s", error)
             if is_request:
-                self._output.write(broken(message["id"], jsonrpc.INVALID_REQUEST, error).answer)
+                self.answer(broken(message["id"], jsonrpc.INVALID_REQUEST, error))
+            else:
+                self.note(str(error))
             return
         if is_request:
-            self._pending.add(message["id"])
+            self._requests.add(message["id"])
         elif (cancelled := cancelled_id(message)) is not None:
-            self._pending.discard(cancelled)  # it may never be answered
+            self._requests.discard(cancelled)  # it may never be answered
         self._incoming.send_nowait(item)
+
+    def note(self, text: str) -> None:
+        log.warning("A message of the client is not one of MCP: %s", text)
 
     async def send(self, item: SessionMessage, /) -> None:
         """Write a message to the client."""
         members: Mapping[str, Any] = self._messages.members(item)
-        self._output.write(self._messages.text(item))
         if "method" not in members:
-            self._pending.discard(members.get("id"))
-            self._written.set()
-
-    async def answered(self) -> None:
-        """Wait briefly until all requests are answered."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GRACE_SECONDS):
-                while self._pending:
-                    self._written.clear()
-                    await self._written.wait()
+            self._requests.discard(members.get("id"))
+        self.write(self._messages.text(item))
 
     def end(self) -> None:
         """End the server's stream."""

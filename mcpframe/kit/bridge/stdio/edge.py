@@ -1,17 +1,20 @@
-"""The bridge's stdio edge: one client, JSON-RPC on the standard streams and nothing else on standard output."""
+"""MCP over stdio: one client, JSON-RPC on the standard streams and nothing else on standard output."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import sys
+from collections.abc import AsyncIterable
+from typing import Any, Protocol
 
 from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, is_request
+from mcpframe.frame.waiting.changes import Changes
+from mcpframe.frame.waiting.clock import LoopClock
 from mcpframe.kit.base.terminal import visible
 from mcpframe.kit.bridge.link.link import Link, OpenPage
 from mcpframe.kit.bridge.link.messages import ServerMessage
-from mcpframe.kit.bridge.stdio.lines import Broken, Lines, broken
+from mcpframe.kit.bridge.stdio.lines import Broken, broken, messages_of
 from mcpframe.kit.bridge.stdio.streams import GRACE_SECONDS, Output, standard_input, standard_output
 
 logger = logging.getLogger(__name__)
@@ -31,9 +34,9 @@ async def serve_stdio(
         BridgeError: the page could not be opened at the start. Requests until then have been answered with an error.
     """
     async with standard_output() as output:
-        edge = _Edge(output, program)
-        link = Link(open_page, edge, again)
-        reading = asyncio.create_task(_read_into(link, edge))
+        edge = _LinkEdge(output, program)
+        link = edge.link = Link(open_page, edge, again)
+        reading = asyncio.create_task(edge.read_all(standard_input()))
         opening = asyncio.create_task(link.open())
         try:
             # While the page opens, the end of the input ends the bridge only if no request is open.
@@ -49,7 +52,7 @@ async def serve_stdio(
             if reading.done():
                 reading.result()
             if not output.broken.done():
-                await edge.answered(link)
+                await edge.answered()
         finally:
             reading.cancel()
             opening.cancel()
@@ -57,47 +60,84 @@ async def serve_stdio(
             await link.close()
 
 
-class _Edge:
-    """Writes the server's messages to standard output."""
+class MessageOutput(Protocol):
+    """The place that an edge writes messages to."""
 
-    def __init__(self, output: Output, program: str) -> None:
+    def write(self, text: str) -> None:
+        """Write a message, in order."""
+        ...
+
+
+class StdioEdge:
+    """One client that sends messages in lines: the edge of the bridge, and of the hub.
+
+    Args:
+        output: Standard output, or another place for messages.
+    """
+
+    def __init__(self, output: MessageOutput) -> None:
         self._output = output
-        self._program = program
-        self._delivered = asyncio.Event()
+        self._written = Changes(LoopClock())
 
-    def deliver(self, server_message: ServerMessage) -> None:
-        """Write a message; JSON text from JavaScript and Python contains no line breaks."""
-        self._output.write(server_message.text)
-        self._delivered.set()
+    @property
+    def pending(self) -> int:
+        """How many requests of the client wait for an answer."""
+        raise NotImplementedError
 
-    def answer(self, broken: Broken) -> None:
-        """Answer a malformed line."""
-        self._output.write(broken.answer)
-        self.note(broken.error)
+    def take(self, message: dict[str, Any], text: str) -> None:
+        """Take a message of the client, parsed and as text."""
+        raise NotImplementedError
 
     def note(self, text: str) -> None:
-        """Show the user a message; clients show or log what a server writes to standard error."""
-        print(f"{self._program}: {visible(text)}", file=sys.stderr, flush=True)
+        """Show the user a message."""
+        raise NotImplementedError
 
-    async def answered(self, link: Link) -> None:
-        """Wait briefly until all requests are answered."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GRACE_SECONDS):
-                while link.pending:
-                    self._delivered.clear()
-                    await self._delivered.wait()
-
-
-async def _read_into(link: Link, edge: _Edge) -> None:
-    lines = Lines()
-    async for data in standard_input():
-        for line in lines.feed(data) if data else lines.end():
+    async def read_all(self, chunks: AsyncIterable[bytes]) -> None:
+        """Take the messages of the client until its stream ends. Malformed ones are answered."""
+        async for line in messages_of(chunks):
             if isinstance(line, Broken):
-                edge.answer(line)
-                continue
-            try:
-                link.send(line.text, line.message)
-            except Exception as error:  # one message must not end the session
-                logger.exception("A message of the client could not be passed on.")
-                if is_request(line.message):
-                    edge.answer(broken(line.message["id"], INTERNAL_ERROR, f"The bridge failed: {error}"))
+                self.answer(line)
+            else:
+                self.take(line.message, line.text)
+
+    def write(self, text: str) -> None:
+        """Write a message; JSON text from JavaScript and Python contains no line breaks."""
+        self._output.write(text)
+        self._written.changed()
+
+    def answer(self, broken: Broken) -> None:
+        """Answer a malformed message."""
+        self.write(broken.answer)
+        self.note(broken.error)
+
+    async def answered(self) -> None:
+        """Wait briefly until all requests are answered."""
+        await self._written.until(lambda: None if self.pending else True, GRACE_SECONDS)
+
+
+class _LinkEdge(StdioEdge):
+    """The edge of a link."""
+
+    def __init__(self, output: Output, program: str) -> None:
+        super().__init__(output)
+        self._program = program
+        self.link: Link
+
+    @property
+    def pending(self) -> int:
+        return self.link.pending
+
+    def take(self, message: dict[str, Any], text: str) -> None:
+        try:
+            self.link.send(text, message)
+        except Exception as error:  # one message must not end the session
+            logger.exception("A message of the client could not be passed on.")
+            if is_request(message):
+                self.answer(broken(message["id"], INTERNAL_ERROR, f"The bridge failed: {error}"))
+
+    def deliver(self, server_message: ServerMessage) -> None:
+        self.write(server_message.text)
+
+    def note(self, text: str) -> None:
+        # Clients show or log the standard error of a server.
+        print(f"{self._program}: {visible(text)}", file=sys.stderr, flush=True)

@@ -5,7 +5,7 @@ Source: MCP specification, basic/transports, "stdio". Without I/O.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +82,16 @@ class Lines:
         text = kept.strip().decode("utf-8", "replace")
         error = MessageTooLarge(f"The message has {size:,} bytes; the limit is {self._max_bytes:,}.")
         return broken(_waits(outline_of_ends(text, text[-_ENDS:])), jsonrpc.INVALID_REQUEST, error)
+
+
+async def messages_of(chunks: AsyncIterable[bytes]) -> AsyncIterator[Line | Broken]:
+    """Yield the messages in the lines of a stream; the last line may have no line break."""
+    lines = Lines()
+    async for data in chunks:
+        for line in lines.feed(data):
+            yield line
+    for line in lines.end():
+        yield line
 
 
 def read_message(line: bytes, *, max_bytes: int, max_nesting: int) -> Line | Broken:

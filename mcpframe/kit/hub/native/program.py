@@ -22,7 +22,7 @@ from mcpframe.kit.base.errors import PortTaken
 from mcpframe.kit.bridge.http.endpoint import HOST, PATH, Spare, answering_all, make_app, serve_until_cancelled
 from mcpframe.kit.bridge.link.messages import MOST_UNREAD, ServerMessage
 from mcpframe.kit.bridge.run import ended_by_signals
-from mcpframe.kit.bridge.stdio.lines import Broken, Lines
+from mcpframe.kit.bridge.stdio.lines import Broken, messages_of
 from mcpframe.kit.bridge.stdio.streams import standard_input, standard_output
 from mcpframe.kit.hub.log import hub_log
 from mcpframe.kit.hub.native.frames import NativeFrames, pack
@@ -202,13 +202,11 @@ class SocketClient:
         self._gone.set()
 
     async def _read(self, reader: asyncio.StreamReader, send: Callable[[str], None]) -> None:
-        lines = Lines()
-        async for data in _chunks(reader):
-            for line in lines.feed(data):
-                if isinstance(line, Broken):
-                    self.on_message(ServerMessage(line.answer))
-                else:
-                    send(line.text)
+        async for line in messages_of(_chunks(reader)):
+            if isinstance(line, Broken):
+                self.on_message(ServerMessage(line.answer))
+            else:
+                send(line.text)
 
 
 async def _chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:

@@ -21,9 +21,10 @@ from mcpframe.hub.core.messages import CallCancelled
 from mcpframe.hub.core.options import HubOptions
 from mcpframe.hub.serving.server import HubServer
 from mcpframe.kit.base.errors import PortTaken
+from mcpframe.kit.bridge.stdio import edge as stdio
 from mcpframe.kit.bridge.stdio.streams import Output
-from mcpframe.kit.hub import http, stdio
-from mcpframe.kit.hub.stdio import StdioEdge
+from mcpframe.kit.hub import http
+from mcpframe.kit.hub.stdio import HubEdge
 from tests.support.fake_hub import ENVELOPE, HubWorld, hub_world, settled, text_result, tool
 
 SHOP = "https://shop.example/"
@@ -34,7 +35,7 @@ INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo":
 class Wire:
     """A client at the other end of the standard streams."""
 
-    def __init__(self, edge: StdioEdge, reading: int) -> None:
+    def __init__(self, edge: HubEdge, reading: int) -> None:
         self.edge = edge
         self._lines = os.fdopen(reading, "rb")
 
@@ -57,7 +58,7 @@ async def stdio_wire() -> AsyncIterator[tuple[HubWorld, Wire]]:
         server = HubServer(world.hub)
         reading, writing = os.pipe()
         output = Output(writing)
-        edge = StdioEdge(output)
+        edge = HubEdge(output)
         wire = Wire(edge, reading)
         async with server.running(), anyio.create_task_group() as tasks:
             tasks.start_soon(server.server.run, edge.read, edge, server.options)

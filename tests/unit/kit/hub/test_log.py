@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import WriteError
-from mcpframe.kit.hub.log import MOST_WAITING, StandardErrorHandler, hub_log
+from mcpframe.kit.bridge.stdio.streams import MOST_WAITING, StandardErrorHandler
+from mcpframe.kit.hub.log import hub_log
 
 
 def test_each_record_is_one_line_that_no_page_can_forge(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
