@@ -14,7 +14,7 @@ from html import escape
 from typing import Any, Final
 
 PERMISSIONS: Final = ("camera", "microphone", "geolocation", "clipboardWrite")
-"""What a view can ask for in `_meta.ui.permissions`."""
+"""The permissions that a view can request in `_meta.ui.permissions`."""
 
 
 def framing_html(url: str) -> str:

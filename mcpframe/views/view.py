@@ -27,7 +27,7 @@ Form = Literal["framing", "inline"]
 """How the HTML of a built folder brings the bundle: in a frame of its own, or as the view's own document."""
 
 _EARLIER_KEY = "ui/resourceUri"
-"""What hosts before 2026-01-26 read; npm's `registerAppTool` writes both, too."""
+"""The key that hosts before 2026-01-26 read; npm's `registerAppTool` writes both, too."""
 
 _NOT_IN_A_URI = re.compile(r"[\s\x00-\x1f\"'<>\\`{}|^]")
 

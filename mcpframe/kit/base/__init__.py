@@ -1,1 +1,1 @@
-"""What every part of the tool chain uses: files, programs, errors, Node.js."""
+"""The base of the tool chain: files, programs, errors, Node.js."""

@@ -45,11 +45,11 @@ class ToolMissing(ToolError):
 
 
 class NodeMissing(ToolMissing):
-    """There is no Node.js with npm, or only one that is too old."""
+    """Node.js with npm is missing, or too old."""
 
 
 class ChromiumMissing(ToolMissing):
-    """There is no Chromium to drive, and none could be installed."""
+    """No Chromium was found, and none could be installed."""
 
 
 class ToolFailed(ToolError):
@@ -72,7 +72,7 @@ class ToolFailed(ToolError):
 
     @property
     def remedy(self) -> str:
-        """What to do when a download failed: free disk space if the disk is full, else check the network."""
+        """The remedy after a failed download: free disk space if the disk is full, else check the network."""
         return "free some disk space" if self.disk_full else "check the network"
 
 

@@ -23,7 +23,7 @@ FEATURES = {
     "webmcp": "It is a server that offers its tools to WebMCP.",
     "world": "Its code was written for a process.",
 }
-"""What each feature of a bundle means."""
+"""The features of bundles, with their meanings."""
 HTTP_PACKAGES = frozenset({"aiohttp", "httpx", "httpx2", "urllib3"})
 """The HTTP libraries that are packages."""
 _HTTP_MODULES = ("http.client", "urllib.request")

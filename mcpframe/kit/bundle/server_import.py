@@ -88,7 +88,7 @@ class InspectedSetup:
 
 @dataclass(frozen=True)
 class Inspected:
-    """What the build learns from importing the author's entry.
+    """The description of a server, from importing its entry.
 
     Attributes:
         name: The name that clients see.

@@ -46,7 +46,7 @@ def served(word: str, *, port: int = 0, pages: bool = False, progress: Progress)
 
 @contextmanager
 def addressed(word: str, *, port: int = 0, pages: bool = False, progress: Progress) -> Iterator[str]:
-    """As `served`, for commands that use one server; several bundles raise `ConfigError`."""
+    """Serve like `served`, for commands that use one server; several bundles raise `ConfigError`."""
     named = named_server(word)
     one = str(named.only) if isinstance(named, Built) else word
     with served(one, port=port, pages=pages, progress=progress) as [url]:

@@ -94,7 +94,7 @@ def find_project(path: Path) -> Project:
 
 
 def find_server(path: Path) -> Project:
-    """As `find_project`, and raise `ConfigError` also for a page that is no server."""
+    """Find a project like `find_project`, and raise `ConfigError` also for a page that is no server."""
     project = find_project(path)
     project.check_server()
     return project

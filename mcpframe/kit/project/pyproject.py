@@ -156,7 +156,7 @@ MOST_SECONDS = 2_000_000
 """The longest time limit, 23 days: a JavaScript timer of more than 2³¹ milliseconds fires at once."""
 
 USUAL_UNPACKED, MOST_UNPACKED = 512, 4000
-"""What the wheels of a bundle may unpack to, in MB: usually, and where more is allowed."""
+"""The most that the wheels of a bundle may unpack to, in MB: by default, and if more is allowed."""
 Seconds = Annotated[float, Field(gt=0, le=MOST_SECONDS)]
 
 

@@ -1,4 +1,4 @@
-"""What a view asks of its host in a test: kept in order, and answered as the test says."""
+"""The requests of a view to its host in a test: kept in order, and answered as the test says."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Request = Literal[
     "download",
     "request_display_mode",
 ]
-"""What a view asks of its host, by the name of the method of `session.host`."""
+"""The requests of a view to its host, by the method of `session.host`."""
 Told = Literal["size", "log", "request_teardown", "tools_changed"]
 """The notifications that a view sends its host."""
 

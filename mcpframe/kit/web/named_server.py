@@ -17,7 +17,7 @@ from mcpframe.kit.project.source_file import has_project, is_there, project_file
 from mcpframe.kit.web.published import not_offered
 
 KINDS = "the address of a server's page, a built folder, a project, its Python file, or package:NAME"
-"""What can be named, for help and errors."""
+"""The kinds of names, for help and errors."""
 
 PACKAGE = "package:"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")

@@ -29,7 +29,7 @@ _NOT_COPIED = shutil.ignore_patterns("Singleton*", "*Cache*", "Crash*", "*.lock"
 
 @dataclass(frozen=True)
 class Remembered:
-    """What is remembered about a server.
+    """The remembered setup of a server.
 
     Attributes:
         session_id: the session id, under which the server stores its values.

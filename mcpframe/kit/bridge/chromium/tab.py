@@ -37,7 +37,7 @@ _NO_PAGE = "chrome-error:"
 
 @dataclass(frozen=True)
 class FramedPage:
-    """What is framed, and how.
+    """A page to frame, and how.
 
     Attributes:
         url: the server's address.

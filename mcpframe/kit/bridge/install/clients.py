@@ -14,7 +14,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Places:
-    """What the place of a configuration file depends on.
+    """The folders and variables that decide where a configuration file is.
 
     Attributes:
         home: the user's folder.

@@ -1,1 +1,1 @@
-"""What code says before it runs, read from its syntax: imports, entries, limits, the SDK it was written for."""
+"""Facts about code that is not run, read from its syntax: imports, entries, limits, the SDK it was written for."""

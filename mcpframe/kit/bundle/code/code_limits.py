@@ -1,4 +1,4 @@
-"""What of a package's code will not work in a page, and what it needs from outside: read from its syntax.
+"""The parts of a package's code that will not work in a page, and its needs from outside: read from its syntax.
 
 A hint for whoever builds it, and no proof: code that is never run counts, and names that are computed do not.
 """
@@ -64,13 +64,13 @@ class Limit:
 
     @property
     def meaning(self) -> str:
-        """What the page does not have."""
+        """The missing part of the page."""
         return _MEANING[self.kind]
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """What can be seen in a package's code.
+    """The limits of a package's code.
 
     Attributes:
         limits: What will not work, the first place of each kind.

@@ -130,7 +130,7 @@ def explain(chain: Sequence[Raised], files: Mapping[str, bytes], entry: str) -> 
     """Return why a server does not start.
 
     Args:
-        chain: What was raised, and what it was raised from.
+        chain: The exception, and those that it was raised from.
         files: The server's code, by path in the folder that it is imported from.
         entry: `module:object`.
     """

@@ -22,7 +22,7 @@ _READERS = frozenset({"getenv", "get", "setdefault", "pop"})
 
 @dataclass(frozen=True)
 class StdioChoice:
-    """What selects standard input and output.
+    """A way to select standard input and output.
 
     Attributes:
         setting: A line for `[tool.mcpframe]`, or for `[tool.mcpframe.env]`.
@@ -36,7 +36,7 @@ class StdioChoice:
 
     @property
     def advice(self) -> str:
-        """What to do, as a sentence."""
+        """The remedy, as a sentence."""
         return f"Its code can serve standard input and output: write {self.setting} in {self.table} ({self.place})."
 
 

@@ -106,7 +106,7 @@ _MOST_PAGES = 100
 
 
 async def asked(servers: Any, target: Any, patience: float) -> dict[str, Any]:
-    """What a program says of itself to a client: it has no object that could be looked at.
+    """The description that a program gives a client: it has no server object.
 
     Raises:
         ProgramError: It does not serve in time, or answers with an error.

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 FRESH = "no-cache"
@@ -134,32 +134,38 @@ def _apache(pages: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def _vercel(pages: Mapping[str, Mapping[str, str]]) -> list[dict[str, object]]:
-    def rule(source: str, headers: Mapping[str, str]) -> dict[str, object]:
-        return {"source": source, "headers": [{"key": key, "value": value} for key, value in headers.items()]}
-
-    rules = [
-        rule("/(.*)", {**_EVERYWHERE, "Cache-Control": FRESH}),
-        rule("/_mcpframe/(.*)", {"Cache-Control": IMMUTABLE}),
-        rule(f"{_SANDBOX}(.*)", SANDBOX_HEADERS),
-    ]
-    for name, headers in pages.items():
-        rules.append(rule(f"/{name}/(.*)", headers))
-        rules += [rule(f"/{name}/{prefix}(.*)", {"Cache-Control": IMMUTABLE}) for prefix in _HASHED_PREFIXES]
-    return rules
+    hashed = [f"{prefix}(.*)" for prefix in _HASHED_PREFIXES]
+    return _rules(pages, everything="/(.*)", below="(.*)", start="(.*)", hashed=hashed)
 
 
 def _firebase(pages: Mapping[str, Mapping[str, str]]) -> list[dict[str, object]]:
+    return _rules(pages, everything="**", below="**", start="*", hashed=_HASHED)
+
+
+def _rules(
+    pages: Mapping[str, Mapping[str, str]], *, everything: str, below: str, start: str, hashed: Sequence[str]
+) -> list[dict[str, object]]:
+    """Return rules in which a later one wins.
+
+    Args:
+        pages: The headers of each bundle's folder.
+        everything: The pattern of all files.
+        below: The pattern of all files below a folder, after its path.
+        start: The pattern of the rest of a file's name.
+        hashed: The patterns of a bundle's files that are cached for ever.
+    """
+
     def rule(source: str, headers: Mapping[str, str]) -> dict[str, object]:
         return {"source": source, "headers": [{"key": key, "value": value} for key, value in headers.items()]}
 
     rules = [
-        rule("**", {**_EVERYWHERE, "Cache-Control": FRESH}),
-        rule("/_mcpframe/**", {"Cache-Control": IMMUTABLE}),
-        rule(f"{_SANDBOX}*", SANDBOX_HEADERS),
+        rule(everything, {**_EVERYWHERE, "Cache-Control": FRESH}),
+        rule(f"/_mcpframe/{below}", {"Cache-Control": IMMUTABLE}),
+        rule(f"{_SANDBOX}{start}", SANDBOX_HEADERS),
     ]
     for name, headers in pages.items():
-        rules.append(rule(f"/{name}/**", headers))
-        rules += [rule(f"/{name}/{pattern}", {"Cache-Control": IMMUTABLE}) for pattern in _HASHED]
+        rules.append(rule(f"/{name}/{below}", headers))
+        rules += [rule(f"/{name}/{pattern}", {"Cache-Control": IMMUTABLE}) for pattern in hashed]
     return rules
 
 

@@ -40,7 +40,7 @@ _ELSEWHERE = (
     ),
     *_TAGS[_TAGS.index("--python-version") :],
 )
-"""As `_TAGS`, for wheels of another platform whose native part is removed."""
+"""Like `_TAGS`, for wheels of another platform whose native part is removed."""
 _NO_WHEEL = re.compile(
     r"Could not find a version that satisfies the requirement ([A-Za-z0-9._-]+)==\S+ \(from versions: ([^)]*)\)"
 )

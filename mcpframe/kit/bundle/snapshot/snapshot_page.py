@@ -50,7 +50,7 @@ _TYPES = {
 
 
 class NoBrowser(Exception):
-    """There is no browser to take a snapshot in; the message says what to do."""
+    """No browser was found to take a snapshot in; the message has the remedy."""
 
 
 class NoOutcome(Exception):

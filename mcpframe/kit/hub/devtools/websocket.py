@@ -27,7 +27,11 @@ _HELP = "start it with --remote-debugging-port=9222 and a --user-data-dir of its
 
 
 class WebSocketWire:
-    """`bridge.devtools.DevToolsWire` over a WebSocket; `connect` creates it."""
+    """A `DevToolsWire` over a WebSocket; `connect` creates it.
+
+    Client libraries close a connection on a message over their limit. A page could end the hub so: its console is part
+    of DevTools. This one skips such a message, and fails the command that it answers (`in_place_of`).
+    """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader

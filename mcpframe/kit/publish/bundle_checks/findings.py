@@ -1,4 +1,4 @@
-"""What a check finds, and how to fix it."""
+"""The findings of a check, and how to fix them."""
 
 from __future__ import annotations
 
