@@ -171,8 +171,6 @@ def write_file(target: Path, data: bytes, *, public: bool = False) -> None:
     """Write a file atomically: it has all of `data`, or is as it was before.
 
     Args:
-        target: The file.
-        data: Its content.
         public: Whether every user can read it; otherwise only its owner can.
 
     Raises:

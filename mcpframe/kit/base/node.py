@@ -53,7 +53,6 @@ class Node:
         addons. Before version 25 the model does not cover the network.
 
         Args:
-            script: The script.
             readable: The files and folders that it may read.
             evaluates: Whether it may run JavaScript from text (`eval`).
         """

@@ -16,8 +16,6 @@ def npm_archive(name: str, version: str, integrity: str, pinned_by: str) -> Path
     """Return the archive of a package in the cache; fetch it if it is not there.
 
     Args:
-        name: The package.
-        version: Its version.
         integrity: The hash of its archive, as lock files of npm have it: `sha512-…`.
         pinned_by: The place with the hash, for errors.
 

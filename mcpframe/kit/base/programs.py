@@ -30,9 +30,6 @@ def python(*arguments: str) -> list[str]:
     """Return a command of this Python, which imports nothing from the folder that it runs in (`-P`).
 
     MCP clients start programs in the folder that their user has open, which may be somebody else's repository.
-
-    Args:
-        arguments: Its arguments.
     """
     return [sys.executable, "-P", *arguments]
 
@@ -248,7 +245,6 @@ def running(
         command: Program and arguments.
         name: What to call it in errors.
         data: Its standard input.
-        environment: Its environment variables.
         cwd: The folder to run in.
         processor_seconds: The limit of its processor time. Not on Windows.
 

@@ -29,7 +29,6 @@ def author_files(project: Project, out: Path) -> dict[str, bytes]:
     """Return the author's files, by path relative to the source folder.
 
     Args:
-        project: The project.
         out: The output folder, which may be inside the project.
 
     Raises:
@@ -47,7 +46,6 @@ def page_files(project: Project, out: Path) -> dict[str, bytes]:
     """Return the files that the page fetches by URL: assets, style sheets and files of npm packages, by path.
 
     Args:
-        project: The project.
         out: The output folder, which may be inside the project.
 
     Raises:
@@ -95,8 +93,6 @@ def _sources(project: Project, folder: Path, out: Path, above: frozenset[Path] =
     """Yield the Python files of a folder and its subfolders. Links that lead back to a parent folder are skipped.
 
     Args:
-        project: The project.
-        folder: The folder.
         out: The output folder.
         above: The resolved parent folders.
     """

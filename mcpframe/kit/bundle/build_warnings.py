@@ -25,7 +25,6 @@ def build_warnings(project: Project, manifest: Mapping[str, Any], files: Mapping
 
     Args:
         project: The author's project.
-        manifest: The manifest of the bundle.
         files: The author's files for the page, by path.
     """
     found = [*manifest["patches"]["notes"], *manifest.get("notes", ())]

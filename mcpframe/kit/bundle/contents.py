@@ -97,7 +97,6 @@ def assemble(parts: Parts, snapshot: Snapshot | None = None) -> tuple[list[Asset
     """Return every file of a bundle but its manifest, and the content of the manifest.
 
     Args:
-        parts: The parts of the bundle.
         snapshot: The snapshot that the page starts from, if any.
     """
     project, layers, inspected, origins = parts.project, parts.layers, parts.inspected, parts.origins

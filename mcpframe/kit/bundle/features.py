@@ -54,10 +54,7 @@ def features_of(project: Project, lock: Lock, author: Mapping[str, bytes], code:
     """Return the features of a bundle, of those in `FEATURES`.
 
     Args:
-        project: The project.
-        lock: Its packages.
         author: The author's files.
-        code: Its code: see `code_of`.
     """
     config = project.config
     there = {
@@ -78,11 +75,6 @@ def written_for_a_process(project: Project, lock: Lock, author: Mapping[str, byt
     """Return whether a server was written for a process: a program, of another SDK, or with pools of threads.
 
     It gets `mcpframe.frame.world`: what Python has around it there.
-
-    Args:
-        project: The project.
-        lock: Its lock.
-        author: Its own files.
     """
     if project.is_program or lock.sdk == 1 or lock.has_fastmcp:
         return True
@@ -90,12 +82,7 @@ def written_for_a_process(project: Project, lock: Lock, author: Mapping[str, byt
 
 
 def has_http_library(lock: Lock, code: Mapping[str, bytes]) -> bool:
-    """Return whether a bundle has an HTTP library that `mcpframe.frame.compat.http` fits to the page.
-
-    Args:
-        lock: Its packages.
-        code: Its code: see `code_of`.
-    """
+    """Return whether a bundle has an HTTP library that `mcpframe.frame.compat.http` fits to the page."""
     return not HTTP_PACKAGES.isdisjoint(_further_packages(lock)) or _imports_http(code)
 
 

@@ -133,7 +133,6 @@ def references(path: str, data: bytes) -> tuple[Reference, ...]:
 
     Args:
         path: Its path in site-packages.
-        data: Its content.
     """
     if not path.endswith(".py") or _NAME.encode() not in data or (tree := syntax_tree(data)) is None:
         return ()

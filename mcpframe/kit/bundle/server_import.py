@@ -132,7 +132,6 @@ def compile_and_inspect(
 
     Args:
         entry: `module:object`, or `module:factory()`.
-        runtime: The runtime.
         layers: The archives of the page, with the author's files uncompiled.
         origin: The folder of the author's files on this machine, for tracebacks.
         kind: `"server"` or `"page"`.

@@ -51,7 +51,6 @@ def parse_pairs(pairs: Sequence[str], schema: Mapping[str, Any]) -> dict[str, An
     """Read `key=value` words.
 
     Args:
-        pairs: The words.
         schema: The tool's input schema.
 
     Raises:

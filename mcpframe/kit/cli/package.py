@@ -106,7 +106,6 @@ def print_outlook(outlook: Outlook, folder: Path) -> None:
 
     Args:
         outlook: What was seen in its code.
-        folder: Its project.
     """
     from mcpframe.kit.project.project import find_project
 

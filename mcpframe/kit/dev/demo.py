@@ -153,7 +153,6 @@ def ask(
     """Open the host page, fill in the form of `TOOL`, submit it and read the answer from the page.
 
     Args:
-        page_url: The host page.
         chromium: The browser's program.
         arguments: The values for the form's fields, by name.
         screenshot: Where to save a picture of the page with the answer.

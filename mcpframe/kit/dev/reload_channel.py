@@ -82,7 +82,6 @@ class DevChannel:
         """Wait until a page of a build is connected; return at once if no host page is open.
 
         Args:
-            number: The number of the build.
             within: The deadline in seconds.
 
         Returns:

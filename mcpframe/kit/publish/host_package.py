@@ -28,7 +28,6 @@ def stage_host_package(folder: Path, modules: Path) -> None:
     """Fill an empty folder with the files of the package.
 
     Args:
-        folder: The folder.
         modules: A `node_modules` folder with the SDK's client and esbuild, as `node.install_locked` creates it.
 
     Raises:

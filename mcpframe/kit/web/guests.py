@@ -22,7 +22,6 @@ def with_guests(page: str, guests: Sequence[str]) -> str:
 
     Args:
         page: The text of its index.html.
-        guests: The origins.
     """
 
     def more(listed: list[str], *, opaque: bool = False) -> list[str]:

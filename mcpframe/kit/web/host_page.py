@@ -99,7 +99,6 @@ def write_host_page(folder: Path, frame_url: str, client: Path) -> None:
     """Fill `folder` with a host page that frames the server at `frame_url`.
 
     Args:
-        folder: An existing folder.
         frame_url: The absolute URL of a bundle's page, on another origin than the host page.
         client: The TypeScript client, from `bundle_client`.
     """

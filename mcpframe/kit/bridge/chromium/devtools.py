@@ -72,7 +72,6 @@ class DevTools:
         Args:
             method: its name, such as `"Page.navigate"`.
             session: the id of the target's session; empty for the browser itself.
-            params: its parameters.
 
         Raises:
             BrowserGone: the browser is gone, or answers with an error.

@@ -101,7 +101,6 @@ async def launch(
     """Start Chromium.
 
     Args:
-        executable: its program.
         profile: the folder of its profile; no other Chromium may be using it.
         addresses: host names that are served on this machine, each with the port that its port 80 is mapped to. The
             origin of a page, and so what it has stored, stays the same whatever port it is served on.

@@ -65,7 +65,6 @@ class Profile:
         """Return what is remembered about a server; a new random session id if there is nothing.
 
         Args:
-            key: the key of the server.
             session_id: the session to use instead of the remembered one.
         """
         known = self._read().get(key)
@@ -110,7 +109,6 @@ def open_profile(folder: Path, *, alone: bool = False) -> Iterator[Profile]:
     """Hold a profile folder for the duration of the block; it is created if it does not exist.
 
     Args:
-        folder: its path.
         alone: raise an error instead of using a copy.
 
     Raises:

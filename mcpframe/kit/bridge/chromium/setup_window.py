@@ -36,8 +36,6 @@ async def set_up(chromium: Path, profile: Profile, addresses: Mapping[str, int],
         chromium: the browser's program.
         profile: the profile, which keeps what the server stores.
         addresses: host names that are served on this machine, each with its port.
-        key: the key of the server.
-        framed: the server.
 
     Raises:
         BridgeError: there is no screen, the window was closed, or the setup failed.

@@ -108,7 +108,6 @@ async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[s
     """Serve until cancelled.
 
     Args:
-        open_page: opens a page with the server in it.
         port: the port; 0 takes a free one.
         allowed_origins: the origins of web pages that may send requests.
 
@@ -150,7 +149,6 @@ async def serve_until_cancelled(
     """Serve an application on a socket until cancelled, and print its address.
 
     Args:
-        app: The application.
         listener: The socket, which listens on this machine.
         program: What the user has started; None where nothing is printed.
         ending: Called at the end, to have the requests that are open be answered; they are then given a little time.

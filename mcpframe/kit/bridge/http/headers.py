@@ -74,7 +74,6 @@ def check_body(body: bytes, headers: Headers) -> Accepted | Refusal:
     """Check a request or a notification.
 
     Args:
-        body: the body.
         headers: the HTTP head.
 
     Returns:

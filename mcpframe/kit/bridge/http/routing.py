@@ -59,7 +59,6 @@ def request_for(message: Mapping[str, Any], asked: Iterable[Asked]) -> RequestId
     """Return the id of the request that a message of the server belongs to.
 
     Args:
-        message: the message.
         asked: the requests that wait for an answer, oldest first.
 
     Returns:

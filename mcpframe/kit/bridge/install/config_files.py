@@ -63,7 +63,6 @@ def plan(client: Client, places: Places, name: str, command: Sequence[str]) -> C
     """Return the change that adds a server to a client's file.
 
     Args:
-        client: the client.
         places: what the place of the file depends on.
         name: the name of the server in the file.
         command: the command that the client runs: the program and its arguments.
@@ -94,7 +93,6 @@ def plan_removal(client: Client, places: Places, name: str) -> Change | None:
     """Return the change that removes a server that `install` added from a client's file.
 
     Args:
-        client: the client.
         places: what the place of the file depends on.
         name: the name of the server in the file.
 

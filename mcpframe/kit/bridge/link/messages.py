@@ -38,9 +38,6 @@ class ServerMessage:
 def checked(server_message: ServerMessage) -> ServerMessage:
     """Check a message of the server.
 
-    Args:
-        server_message: the message.
-
     Returns:
         The message, or the error answer that replaces it.
 

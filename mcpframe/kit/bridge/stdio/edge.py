@@ -26,7 +26,6 @@ async def serve_stdio(
     """Bridge the standard streams until standard input ends, or standard output is closed.
 
     Args:
-        open_page: opens the one page.
         program: what the user has started.
         again: what is said where a page that has ended is opened again.
 

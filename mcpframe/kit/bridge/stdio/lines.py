@@ -98,7 +98,6 @@ def read_message(line: bytes, *, max_bytes: int, max_nesting: int) -> Line | Bro
     """Read one JSON-RPC message.
 
     Args:
-        line: its bytes.
         max_bytes: as in `frame.payload`.
         max_nesting: as in `frame.payload`.
     """

@@ -56,7 +56,6 @@ class _Writer:
     """Writes to a descriptor, in order, in a thread.
 
     Args:
-        descriptor: The descriptor.
         name: The name of the thread.
         on_written: Called in the thread with the size of each piece.
         on_broken: Called in the thread when the reader has gone.

@@ -29,9 +29,7 @@ def with_entry(project: Project, wheels: Mapping[str, Path], author: Mapping[str
     """Find the entry of a project among its own files and its requirements.
 
     Args:
-        project: The project.
         wheels: The files of its wheels, by package.
-        author: Its own files.
 
     Returns:
         The project; if the entry is a package's name, with `module:function` and the name of the program.
@@ -57,7 +55,6 @@ def entry_code(project: Project, wheels: Mapping[str, Path], author: Mapping[str
     Args:
         project: The project, as `with_entry` returns it.
         wheels: The files of its wheels, by package.
-        author: Its own files.
     """
     top = project.entry.partition(":")[0].partition(".")[0]
     if _has(author, top):

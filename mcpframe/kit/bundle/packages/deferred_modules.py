@@ -33,7 +33,6 @@ def startup_modules(stdlib: Files, base: Files, base_path: str, runtime: Runtime
         stdlib: The compiled standard library.
         base: The compiled SDK and mcpframe.
         base_path: The folder that `base` is unpacked to.
-        runtime: The runtime.
 
     Raises:
         ToolFailed: The small server fails: this mcpframe and this SDK do not work together.

@@ -130,11 +130,9 @@ def build_layers(
 
     Args:
         project: The author's project.
-        lock: The wheels.
         wheels: Their files, by package.
         author: The author's files.
         own: mcpframe's files.
-        runtime: The runtime.
     """
     base_names = base_packages(lock)
     more_names = {package.name for package in lock.closure(root_names(project.requirements))} - base_names
@@ -178,7 +176,6 @@ def compiled(layers: Layers, runtime: Runtime, root: Path, run: Run | None = Non
 
     Args:
         layers: The layers, with the author's files uncompiled.
-        runtime: The runtime.
         root: The folder of the author's files on this machine, for errors.
         run: Compiles them if they are not in the cache; by default in a separate Pyodide.
 
@@ -219,7 +216,6 @@ def compiled_wheels(wheels: Mapping[str, Path], runtime: Runtime) -> Library:
 
     Args:
         wheels: Files by package name, as `fetch_wheels` returns them: each in a folder named after its hash.
-        runtime: The runtime.
     """
     paths = {
         name: cached("wheels-compiled", cache_key(_FORMAT, RULES, runtime.version, wheel.parent.name) + ".zip")

@@ -24,7 +24,6 @@ def npm_files(packages: Mapping[str, NpmConfig], file: str) -> dict[str, bytes]:
     """Return the files that `[tool.mcpframe.npm]` selects, by path below the assets' folder.
 
     Args:
-        packages: The packages by name.
         file: The name of the configuration file, for errors.
 
     Raises:

@@ -154,7 +154,6 @@ def reachable(pins: Mapping[str, Pin], also: Iterable[str], undeclared: Mapping[
     """Return the packages that are not left out, and are not required by such packages only.
 
     Args:
-        pins: The packages.
         also: Packages that the author leaves out.
         undeclared: Packages that another one, the value, requires without saying so.
     """
@@ -193,7 +192,6 @@ def chain_of(name: str, wanted_by: Mapping[str, tuple[str, ...]]) -> tuple[str, 
     """Return the shortest chain of packages from one of the author's requirements to a package.
 
     Args:
-        name: The package.
         wanted_by: For each package, the packages that require it, as in a lock.
     """
     names = {requirer(item): item for item in wanted_by}

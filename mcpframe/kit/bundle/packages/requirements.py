@@ -65,7 +65,6 @@ def gone_back(
     It does so where a later version requires a package that has nothing but wheels for other platforms.
 
     Args:
-        requirements: The requirements of the bundle.
         pins: The chosen versions.
         newest: The versions for a usual machine.
         preferred: Versions that are taken if they fit.

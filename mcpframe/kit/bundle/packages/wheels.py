@@ -70,7 +70,6 @@ def fetch_wheels(packages: Iterable[Locked], pyodide: PyodidePackages) -> dict[s
     """Fetch the wheels that the cache lacks, and return the files of all, by package name.
 
     Args:
-        packages: The packages of the lock.
         pyodide: Pyodide's own packages.
 
     Raises:

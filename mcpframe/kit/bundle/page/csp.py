@@ -46,7 +46,6 @@ def header_policy(policy: str, origins: Iterable[str], *, opaque: bool) -> str:
 
     Args:
         policy: The page's policy.
-        origins: The allowed origins.
         opaque: Whether frames of opaque origin are allowed.
     """
     listed = list(origins)

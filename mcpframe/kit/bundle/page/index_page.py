@@ -49,7 +49,6 @@ def render_page(
         title: The server's name for people.
         csp: The page's policy.
         generator: The name and version of the program that built it.
-        boot: The boot config.
         styles: The style sheets, as returned by `link`.
         loader: The loader's script.
         modules: Scripts that the loader imports.

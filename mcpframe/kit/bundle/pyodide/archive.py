@@ -45,7 +45,6 @@ def pack(files: Files, *, compressed: bool = False) -> bytes:
     """Return a zip of the files, whose bytes depend on nothing else.
 
     Args:
-        files: The files.
         compressed: Whether to compress them. Stored files unpack faster, and compress better over HTTP.
     """
     buffer = io.BytesIO()

@@ -41,7 +41,6 @@ def compile_libraries(
 
     Args:
         libraries: The files of each library, by its name.
-        runtime: The runtime.
         shown: The folder that tracebacks show.
         stdlib: The compiled standard library, if it exists already.
         docstrings: Whether those of functions and modules stay, as who makes a tool of one needs them.
@@ -97,7 +96,6 @@ def compiling(runtime: Runtime, stdlib: Path | None, env: Mapping[str, str] | No
     """Return a function that runs the program `compile` in its own Pyodide.
 
     Args:
-        runtime: The runtime.
         stdlib: The compiled standard library, if it exists already: Pyodide then starts in a third of the time.
         env: Environment variables of the program.
     """

@@ -124,9 +124,7 @@ def run_in_pyodide(
 
     Args:
         programs: Their names, without `.py`. Those that need no archive come first, and run before one is unpacked.
-        runtime: The runtime.
         folders: Readable folders of this machine, by their path in Python's file system.
-        archives: The archives to unpack.
         stdlib: A compiled standard library, which starts faster than the runtime's own.
         env: Environment variables of the programs.
         timeouts: Time limits by program, in seconds; the others have 300.

@@ -68,7 +68,6 @@ def changed(config: _Config, files: Mapping[str, Any], *, own: bool, checks: boo
     """Return a boot config with the build's script, and without the author's files if they are not included.
 
     Args:
-        config: The boot config.
         files: The entries of further files.
         own: Whether the author's files are included.
         checks: Whether the page restores a snapshot, which is among `files`.

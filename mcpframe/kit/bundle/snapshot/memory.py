@@ -51,7 +51,6 @@ def sparse(
     """Write a snapshot.
 
     Args:
-        memory: The whole memory.
         start: Memory as it is in every page before Python runs: the data of WebAssembly modules. Bytes that differ from
             page to page are zero in it.
         meta: Further members of the JSON.

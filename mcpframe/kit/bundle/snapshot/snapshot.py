@@ -115,7 +115,6 @@ class Camera:
         """Take the best possible snapshot. Call this once: the browser then ends in the background.
 
         Args:
-            server: The server.
             assets: The bundle without a snapshot.
             layers: The layers to try, the best first.
         """

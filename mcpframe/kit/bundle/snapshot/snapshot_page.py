@@ -207,7 +207,6 @@ class OpenedBundle:
         """Open the page and run a job of static/build/snapshot-maker.js in it.
 
         Args:
-            job: The job.
             own: Whether the author's files and requirements are included.
             snapshot: The snapshot that the page restores, and its entry in the boot config.
 

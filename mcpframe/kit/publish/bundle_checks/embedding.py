@@ -23,7 +23,6 @@ def check_page(url: str, headers: Mapping[str, str], manifest: Mapping[str, Any]
     """Check the response for a bundle's page.
 
     Args:
-        url: Its address.
         headers: Its headers, by lower-case name.
         manifest: The bundle's manifest.
     """
@@ -83,7 +82,6 @@ def check_origins(allowed: Sequence[str], *, published: bool, dialect: str = "")
     """Check who may embed the server.
 
     Args:
-        allowed: The allowed origins.
         published: Whether the server is on a public address.
         dialect: The dialect whose own list it is; empty for that of all.
     """
