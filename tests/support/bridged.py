@@ -15,7 +15,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from mcpframe.frame.serving.server import serve
-from mcpframe.kit.bridge.http.endpoint import PATH, Spare, make_app
+from mcpframe.kit.bridge.http.endpoint import PATH, BridgeApp, Spare, serve_until_cancelled
 from mcpframe.kit.bridge.http.sessions import Sessions
 from mcpframe.kit.bridge.http.stateless import StatelessRequests
 from mcpframe.kit.bridge.link.link import Link, OpenPage
@@ -179,20 +179,16 @@ class HttpBridge:
 @contextlib.asynccontextmanager
 async def http_bridge(open_page: OpenPage, allowed_origins: Sequence[str] = ()) -> AsyncIterator[HttpBridge]:
     """Run a bridge for as long as the block lasts."""
-    from mcpframe.kit.bridge.http import endpoint as http
-
     with bind("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]
         spare = Spare(open_page)
-        app, sessions, requests = make_app(spare, port, allowed_origins)
-        ending = http.answering_all(sessions, requests)
+        served = BridgeApp(spare, port, allowed_origins)
         await spare.open()
-        async with sessions.run():
-            serving = asyncio.create_task(http.serve_until_cancelled(app, listener, None, ending))
-            bridge = HttpBridge(f"http://127.0.0.1:{port}{PATH}", sessions, requests, serving)
+        async with served.running():
+            serving = asyncio.create_task(serve_until_cancelled(served.app, listener, None, served.end))
+            bridge = HttpBridge(f"http://127.0.0.1:{port}{PATH}", served.sessions, served.requests, serving)
             try:
                 yield bridge
             finally:
                 await bridge.end()
-        await requests.close()
         await spare.close()

@@ -10,7 +10,8 @@ from starlette.routing import Route
 
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.hub.serving.server import HubServer
-from mcpframe.kit.bridge.http.endpoint import HOST, PATH, Endpoint, security, serve_until_cancelled, with_cors
+from mcpframe.kit.bridge.http.endpoint import HOST, PATH, Endpoint, serve_until_cancelled
+from mcpframe.kit.bridge.http.headers import security, with_cors
 from mcpframe.kit.bridge.stdio.lines import LIMITS
 from mcpframe.kit.web.serve import bind
 

@@ -11,20 +11,19 @@ import asyncio
 import contextlib
 import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 
 import uvicorn
-from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
+from mcp.server.transport_security import RequestBodyLimitMiddleware
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcpframe.frame.core.origins import parse_allowed_origins
+from mcpframe.kit.bridge.http.headers import security, with_cors
 from mcpframe.kit.bridge.http.open_requests import OpenRequests
 from mcpframe.kit.bridge.http.sessions import Sessions
 from mcpframe.kit.bridge.http.stateless import StatelessRequests
@@ -34,7 +33,6 @@ from mcpframe.kit.web.serve import bind, http_settings
 
 PATH = "/mcp"
 HOST = "127.0.0.1"
-_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Spare:
@@ -65,32 +63,42 @@ class Spare:
             await self._spare.close()
 
 
-def security(port: int, allowed_origins: Sequence[str]) -> TransportSecuritySettings:
-    """Return the accepted hosts and origins: those of this machine, and the given ones. Prevents DNS rebinding."""
-    hosts = [f"{name}:{port}" for name in _NAMES]
-    if port == 80:
-        hosts += _NAMES
-    own = [f"http://{host}" for host in hosts]
-    return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[*own, *allowed_origins])
+class BridgeApp:
+    """The bridge as an ASGI application, `app`.
 
+    Attributes:
+        sessions: The clients up to 2025-11-25.
+        requests: The requests from 2026-07-28 on.
+    """
 
-def make_app(
-    spare: Spare, port: int, allowed_origins: Sequence[str], most_sessions: int | None = None
-) -> tuple[Starlette, Sessions, StatelessRequests]:
-    """Create the application, and its two parts, which have to be closed at the end."""
-    settings = security(port, allowed_origins)
-    sessions = Sessions(spare.take, settings, most_sessions)
-    requests = StatelessRequests(spare.take, settings)
+    def __init__(
+        self, spare: Spare, port: int, allowed_origins: Sequence[str], most_sessions: int | None = None
+    ) -> None:
+        settings = security(port, allowed_origins)
+        self.sessions = Sessions(spare.take, settings, most_sessions)
+        self.requests = StatelessRequests(spare.take, settings)
+        limited = RequestBodyLimitMiddleware(self._by_era, LIMITS.max_message_bytes)
+        self.app = Starlette(routes=[Route(PATH, Endpoint(limited))], middleware=with_cors(allowed_origins))
 
-    async def by_era(scope: Scope, receive: Receive, send: Send) -> None:
+    async def _by_era(self, scope: Scope, receive: Receive, send: Send) -> None:
         version = Request(scope).headers.get(MCP_PROTOCOL_VERSION_HEADER)
         legacy = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
         with contextlib.suppress(ClientDisconnect):  # the client left in the middle of its request
-            await (sessions if legacy else requests)(scope, receive, send)
+            await (self.sessions if legacy else self.requests)(scope, receive, send)
 
-    limited = RequestBodyLimitMiddleware(by_era, LIMITS.max_message_bytes)
-    app = Starlette(routes=[Route(PATH, Endpoint(limited))], middleware=with_cors(allowed_origins))
-    return app, sessions, requests
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve for as long as the block lasts."""
+        try:
+            async with self.sessions.run():
+                yield
+        finally:
+            await self.requests.close()
+
+    def end(self) -> None:
+        """Answer the open requests: the server ends."""
+        self.sessions.end()
+        self.requests.end()
 
 
 class Endpoint:
@@ -120,24 +128,13 @@ async def serve_http(open_page: OpenPage, port: int, allowed_origins: Sequence[s
     with bind(HOST, port) as listener:
         port = listener.getsockname()[1]
         spare = Spare(complete(open_page))
-        app, sessions, requests = make_app(spare, port, origins)
-        async with contextlib.AsyncExitStack() as stack:
-            stack.push_async_callback(spare.close)
+        bridge = BridgeApp(spare, port, origins)
+        try:
             await spare.open()
-            stack.push_async_callback(requests.close)
-            await stack.enter_async_context(sessions.run())
-            ending = answering_all(sessions, requests)
-            await serve_until_cancelled(app, listener, "mcpframe bridge", ending)
-
-
-def answering_all(sessions: Sessions, requests: StatelessRequests) -> Callable[[], None]:
-    """Return what `serve_until_cancelled` calls for the application of `make_app`."""
-
-    def ending() -> None:
-        sessions.end()
-        requests.end()
-
-    return ending
+            async with bridge.running():
+                await serve_until_cancelled(bridge.app, listener, "mcpframe bridge", bridge.end)
+        finally:
+            await spare.close()
 
 
 async def serve_until_cancelled(
@@ -154,47 +151,33 @@ async def serve_until_cancelled(
         ending: Called at the end, to have the requests that are open be answered; they are then given a little time.
     """
     requests = OpenRequests(app)
-    server = _Server(http_settings(requests))
     if program is not None:
         print(f"http://{HOST}:{listener.getsockname()[1]}{PATH}", flush=True)
         print(f"{program}: Ctrl-C ends it.", file=sys.stderr, flush=True)
+
+    async def end() -> None:
+        if ending is not None:
+            ending()
+        await requests.end()
+
+    await run_until_cancelled(http_settings(requests), listener, end)
+
+
+async def run_until_cancelled(
+    config: uvicorn.Config, listener: socket.socket, ending: Callable[[], Awaitable[None]] | None = None
+) -> None:
+    """Run uvicorn on a socket until cancelled. Requests that are open after `ending` are closed."""
+    server = _Server(config)
     serving = asyncio.create_task(server.serve([listener]))
     try:
         await asyncio.shield(serving)
     finally:
         try:
             if ending is not None:
-                ending()
-            await requests.end()
+                await ending()
         finally:
             server.should_exit = True
             await asyncio.wait([serving])
-
-
-async def run_until_cancelled(config: uvicorn.Config, listener: socket.socket) -> None:
-    """Run uvicorn on a socket until cancelled; what is open then is closed."""
-    server = _Server(config)
-    serving = asyncio.create_task(server.serve([listener]))
-    try:
-        await asyncio.shield(serving)
-    finally:
-        server.should_exit = True
-        await asyncio.wait([serving])
-
-
-def with_cors(allowed_origins: Sequence[str]) -> list[Middleware]:
-    """Return what lets the web pages of these origins read answers."""
-    if not allowed_origins:
-        return []
-    return [
-        Middleware(
-            CORSMiddleware,
-            allow_origins=list(allowed_origins),
-            allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["*"],
-            expose_headers=["Mcp-Session-Id"],
-        )
-    ]
 
 
 def complete(open_page: OpenPage) -> OpenPage:

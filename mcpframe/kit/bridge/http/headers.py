@@ -1,4 +1,4 @@
-"""The checks of an HTTP request of 2026-07-28 before a server sees it, one after another, without I/O.
+"""The headers of the bridge's HTTP, without I/O: hosts and origins, CORS, and the checks of requests of 2026-07-28.
 
 The SDK has the rules of the envelope and its headers in `mcp.shared.inbound`. This module applies them in the order of
 the SDK's own HTTP entry, and turns a rejection into a status and a JSON-RPC error.
@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.inbound import (
     ERROR_CODE_HTTP_STATUS,
     MCP_PARAM_HEADER_PREFIX,
@@ -24,6 +25,8 @@ from mcp.shared.inbound import (
     validate_mcp_param_headers,
 )
 from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_REQUEST, METHOD_NOT_FOUND
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 
 from mcpframe.frame.core.jsonrpc import RequestId, is_request
 from mcpframe.kit.bridge.stdio.lines import LIMITS, Broken, Line, read_message
@@ -31,8 +34,34 @@ from mcpframe.kit.bridge.stdio.lines import LIMITS, Broken, Line, read_message
 Headers = Sequence[tuple[str, str]]
 """The lines of an HTTP head, names in lower case."""
 
+_NAMES = ("127.0.0.1", "localhost", "[::1]")
+
 _OF_THE_OTHER_ERA = "initialize"
 """The first request of a connection of the handshake era: it must not reach the frame that all requests share."""
+
+
+def security(port: int, allowed_origins: Sequence[str]) -> TransportSecuritySettings:
+    """Return the accepted hosts and origins: those of this machine, and the given ones. Prevents DNS rebinding."""
+    hosts = [f"{name}:{port}" for name in _NAMES]
+    if port == 80:
+        hosts += _NAMES
+    own = [f"http://{host}" for host in hosts]
+    return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[*own, *allowed_origins])
+
+
+def with_cors(allowed_origins: Sequence[str]) -> list[Middleware]:
+    """Return what lets the web pages of these origins read answers."""
+    if not allowed_origins:
+        return []
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=list(allowed_origins),
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["*"],
+            expose_headers=["Mcp-Session-Id"],
+        )
+    ]
 
 
 @dataclass(frozen=True)

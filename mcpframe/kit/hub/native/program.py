@@ -19,7 +19,7 @@ from mcpframe.frame.core.errors import McpFrameError, MessageError
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.hub.serving.native_clients import Frame
 from mcpframe.kit.base.errors import PortTaken
-from mcpframe.kit.bridge.http.endpoint import HOST, PATH, Spare, answering_all, make_app, serve_until_cancelled
+from mcpframe.kit.bridge.http.endpoint import HOST, PATH, BridgeApp, Spare, serve_until_cancelled
 from mcpframe.kit.bridge.link.messages import MOST_UNREAD, ServerMessage
 from mcpframe.kit.bridge.run import ended_by_signals
 from mcpframe.kit.bridge.stdio.lines import Broken, messages_of
@@ -136,14 +136,10 @@ class _Host:
             return
         with listener:
             port = listener.getsockname()[1]
-            app, http, requests = make_app(
-                Spare(self._sessions.open_page), port, self._settings.allowed_origins, _MOST_SESSIONS
-            )
-            async with contextlib.AsyncExitStack() as stack:
-                stack.push_async_callback(requests.close)
-                await stack.enter_async_context(http.run())
+            bridge = BridgeApp(Spare(self._sessions.open_page), port, self._settings.allowed_origins, _MOST_SESSIONS)
+            async with bridge.running():
                 self._say(serves=True, http=f"http://{HOST}:{port}{PATH}")
-                await serve_until_cancelled(app, listener, None, answering_all(http, requests))
+                await serve_until_cancelled(bridge.app, listener, None, bridge.end)
 
     def _say(self, *, serves: bool = False, http: str | None = None, trouble: str = "") -> None:
         state = {"version": version("mcpframe"), "serves": serves, "http": http, "trouble": trouble}
