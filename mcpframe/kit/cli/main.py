@@ -19,7 +19,7 @@ from mcpframe.kit.base.errors import WriteError
 from mcpframe.kit.base.programs import end_on_signals
 from mcpframe.kit.base.terminal import log_visibly
 from mcpframe.kit.cli import bridge as commands_bridge
-from mcpframe.kit.cli import call, check, dev, inspect, listing, new, serve, testing
+from mcpframe.kit.cli import call, check, dev, inspect, install, listing, new, serve, testing
 from mcpframe.kit.cli import common_options as options
 from mcpframe.kit.cli import hub as commands_hub
 from mcpframe.kit.cli import package as packages
@@ -52,6 +52,7 @@ app.command(epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command(epilog=serve.EXAMPLES)(serve.serve)
 
 commands_bridge.register(app)
+install.register(app)
 commands_hub.register(app)
 
 
