@@ -35,10 +35,10 @@ async def elicit(page: Page, name: str, params: types.ElicitRequestParams) -> ty
             schema = {"type": "object", **params.requested_schema}
             form = Form(page, dialog.body.add("div"), schema, label="What it asks for")
 
-            def accept() -> None:
+            async def accept() -> None:
                 nonlocal content
                 try:
-                    content = form.value()
+                    content = await form.checked()
                 except FormProblem:
                     return  # the form shows what is missing, and moves the focus there
                 dialog.answer_with("accept")

@@ -13,7 +13,7 @@ from typing import Any
 
 from fields import Field
 from json_values import MISSING, identity, same
-from patterns import matches
+from patterns import PATTERNS
 
 
 def problem(field: Field, value: Any) -> str | None:
@@ -151,7 +151,7 @@ def _text(field: Field, value: Any) -> str | None:
     if wrong := _count(schema, len(value), "minLength", "maxLength", ("character", "characters")):
         return wrong
     pattern = schema.get("pattern")
-    if isinstance(pattern, str) and matches(pattern, value) is False:  # if it is not matched here, the server checks it
+    if isinstance(pattern, str) and PATTERNS.matches(pattern, value) is False:  # what is not known, the server checks
         return f"must match the pattern {pattern}"
     if field.kind == "file":
         return None if _is_base64(value) else "must be base64, as a chosen file gives it"

@@ -20,6 +20,7 @@ from mcpframe.frame.core.events import Refused, SessionBegun, Wire
 from mcpframe.frame.core.roles import Options
 from mcpframe.frame.page.elements import Element
 from mcpframe.frame.session.setup import SetupRequired, Visibility
+from result_schemas import check_safely
 from servers import Server
 from setting_up import SetupGivenUp, ask_for_permissions, reason_of, set_up
 from telling import PlainEnd, not_reached, sentence
@@ -220,6 +221,7 @@ class Connection:
             if self.server.era in MODERN_PROTOCOL_VERSIONS:  # then the client sends no request to find the version
                 told = await client.session.send_discover(self.server.era)
                 client.session.adopt(types.DiscoverResult.model_validate(told))
+            check_safely(client)
             self.client = client
             try:
                 await self.updates.begin(client)

@@ -19,6 +19,7 @@ from fields import Field
 from json_values import MISSING, same
 from jsontext import MAX_DIGITS, NotJson, as_number, read_json, write_json
 from mcpframe.frame.page.session_page import Element, Page
+from patterns import PATTERNS
 
 _forms = itertools.count(1)
 _UNTYPED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
@@ -32,10 +33,17 @@ MAX_WIDGETS = 1500
 
 @dataclass
 class Trouble:
-    """A problem with what was typed."""
+    """A problem with what was typed.
+
+    Attributes:
+        widget: the field.
+        message: a sentence.
+        prevents: whether the value must not be sent.
+    """
 
     widget: Widget
     message: str
+    prevents: bool = True
 
 
 class Make(Protocol):
@@ -100,6 +108,7 @@ class Control(Widget):
     """A widget with a label and one control; `self.input` has the id."""
 
     input: Element
+    is_wrong = False
 
     def __init__(self, maker: Maker, field: Field, place: Element, title: str) -> None:
         """Add label, hint and error to the page; the subclass adds the control between them."""
@@ -141,6 +150,9 @@ class Control(Widget):
         value = self.draft()
         if wrong := self.wrong(value):
             troubles.append(Trouble(self, f"{self.title} {wrong}."))
+        elif isinstance(value, str) and PATTERNS.is_late(str(self.field.schema.get("pattern"))):
+            troubles.append(Trouble(self, f"{self.title} could not be checked in time.", prevents=False))
+        self.is_wrong = wrong is not None
         return value
 
     def wrong(self, value: Any) -> str | None:
@@ -154,7 +166,7 @@ class Control(Widget):
         described = [f"{self.id}-error"] if message else []
         described += [f"{self.id}-hint"] if self.hints else []
         self.input.set("aria-describedby", " ".join(described) or None)
-        self.input.set("aria-invalid", "true" if message else None)
+        self.input.set("aria-invalid", "true" if message and self.is_wrong else None)
 
     def focus(self) -> None:
         """Move the keyboard focus here."""

@@ -2,7 +2,7 @@
 
     form = Form(page, place, tool["inputSchema"], label="Arguments of add")
     form.fill({"a": 1})
-    arguments = form.value()        # FormProblem if something is wrong; the page shows what
+    arguments = await form.checked()    # FormProblem if something is wrong; the page shows what
 
 Raw JSON is sent unchecked, so that an author can see how a server handles invalid arguments.
 """
@@ -14,9 +14,10 @@ from typing import Any
 
 from controls import Maker, Text, Trouble, Widget
 from fields import initial
-from json_values import MISSING
+from json_values import MISSING, same
 from jsontext import NotJson, read_json, write_json
 from mcpframe.frame.page.session_page import Element, Page, PageEvent
+from patterns import PATTERNS
 from rows import ObjectGroup
 from schema import fields_of
 from unions import make_widget
@@ -25,6 +26,7 @@ __all__ = ["Complete", "Form", "FormProblem"]
 
 Complete = Callable[[str], Awaitable[list[str]]]
 """Returns completions of the text that is typed in a field."""
+_PASSES = 10  # a match may decide which others are tried
 
 
 class FormProblem(Exception):
@@ -57,7 +59,8 @@ class Form:
             label: its accessible name, such as "Arguments of add".
         """
         self.field = fields_of(schema, name=label)
-        self._label = label
+        self._schema, self._label = schema, label
+        self._touched = False
         self._page = page
         self._marked: list[Widget] = []
         self._completions: dict[str, _Completion] = {}
@@ -85,11 +88,35 @@ class Form:
             self._switch.hidden = True
             self._text.value = "{}" if start is MISSING else write_json(start)
             self._show_raw(True)
+        elif not PATTERNS.is_settled:
+            page.run(self._check_start, "Checking initial values")
+
+    async def _check_start(self) -> None:
+        """Leave out initial values that turn out not to match their pattern, unless the user has typed meanwhile."""
+        before = initial(self.field)
+        if await PATTERNS.settle() and not self._touched:
+            field = fields_of(self._schema, name=self._label)
+            if not same(initial(field), before):
+                self.field = field
+                self._build(initial(field))
 
     # What it holds
 
+    async def checked(self) -> Any:
+        """Return the value that was typed, once its patterns have been matched.
+
+        Raises:
+            FormProblem: as for `value`.
+        """
+        for _ in range(_PASSES):
+            if not self._raw:
+                self._widget.check([])
+            if not await PATTERNS.settle():
+                break
+        return self.value()
+
     def value(self) -> Any:
-        """Return the value that was typed.
+        """Return the value that was typed, as far as it is checked so far.
 
         Raises:
             FormProblem: something is missing or wrong; the page says what, and the first such field has the focus.
@@ -99,9 +126,9 @@ class Form:
         troubles: list[Trouble] = []
         value = self._widget.check(troubles)
         self._tell(troubles)
-        if troubles:
-            troubles[0].widget.focus()
-            raise FormProblem([trouble.message for trouble in troubles])
+        if wrong := [trouble for trouble in troubles if trouble.prevents]:
+            wrong[0].widget.focus()
+            raise FormProblem([trouble.message for trouble in wrong])
         return {} if value is MISSING else value
 
     def draft(self) -> Any:
@@ -117,6 +144,7 @@ class Form:
 
     def fill(self, value: Any) -> None:
         """Show another value instead of what was typed."""
+        self._touched = True
         self._build(value)
         if self._raw:
             self._text.value = self._left_raw = write_json(value)
@@ -221,11 +249,22 @@ class Form:
                 around.requestSubmit()
 
     def _changed(self) -> None:
-        """Check again, if problems are shown."""
+        self._touched = True
         if self._raw:
             if not self._raw_error.hidden:
                 self._tell_raw("")
         elif self._marked:
+            self._check_again()
+            if not PATTERNS.is_settled:
+                self._page.run(self._settle_again, "Checking the form")
+
+    async def _settle_again(self) -> None:
+        if await PATTERNS.settle() and not self._raw:
+            self._check_again()
+
+    def _check_again(self) -> None:
+        """Check the fields whose problems are shown."""
+        if self._marked:
             troubles: list[Trouble] = []
             self._widget.check(troubles)
             self._tell([trouble for trouble in troubles if trouble.widget in self._marked])

@@ -8,6 +8,7 @@ import warnings
 from mcp.shared.exceptions import MCPDeprecationWarning
 
 from mcpframe import Page
+from patterns import PATTERNS, BrowserWorker
 from shell import Shell
 
 
@@ -15,5 +16,6 @@ async def main(page: Page) -> None:
     """Show the inspector for as long as its page is open."""
     warnings.simplefilter("ignore", MCPDeprecationWarning)  # it supports every era of the protocol, on purpose
     await page.show("app.html")
+    PATTERNS.start = lambda: BrowserWorker(page)
     await Shell(page).begin()
     await asyncio.Event().wait()

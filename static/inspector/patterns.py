@@ -1,180 +1,174 @@
-"""Matches the regular expressions of a schema, which is not trusted, in linear and limited time.
+"""Matches the regular expressions of schemas, which are not trusted, by the browser's `RegExp` in a disposable worker.
 
-They are those of ECMA-262 with the flag `u`, as in JSON Schema. A backtracking engine (Python's `re`, JavaScript's
-`RegExp`) takes years for some of them, and neither can be interrupted here. This one keeps the set of states that are
-possible after each character (Thompson, 1968), so that a character costs at most as many steps as the pattern has
-states. Unsupported features (lookbehind, back references, flags), and texts that take too long, are left to the server.
+They are those of ECMA-262 with the flag `u`, as in JSON Schema. `RegExp` backtracks: it takes years for some patterns,
+and cannot be interrupted. A worker can be terminated, so each match has a deadline, and so have all matches together.
+
+Checks are synchronous, and a worker is not. `matches` answers from memory, and notes what it does not know; `settle`
+has that matched. Code that needs certainty checks, settles, and checks again.
 """
 
 from __future__ import annotations
 
+import asyncio
+import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final
+from contextlib import suppress
+from typing import Any, Final, Protocol
 
-from pattern_trees import Ahead, At, Char, Either, Repeat, Sequence, Test, Tree, Unknown, read_pattern
+__all__ = ["PATTERNS", "BrowserWorker", "Patterns", "Worker"]
 
-__all__ = ["matches"]
-
-MAX_PATTERN: Final = 1000
 MAX_TEXT: Final = 10_000
-MAX_STATES: Final = 4000
+"""Characters of a pattern or a text; longer ones are left to the server."""
+MAX_KNOWN: Final = 5000
+"""Results in memory."""
+MATCH_SECONDS: Final = 0.2
+"""How long one match may take."""
+SETTLE_SECONDS: Final = 1.0
+"""How long all matches of one `settle` may take, starts of workers excluded."""
+START_SECONDS: Final = 10.0
 
-MAX_STEPS: Final = 100_000
-"""How many steps one text may take: about a tenth of a second."""
-_CAPACITY: Final = 200_000
-_PER_SECOND: Final = 50_000
+SCRIPT: Final = """\
+onmessage = ({ data }) => {
+  const [pattern, text] = JSON.parse(data);
+  let found = null;
+  try {
+    found = new RegExp(pattern, "u").test(text);
+  } catch {
+    // not a pattern
+  }
+  postMessage(JSON.stringify(found));
+};
+postMessage("ready");
+"""
+
+Pair = tuple[str, str]
 
 
-@dataclass(eq=False)
-class State:
-    """One state of a pattern's automaton: its transitions, and their condition.
+class Worker(Protocol):
+    """A running worker."""
+
+    def post(self, text: str) -> None:
+        """Send it a message."""
+
+    async def next(self) -> str:
+        """Return its next message."""
+
+    def end(self) -> None:
+        """Terminate it, whatever it does."""
+
+
+class BrowserWorker:
+    """A Web Worker of the inspector's page, which runs `SCRIPT`."""
+
+    def __init__(self, page: Any) -> None:
+        """Start it."""
+        window = page.js.defaultView
+        url = window.URL.createObjectURL(window.Blob.new(window.Array.of(SCRIPT)))
+        self._worker = window.Worker.new(url)
+        self._messages: asyncio.Queue[str] = asyncio.Queue()
+        self._stop = page.listen(self._worker, "message", lambda event: self._messages.put_nowait(str(event.data)))
+        window.URL.revokeObjectURL(url)
+
+    def post(self, text: str) -> None:
+        """Send it a message."""
+        self._worker.postMessage(text)
+
+    async def next(self) -> str:
+        """Return its next message."""
+        return await self._messages.get()
+
+    def end(self) -> None:
+        """Terminate it."""
+        self._worker.terminate()
+        self._stop()
+
+
+class Patterns:
+    """Results of matches, and the worker that produces them.
 
     Attributes:
-        next: the states after it.
-        test: the test of the next character; None if none is read.
-        holds: the condition on the position; None for none.
-        cost: how many steps it takes to evaluate the state.
+        start: Starts a worker; None where there is none: then nothing is matched.
     """
 
-    next: list[State]
-    test: Test | None = None
-    holds: Callable[[_Run, int], bool] | None = None
-    cost: int = 1
+    def __init__(self, start: Callable[[], Worker] | None = None) -> None:
+        """Know nothing yet."""
+        self.start = start
+        self._known: dict[Pair, bool | None] = {}
+        self._late: set[str] = set()
+        self._open: dict[Pair, None] = {}
+        self._worker: Worker | None = None
+        self._busy = asyncio.Lock()
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether there is nothing to match."""
+        return not self._open
 
-_END: Final = State([])
+    def matches(self, pattern: str, text: str) -> bool | None:
+        """Return whether a pattern is found in a text.
 
-
-class _Allowance:
-    """A budget of steps for all matching together: it allows bursts, and refills slowly."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._left = float(_CAPACITY)
-        self._at = clock()
-
-    def take(self, most: int) -> int:
-        """Return how many steps may be taken now."""
-        now = self._clock()
-        passed = max(0.0, now - self._at)  # the clock starts again in a page that restores a snapshot
-        self._left = min(_CAPACITY, self._left + passed * _PER_SECOND)
-        self._at = now
-        return min(most, int(self._left))
-
-    def spend(self, steps: int) -> None:
-        """Subtract the steps that were taken."""
-        self._left -= steps
-
-
-_allowance = _Allowance()
-
-
-def matches(pattern: str, text: str) -> bool | None:
-    """Return whether a pattern is found in a text.
-
-    Returns:
-        None if matching was not completed.
-    """
-    left = _allowance.take(MAX_STEPS)
-    if left <= 0 or len(pattern) > MAX_PATTERN or len(text) > MAX_TEXT:
+        Returns:
+            None if that is not known yet, could not be determined in time, or if this is no pattern.
+        """
+        pair = pattern, text
+        if pair in self._known:
+            return self._known[pair]
+        small = len(pattern) <= MAX_TEXT and len(text) <= MAX_TEXT
+        if self.start and small and pattern not in self._late and len(self._open) < MAX_KNOWN:
+            self._open[pair] = None
         return None
-    try:
-        start, size = _compiled(pattern)
-    except Unknown:
-        _allowance.spend(MAX_STATES)
-        return None
-    run = _Run(text, left - size)
-    found = run.finds(start)
-    _allowance.spend(left - run.left)
-    return found
+
+    def is_late(self, pattern: str) -> bool:
+        """Return whether a match of this pattern was not completed in time. It is not tried again."""
+        return pattern in self._late
+
+    async def settle(self) -> bool:
+        """Match what `matches` did not know, as far as the time allows; return whether there was anything to match."""
+        if not self._open:
+            return False
+        async with self._busy:
+            pairs, self._open = list(self._open), {}
+            deadline: float | None = None
+            for pattern, text in pairs:
+                worker = await self._ready()
+                now = time.monotonic()
+                deadline = deadline or now + SETTLE_SECONDS
+                left = min(MATCH_SECONDS, deadline - now)
+                if worker is None or left <= 0 or pattern in self._late:
+                    self._late.add(pattern)
+                    continue
+                found = await self._ask(worker, json.dumps([pattern, text]), left)
+                if found is None:
+                    self._late.add(pattern)
+                    continue
+                if len(self._known) >= MAX_KNOWN:
+                    del self._known[next(iter(self._known))]
+                self._known[pattern, text] = json.loads(found)
+        return True
+
+    async def _ready(self) -> Worker | None:
+        if self._worker is None and self.start is not None:
+            worker = self._worker = self.start()
+            if await self._ask(worker, None, START_SECONDS) is None:
+                self.start = None  # workers do not start here
+        return self._worker
+
+    async def _ask(self, worker: Worker, text: str | None, seconds: float) -> str | None:
+        """Return the worker's next message; None after terminating it at the deadline."""
+        answer = None
+        try:
+            if text is not None:
+                worker.post(text)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    answer = await worker.next()
+        finally:
+            if answer is None:
+                worker.end()
+                self._worker = None
+        return answer
 
 
-class _Run:
-    """A text in which to search for a pattern, with a limit of steps."""
-
-    def __init__(self, text: str, steps: int) -> None:
-        self.text = text
-        self.left = steps
-
-    def finds(self, start: State, *, at: int | None = None) -> bool | None:
-        """Return whether a match begins anywhere, or at one position; None if the steps do not suffice."""
-        states: dict[State, None] = {}
-        for place in range(at or 0, len(self.text) + 1):
-            if at is None or place == at:
-                states[start] = None
-            states = self._all_of(states, place)
-            if _END in states:
-                return True
-            if self.left < 0:
-                return None
-            if place < len(self.text):
-                char = self.text[place]
-                states = {state.next[0]: None for state in states if state.test and state.test(char)}
-                if not states and at is not None:
-                    return False
-        return False
-
-    def _all_of(self, states: dict[State, None], place: int) -> dict[State, None]:
-        """Add the states that are reached without a character."""
-        open_ = list(states)
-        reached: dict[State, None] = {}
-        while open_ and self.left >= 0:
-            state = open_.pop()
-            if state in reached:
-                continue
-            self.left -= state.cost
-            reached[state] = None
-            if state.test is None and (state.holds is None or state.holds(self, place)):
-                open_ += state.next
-        return reached
-
-
-# From a pattern to its automaton
-
-
-@lru_cache(maxsize=256)
-def _compiled(pattern: str) -> tuple[State, int]:
-    builder = _Builder()
-    return builder.build(read_pattern(pattern), _END), builder.count
-
-
-class _Builder:
-    """Creates the states of a tree."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def build(self, tree: Tree, after: State) -> State:
-        """Return the first state of a tree that is followed by the given state."""
-        self.count += 1  # counts parts without a state, too: they may be repeated as often
-        if self.count > MAX_STATES:
-            raise Unknown
-        match tree:
-            case Char(test, cost):
-                return State([after], test=test, cost=cost)
-            case At(holds):
-                return State([after], holds=lambda run, at: holds(run.text, at))
-            case Ahead(part, wanted):
-                start = self.build(part, _END)
-                return State([after], holds=lambda run, at: run.finds(start, at=at) is wanted)
-            case Sequence(parts):
-                for part in reversed(parts):
-                    after = self.build(part, after)
-                return after
-            case Either(parts):
-                return State([self.build(part, after) for part in parts])
-            case Repeat(part, least, most):
-                if most is None:
-                    self.count += 1
-                    loop = State([])
-                    loop.next = [self.build(part, loop), after]
-                    after = loop
-                for _ in range((most or least) - least):
-                    self.count += 1
-                    after = State([self.build(part, after), after])
-                for _ in range(least):
-                    after = self.build(part, after)
-                return after
+PATTERNS: Final = Patterns()
+"""Those of the inspector's page; `main` sets `start`."""

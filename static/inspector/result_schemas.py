@@ -6,23 +6,51 @@ jsonschema has no option for another regular expression engine, so its module `r
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
-from patterns import matches
+import mcp_types as types
+from mcp import Client
+
+from patterns import PATTERNS
+
+_PASSES = 10  # a pattern may decide which others are matched
 
 
-class _Linear:
+class _Untrusted:
     """The part of the module `re` that jsonschema uses."""
 
     @staticmethod
     def search(pattern: str, text: str) -> bool:
-        """Return whether a pattern is found in a text; true if that could not be determined."""
-        return matches(pattern, text) is not False
+        """Return whether a pattern is found in a text; true if that is not known."""
+        return PATTERNS.matches(pattern, text) is not False
 
 
 @cache
 def limit_patterns() -> None:
-    """Make jsonschema match patterns in linear time. Importing it is slow: call this only when needed."""
+    """Make jsonschema match by `PATTERNS`. Importing it is slow: call this only when needed."""
     from jsonschema import _keywords, _legacy_keywords, _utils
 
     for module in (_keywords, _legacy_keywords, _utils):
-        module.re = _Linear
+        module.re = _Untrusted
+
+
+def check_safely(client: Client) -> None:
+    """Make a client repeat its check of a result until the matches that it needs are settled."""
+    session: Any = client.session
+    check = session.validate_tool_result
+
+    async def validate_tool_result(name: str, result: types.CallToolResult) -> None:
+        if result.structured_content is not None:
+            limit_patterns()
+        for _ in range(_PASSES):
+            failure = None
+            try:
+                await check(name, result)
+            except RuntimeError as error:
+                failure = error
+            if not await PATTERNS.settle():
+                break
+        if failure is not None:
+            raise failure
+
+    session.validate_tool_result = validate_tool_result

@@ -21,7 +21,7 @@ from tests.browser.conftest import SERVERS, Bundle, Troubles, new_context
 DOT = base64.b64encode((SERVERS / "authored" / "dot.png").read_bytes()).decode()
 PARTS = (
     "checks", "controls", "fields", "forms", "groups", "json_values", "jsontext", "media", "merging", "patterns",
-    "pattern_trees", "results", "rows", "schema", "tree", "unions",
+    "results", "rows", "schema", "tree", "unions",
 )  # fmt: skip
 
 
@@ -68,6 +68,7 @@ async def make_of(page: Page, schema: Any) -> None:
 async def run(page: Page) -> Any:
     """Press Run; give the value."""
     await page.get_by_role("button", name="Run").click()
+    await expect(page.locator("#value")).not_to_have_text("running")
     return await value(page)
 
 
@@ -123,6 +124,49 @@ async def test_texts_and_numbers(page: Page) -> None:
     await named(page, "body").fill("")
     await named(page, "ratio").fill("")
     assert (await run(page)).keys() == {"title", "secret", "mail", "count"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "right", "wrong_"),
+    [
+        ("^a+$", "aa", "ba"),
+        (r"^\d{3}-\d{4}$", "555-1234", "٣٣٣-1234"),
+        (r"^\p{Lu}\P{L}$", "Ä1", "ä1"),
+        (r"^(?<year>\d{4})$", "2026", "26"),
+        (r"^(a)\1(?<!b)$", "aa", "ab"),
+    ],
+)
+async def test_a_pattern_is_one_of_ecma_262(page: Page, pattern: str, right: str, wrong_: str) -> None:
+    await make(page, {"text": {"type": "string", "pattern": pattern, "default": wrong_}})
+    await expect(named(page, "text")).to_have_value("")  # a default that does not match is left out
+    await named(page, "text").fill(wrong_)
+    await wrong(page, f"text must match the pattern {pattern}.")
+    await named(page, "text").fill(right)
+    await expect(named(page, "text")).not_to_have_attribute("aria-invalid", "true")
+    await page.get_by_role("button", name="Run").click()
+    await expect(page.locator("#value")).to_have_text(json.dumps({"text": right}, ensure_ascii=False))
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "^(a|a)*$", "((a*)*)*b", "(?=(a+)+$)", "(?:(?:a{1,9}){9})*b$"])
+async def test_a_pattern_that_backtracks_for_years_neither_freezes_the_page_nor_prevents_sending(
+    page: Page, pattern: str
+) -> None:
+    attack = "a" * 100 + "!"
+    await make(
+        page,
+        {
+            "odd": {"type": "string", "pattern": pattern, "default": attack},
+            "plain": {"type": "string", "pattern": "^b$"},
+        },
+    )
+    await named(page, "odd").fill(attack + "!")
+    await named(page, "plain").fill("c")
+    await wrong(page, "plain must match the pattern ^b$.")  # matched after the worker was terminated
+    await named(page, "plain").fill("b")
+    await page.get_by_role("button", name="Run").click()
+    await expect(page.locator("#value")).to_have_text(json.dumps({"odd": attack + "!", "plain": "b"}))
+    await expect(named(page, "odd")).to_have_accessible_description("odd could not be checked in time.")
+    await expect(named(page, "odd")).not_to_have_attribute("aria-invalid", "true")
 
 
 async def test_what_is_wrong_is_said_beside_the_field_and_has_the_focus(page: Page) -> None:

