@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mcpframe.frame.core import errors as errors
+    from mcpframe.frame.core.dialect import Dialect as Dialect
     from mcpframe.frame.core.errors import SetupCancelled as SetupCancelled
     from mcpframe.frame.core.errors import SetupFailed as SetupFailed
     from mcpframe.frame.core.events import Closed as Closed
@@ -19,7 +20,13 @@ if TYPE_CHECKING:
     from mcpframe.frame.core.events import Unresponsive as Unresponsive
     from mcpframe.frame.core.events import Wire as Wire
     from mcpframe.frame.core.events import Withdrawn as Withdrawn
+    from mcpframe.frame.core.payload import check_text as check_text
     from mcpframe.frame.core.roles import Options as Options
+    from mcpframe.frame.dialects.available import WireMessage as WireMessage
+    from mcpframe.frame.dialects.available import bare_body as bare_body
+    from mcpframe.frame.dialects.available import body_text as body_text
+    from mcpframe.frame.dialects.available import dialect as dialect
+    from mcpframe.frame.dialects.available import read_wire as read_wire
     from mcpframe.frame.host_api.connect import connect_to_host as connect_to_host
     from mcpframe.frame.host_api.context import Container as Container
     from mcpframe.frame.host_api.context import HostContext as HostContext
@@ -30,13 +37,19 @@ if TYPE_CHECKING:
     from mcpframe.frame.host_api.context import ToolResult as ToolResult
     from mcpframe.frame.host_api.host import Host as Host
     from mcpframe.frame.hosting.mcp_apps.host import AppHost as AppHost
+    from mcpframe.frame.hosting.mcp_apps.partial_arguments import partial_arguments as partial_arguments
     from mcpframe.frame.hosting.mcp_apps.view import RunningView as RunningView
     from mcpframe.frame.hosting.mcp_ui.actions import ShownUi as ShownUi
     from mcpframe.frame.hosting.mcp_ui.actions import UiAction as UiAction
     from mcpframe.frame.hosting.mcp_ui.host import UiHost as UiHost
+    from mcpframe.frame.hosting.mcp_ui.resource import UiContent as UiContent
+    from mcpframe.frame.hosting.mcp_ui.resource import read_ui_resource as read_ui_resource
     from mcpframe.frame.hosting.mcp_ui.resource import ui_resource as ui_resource
     from mcpframe.frame.hosting.outer import OuterFrame as OuterFrame
     from mcpframe.frame.hosting.outer import RunningSetup as RunningSetup
+    from mcpframe.frame.hosting.policy import is_model_only as is_model_only
+    from mcpframe.frame.hosting.policy import parse_link as parse_link
+    from mcpframe.frame.hosting.view_server import ViewServer as ViewServer
     from mcpframe.frame.page.elements import Classes as Classes
     from mcpframe.frame.page.elements import Element as Element
     from mcpframe.frame.page.elements import File as File
@@ -56,6 +69,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.session.places import SANDBOX as SANDBOX
     from mcpframe.frame.session.places import NoHandshake as NoHandshake
     from mcpframe.frame.session.places import VisibilityChanged as VisibilityChanged
+    from mcpframe.frame.session.places import parse_address as parse_address
     from mcpframe.frame.session.setup import Permission as Permission
     from mcpframe.frame.session.setup import SetupCompleted as SetupCompleted
     from mcpframe.frame.session.setup import SetupErrorCode as SetupErrorCode
@@ -65,6 +79,7 @@ if TYPE_CHECKING:
     from mcpframe.frame.session.setup import SetupStarted as SetupStarted
     from mcpframe.frame.session.setup import Visibility as Visibility
     from mcpframe.frame.storage.values import Storage as Storage
+    from mcpframe.frame.waiting.clock import TokenBucket as TokenBucket
     from mcpframe.frame.webmcp.client import model_context_client as model_context_client
     from mcpframe.hub.core.options import HubOptions as HubOptions
     from mcpframe.hub.homes.page.app import AppHub as AppHub
@@ -79,6 +94,7 @@ HOMES = {
     "Classes": "mcpframe.frame.page.elements",
     "Closed": "mcpframe.frame.core.events",
     "Container": "mcpframe.frame.host_api.context",
+    "Dialect": "mcpframe.frame.core.dialect",
     "Element": "mcpframe.frame.page.elements",
     "File": "mcpframe.frame.page.elements",
     "FrameServer": "mcpframe.frame.serving.server",
@@ -113,20 +129,34 @@ HOMES = {
     "ToolInput": "mcpframe.frame.host_api.context",
     "ToolInputPartial": "mcpframe.frame.host_api.context",
     "ToolResult": "mcpframe.frame.host_api.context",
+    "TokenBucket": "mcpframe.frame.waiting.clock",
     "UiAction": "mcpframe.frame.hosting.mcp_ui.actions",
+    "UiContent": "mcpframe.frame.hosting.mcp_ui.resource",
     "UiHost": "mcpframe.frame.hosting.mcp_ui.host",
     "Unresponsive": "mcpframe.frame.core.events",
+    "ViewServer": "mcpframe.frame.hosting.view_server",
     "Visibility": "mcpframe.frame.session.setup",
     "VisibilityChanged": "mcpframe.frame.session.places",
     "Wire": "mcpframe.frame.core.events",
+    "WireMessage": "mcpframe.frame.dialects.available",
     "Withdrawn": "mcpframe.frame.core.events",
     "WrappedServer": "mcpframe.frame.serving.wrapped",
+    "bare_body": "mcpframe.frame.dialects.available",
+    "body_text": "mcpframe.frame.dialects.available",
+    "check_text": "mcpframe.frame.core.payload",
     "connect_to_host": "mcpframe.frame.host_api.connect",
+    "dialect": "mcpframe.frame.dialects.available",
     "errors": "mcpframe.frame.core.errors",
     "iframe_client": "mcpframe.frame.page_server.clients",
+    "is_model_only": "mcpframe.frame.hosting.policy",
     "load": "mcpframe.frame.page.load",
     "model_context_client": "mcpframe.frame.webmcp.client",
     "page_server": "mcpframe.frame.page_server.server",
+    "parse_address": "mcpframe.frame.session.places",
+    "parse_link": "mcpframe.frame.hosting.policy",
+    "partial_arguments": "mcpframe.frame.hosting.mcp_apps.partial_arguments",
+    "read_ui_resource": "mcpframe.frame.hosting.mcp_ui.resource",
+    "read_wire": "mcpframe.frame.dialects.available",
     "serve": "mcpframe.frame.serving.server",
     "static_dir": "mcpframe.kit.base.data",
     "tab_client": "mcpframe.frame.page_server.clients",

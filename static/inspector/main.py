@@ -7,9 +7,9 @@ import warnings
 
 from mcp.shared.exceptions import MCPDeprecationWarning
 
+from app.shell import Shell
+from forms.patterns import PATTERNS, BrowserWorker
 from mcpframe import Page
-from patterns import PATTERNS, BrowserWorker
-from shell import Shell
 
 
 async def main(page: Page) -> None:

@@ -19,10 +19,6 @@ from tests.browser.clients import BOOT_PATIENCE
 from tests.browser.conftest import SERVERS, Bundle, Troubles, new_context
 
 DOT = base64.b64encode((SERVERS / "authored" / "dot.png").read_bytes()).decode()
-PARTS = (
-    "checks", "controls", "fields", "forms", "groups", "json_values", "jsontext", "media", "merging", "patterns",
-    "results", "rows", "schema", "tree", "unions",
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +26,9 @@ def formed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bundle]:
     """The bundle of `servers/formed` with the inspector's own modules."""
     project = tmp_path_factory.mktemp("formed")
     shutil.copytree(SERVERS / "formed", project, dirs_exist_ok=True)
-    for name in (*(f"{part}.py" for part in PARTS), "forms.css", "results.css"):
+    for room in ("forms", "results"):
+        shutil.copytree(static_dir() / "inspector" / room, project / room)
+    for name in ("forms.css", "results.css"):
         shutil.copy(static_dir() / "inspector" / name, project)
     folder = tmp_path_factory.mktemp("formed-site")
     built = build(project, folder)

@@ -7,12 +7,11 @@ from typing import Final
 
 from mcp import Client
 
-from connection import Connection
-from mcpframe import Page
-from mcpframe.frame.page.elements import Element
-from results import json_tree
-from telling import wire
-from timeline import CAPABILITY
+from mcpframe import Element, Page
+from results.result import json_tree
+from session.connection import Connection
+from session.telling import wire
+from wire.timeline import CAPABILITY
 
 NO_STORAGE: Final = "The server's frame has no storage: what it keeps is lost with its page."
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcpframe.frame.page.elements import Element, PageEvent
+from mcpframe import Element, PageEvent
 
 
 @dataclass(frozen=True)
@@ -93,3 +93,25 @@ class Listing:
         self._detail.clear()
         if item := self._items.get(self._chosen):
             self._show(item, self._detail)
+
+
+MOST_PAGES = 100
+"""The maximum of pages, for a server whose list never ends."""
+
+
+async def all_pages(ask: Callable[..., Awaitable[Any]], name: str) -> list[Any]:
+    """Return all entries of a list.
+
+    Args:
+        ask: requests a page, by its `cursor`.
+        name: the attribute of the answer that has the entries.
+    """
+    found: list[Any] = []
+    cursor: str | None = None
+    for _ in range(MOST_PAGES):
+        page = await ask(cursor=cursor)
+        found += getattr(page, name)
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    return found

@@ -9,10 +9,9 @@ from typing import Any, Final, get_args
 import mcp_types as types
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from connection import Connection
-from mcpframe import Page
-from mcpframe.frame.page.elements import Element
-from telling import sentence
+from mcpframe import Element, Page
+from session.connection import Connection
+from session.telling import sentence
 
 LEVELS: Final[tuple[types.LoggingLevel, ...]] = get_args(types.LoggingLevel)
 USUAL: Final[types.LoggingLevel] = "info"

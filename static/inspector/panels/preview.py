@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from connection import Connection
-from jsontext import NotJson, read_json
-from mcpframe import Page
-from mcpframe.frame.page.elements import Element
-from own_page import PAGE_URI
-from panels.live_view import Hosting
-from panels.tool_view import ToolView
+from forms.json_values import NotJson, read_json
+from mcpframe import Element, Page
+from session.connection import Connection
+from views.live_view import Hosting
+from views.own_page import PAGE_URI
+from views.tool_view import ToolView
 
 _RESULT = '{"content": [{"type": "text", "text": "A result"}], "structuredContent": {}}'
 

@@ -7,16 +7,13 @@ from typing import Any
 import mcp_types as types
 from mcp.shared.dispatcher import ProgressFnT
 
-from connection import Connection
-from mcpframe import Page
-from mcpframe.frame.page.elements import Element
-from panels.calling import Calling, Read
-from panels.completing import offer_completions
-from panels.listing import Item, Listing
-from panels.live_view import Hosting
-from panels.paging import all_pages
-from panels.ui_view import UiView, add_outcome
-from telling import wire
+from mcpframe import Element, Page
+from panels.listing import Item, Listing, all_pages
+from session.calling import Calling, Read, offer_completions
+from session.connection import Connection
+from session.telling import wire
+from views.live_view import Hosting
+from views.ui_view import UiView, add_outcome
 
 
 class Prompts:

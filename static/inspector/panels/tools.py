@@ -8,18 +8,16 @@ from typing import Any
 import mcp_types as types
 from mcp.shared.dispatcher import ProgressFnT
 
-from connection import Connection
-from mcpframe import Page
-from mcpframe.frame.page.elements import Element
-from panels.calling import Calling, Read
-from panels.listing import Item, Listing
-from panels.live_view import Hosting
-from panels.paging import all_pages
-from panels.tool_view import Shown, ToolView
-from panels.ui_view import UiView, add_outcome
-from results import json_tree
-from telling import sentence, wire
-from view_context import view_of
+from mcpframe import Element, Page
+from panels.listing import Item, Listing, all_pages
+from results.result import json_tree
+from session.calling import Calling, Read
+from session.connection import Connection
+from session.telling import sentence, wire
+from views.context import view_of
+from views.live_view import Hosting
+from views.tool_view import Shown, ToolView
+from views.ui_view import UiView, add_outcome
 
 _HINTS = {
     "readOnlyHint": "read-only",

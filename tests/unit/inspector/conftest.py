@@ -11,7 +11,7 @@ FOLDER = str(Path(__file__).parents[3] / "static" / "inspector")
 if FOLDER not in sys.path:
     sys.path.insert(0, FOLDER)
 
-import patterns  # noqa: E402
+from forms import patterns  # noqa: E402
 
 
 def _matches(pattern: str, text: str) -> bool | None:

@@ -4,10 +4,10 @@ import asyncio
 import json
 from typing import Any
 
-from forms import Form, FormProblem
+from forms.form import Form, FormProblem
+from forms.patterns import PATTERNS, BrowserWorker
 from mcpframe import Page
-from patterns import PATTERNS, BrowserWorker
-from results import show_result
+from results.result import show_result
 
 CITIES = ["Paris", "Prague", "Porto", "Oslo"]
 

@@ -1,0 +1,105 @@
+"""What a view asks of its host and tells it, as a list, and what the model would know from it.
+
+A page that floods its host costs the host little: beyond a pace, entries are only counted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from mcpframe import Element, Page, TokenBucket
+from results.result import json_tree, show_result
+
+MOST = 200
+"""How many entries are shown."""
+BURST, PER_SECOND = 50, 10
+"""How many entries may come at once, and then in each second."""
+_NEAR_END = 24
+"""Pixels from its end within which a list that is scrolled goes on to follow it."""
+
+Json = Mapping[str, Any]
+
+
+class Activity:
+    """The list of one view."""
+
+    def __init__(self, page: Page, place: Element, *, name: str = "Activity of the view") -> None:
+        """Build an empty list, which is hidden until there is something in it."""
+        self._page = page
+        self._tokens = TokenBucket(BURST, PER_SECOND, time.monotonic)
+        self._missed = 0
+        self._follows = True
+        self._told: Element | None = None
+        self._context_box = place.add("section", role="region", aria_label="Model context", hidden=True)
+        self._context_box.add("h4", "Model context")
+        self._context = self._context_box.add("div", class_="insp-model-context")
+        self._box = place.add("section", hidden=True)
+        self._box.add("h4", name)
+        self._list = self._box.add("ul", role="log", aria_label=name, class_="insp-activity", tabindex="0")
+
+    def note(self, what: str, text: str = "", blocks: Sequence[Json] = ()) -> Element | None:
+        """Add an entry.
+
+        Args:
+            what: what the view did, in a few words.
+            text: more about it.
+            blocks: content blocks to show.
+
+        Returns:
+            The entry; None if there were too many at once.
+        """
+        if not self._tokens.take():
+            self._miss()
+            return None
+        self._box.hidden = False
+        self._told = None
+        area = self._list.js
+        self._follows = area.scrollHeight - area.scrollTop - area.clientHeight < _NEAR_END
+        entry = self._list.add("li")
+        entry.add("time", datetime.now().astimezone().strftime("%H:%M:%S"), class_="quiet")
+        entry.add("strong", what)
+        if text:
+            entry.add("span", text, class_="insp-text")
+        if blocks:
+            show_result(self._page, entry.add("div"), {"content": list(blocks)})
+        self._cut()
+        self.follow()
+        return entry
+
+    def follow(self) -> None:
+        """Scroll to the end of the list if that was in sight before the last entry, which may have grown."""
+        if self._follows:
+            self._list.js.scrollTop = self._list.js.scrollHeight
+
+    def _miss(self) -> None:
+        """Count one more in the last line."""
+        if self._told is None:
+            self._told, self._missed = self._list.add("li", class_="quiet"), 0
+            self._cut()
+        self._missed += 1
+        self._told.text = f"{self._missed:,} more came too fast to be listed."
+
+    def _cut(self) -> None:
+        while self._list.js.childElementCount > MOST:
+            self._list.js.firstElementChild.remove()
+
+    def model_context(self, blocks: Sequence[Json], structured: Json | None) -> None:
+        """Show what the view tells the model, in place of what it told before."""
+        self._context_box.hidden = False
+        self._context.clear()
+        if blocks:
+            show_result(self._page, self._context.add("div"), {"content": list(blocks)})
+        if structured is not None:
+            json_tree(self._page, self._context.add("div"), dict(structured), label="Structured model context")
+        if not blocks and structured is None:
+            self._context.add("p", "Nothing.", class_="quiet")
+
+    def clear(self) -> None:
+        """Remove everything."""
+        self._list.clear()
+        self._told = None
+        self._context.clear()
+        self._box.hidden = self._context_box.hidden = True

@@ -1,0 +1,227 @@
+"""The view of a tool, beside its result: the inspector as a host of MCP Apps."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcpframe import AppHost, Element, Page, RunningView, errors, partial_arguments
+from results.result import json_tree
+from session.calling import Calling, duration
+from session.connection import Connection
+from session.telling import sentence, wire
+from views.activity import Activity
+from views.controls import ViewControls
+from views.hooks import ViewHooks
+from views.live_view import Hosting, LiveView
+from views.own_page import OwnPage
+
+STEPS = 12
+"""In how many pieces arguments are streamed."""
+PACE = 0.08
+"""Seconds between two pieces: about as fast as a model writes."""
+PATIENCE = 30.0
+"""Seconds that a call waits for the view to be ready for streamed arguments."""
+
+
+@dataclass
+class Shown:
+    """A tool call that a view shows.
+
+    Attributes:
+        arguments: its arguments.
+        result: its result as it is on the wire; None before, and if there is none.
+        cancelled: why there is no result.
+        over: set once it has a result or was cancelled.
+        given: set once the view has the arguments, or cannot get them.
+    """
+
+    arguments: Mapping[str, Any]
+    result: dict[str, Any] | None = None
+    cancelled: str = ""
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    given: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class ToolView(LiveView[RunningView]):
+    """The view of one tool.
+
+    Attributes:
+        shown: the call that it shows last; None before the first one.
+    """
+
+    _controls: ViewControls
+
+    def __init__(
+        self, page: Page, place: Element, connection: Connection, tool: Mapping[str, Any], hosting: Hosting
+    ) -> None:
+        """Build the region; nothing is framed yet.
+
+        Args:
+            page: the page.
+            place: where to.
+            connection: the connection to the server.
+            tool: the tool as `tools/list` has it.
+            hosting: what the inspector has for views.
+        """
+        super().__init__(page, place, "View")
+        self.shown: Shown | None = None
+        self._connection = connection
+        self._name = str(tool["name"])
+        self._title = str(tool.get("title") or self._name)
+        self._hosting = hosting
+        self._controls = ViewControls(page, self._region, self._on_change, self.reload)
+        self._add_stage()
+        self._activity = Activity(page, self._region)
+        self._tools = self._region.add("details", class_="insp-more", hidden=True)
+        self._policy = self._region.add("details", class_="insp-more", hidden=True)
+
+    async def begin(self, arguments: Any) -> Shown:
+        """Show a call whose result follows with `over`; if arguments are streamed, wait until the view has them."""
+        shown = Shown(arguments if isinstance(arguments, Mapping) else {})
+        await self._show(shown)
+        if self._controls.streams:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(shown.given.wait(), PATIENCE)
+        return shown
+
+    async def replay(self, shown: Shown) -> None:
+        """Show an earlier call again, or one that still runs, in a view that is read again."""
+        await self._show(shown)
+
+    async def reload(self) -> None:
+        """Read the view again, with the same call."""
+        if self.shown:
+            await self.replay(self.shown)
+
+    # How
+
+    async def _show(self, shown: Shown) -> None:
+        await self._clear()
+        self.shown = shown
+        for old in (self._tools, self._policy):
+            old.clear()
+            old.hidden = True
+        if not self._hosting.sandbox():
+            self._tell_problem("Views need a sandbox on another origin, which only mcpframe inspect and dev serve.")
+            shown.given.set()
+            return
+        self._begin()
+
+    def _open(self) -> AbstractAsyncContextManager[RunningView]:
+        return self._host().show(self._frame, reason="The inspector removes the view.")
+
+    async def _ended(self, running: RunningView) -> str:
+        error = (await running.ended()).error
+        return f"The view has ended. {sentence(error) if error else ''}".strip()
+
+    def _over(self) -> None:
+        if self.shown is not None:
+            self.shown.given.set()
+
+    def _host(self) -> AppHost:
+        hooks = ViewHooks(self._page, self._title, self._activity)
+        client: Any = self._connection.ready
+        if self._hosting.is_own():
+            client = OwnPage(client, self._connection.server.url, self._on_replaced)
+        return AppHost(
+            client,
+            self._name,
+            sandbox=self._hosting.sandbox(),
+            own_origin=self._hosting.is_own(),
+            context=self._controls.surroundings.context(),
+            name="mcpframe-inspector",
+            permissions=self._controls.granted,
+            wasm=self._controls.wasm,
+            on_wire=lambda message: self._hosting.on_wire(message, "view"),
+            on_link=hooks.on_link,
+            on_message=hooks.on_message,
+            on_download=hooks.on_download,
+            on_model_context=hooks.on_model_context,
+            on_sampling=hooks.on_sampling,
+            on_log=hooks.on_log,
+            on_display_mode=self._on_mode,
+            on_tools_changed=lambda: self._page.run(self._show_tools, "Asking for the tools of the view"),
+            on_teardown_request=self._on_teardown_request,
+        )
+
+    async def _feed(self, view: RunningView) -> None:
+        """Show the view its call."""
+        shown = self.shown
+        assert shown is not None
+        start = time.monotonic()
+        self._show_policy(view)
+        self._controls.show_permissions(view.policy.permissions)
+        if not self._controls.streams:
+            view.input(shown.arguments)
+        await view.initialized()
+        self._status.text = f"Ready after {duration(time.monotonic() - start)}."
+        await self._show_tools()
+        if self._controls.streams:
+            for part in partial_arguments(shown.arguments, STEPS):
+                view.input_partial(part)
+                await asyncio.sleep(PACE)
+            view.input(shown.arguments)
+        shown.given.set()
+        await shown.over.wait()
+        if shown.result is None:
+            view.cancelled(shown.cancelled)
+        else:
+            view.result(shown.result)
+
+    async def _show_tools(self) -> None:
+        view = self._running
+        if view is None or "tools" not in view.capabilities:
+            return
+        try:
+            tools = [wire(tool) for tool in (await view.list_tools()).tools]
+        except errors.McpFrameError as error:
+            self._activity.note("No tools", sentence(error))
+            return
+        self._tools.clear()
+        self._tools.hidden = not tools
+        self._tools.add("summary", f"Tools of the view ({len(tools)})")
+        for tool in tools:
+            self._tools.add("h5", tool["name"])
+            if tool.get("description"):
+                self._tools.add("p", tool["description"], class_="quiet")
+
+            async def call(arguments: Any, _: Any, name: str = tool["name"]) -> dict[str, Any]:
+                return wire(await view.call_tool(name, arguments))
+
+            schema, label = tool.get("inputSchema"), f"Arguments of the view's {tool['name']}"
+            Calling(self._page, self._tools, schema, f"Call {tool['name']}", call, label=label, read=None)
+
+    def _show_policy(self, view: RunningView) -> None:
+        self._policy.clear()
+        self._policy.hidden = False
+        self._policy.add("summary", "What it declares")
+        granted = {"csp": view.policy.csp, "refused": list(view.policy.refused)}
+        json_tree(self._page, self._policy.add("div"), {"declared": dict(view.resource.ui), **granted})
+
+    def _on_replaced(self, published: str) -> None:
+        self._activity.note("Own page", f"Framed in place of {published}")
+
+    def _on_change(self) -> None:
+        super()._on_change()
+        if self._running is not None:
+            self._running.change_context(self._controls.surroundings.context())
+
+    def _on_mode(self, mode: str) -> str:
+        self._activity.note("Display mode", mode)
+        self._controls.choose_mode(mode)
+        self._stage.set("data-mode", mode)
+        return mode
+
+    def _on_teardown_request(self) -> None:
+        self._activity.note("It asks to be removed")
+        self._stop.set()
+
+    def _become(self, mode: str) -> None:
+        super()._become(mode)
+        if self._running is not None:
+            self._running.change_context({"displayMode": mode})
