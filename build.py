@@ -5,7 +5,7 @@
     python3 build.py test [ARGUMENTS]    run the tests; arguments go to pytest. --quick: those without a browser;
                                          --all: the extended ones too. With --once-more, those that fail are run a
                                          second time, alone; they and their first failures stay in the output
-    python3 build.py check               lint and type checks
+    python3 build.py check               lint, format and type checks, of Python and JavaScript
     python3 build.py bench [ARGUMENTS]   run the benchmark
     python3 build.py conformance [ARGS]  run the official conformance suite against the bridge
     python3 build.py soak [ARGUMENTS]    call the bridge 20,000 times, with clients that leave, cancel and lie
@@ -257,10 +257,14 @@ def release(arguments: Sequence[str]) -> int:
 
 def check() -> int:
     """Run every check, even after one has failed; return 1 if any has."""
+    from mcpframe.kit.base.node import find_node, install_locked
     from mcpframe.kit.bundle.page.scripts import inbox_script, loader_script
 
     commands = (["ruff", "check"], ["ruff", "format", "--check"], ["mypy"])
     statuses = [subprocess.call([sys.executable, "-m", *command], cwd=ROOT) for command in commands]
+    node, modules = str(find_node().executable), install_locked(ROOT, progress=step)
+    scripts = (["@biomejs/biome/bin/biome", "check"], ["typescript/lib/tsc.js", "--project", str(ROOT)])
+    statuses += [subprocess.call([node, str(modules / script), *more], cwd=ROOT) for script, *more in scripts]
     inbox_script()
     loader_script()  # raises if it does not fit its sources
     return int(any(statuses))

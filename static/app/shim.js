@@ -12,7 +12,7 @@ const LOADING = 30_000;
 const CALLING = 3_000;
 const MOST_KEPT = 100;
 
-const url = document.querySelector("meta[name=mcpframe-bundle]").content;
+const url = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=mcpframe-bundle]")).content;
 const { origin } = new URL(url);
 const isOpaque = self.origin === "null";
 
@@ -22,7 +22,7 @@ let answered = false; // whether the host has answered the bundle's `ui/initiali
 let initialId; // the id of that
 let loads = 0;
 let hear = null; // the stand-in
-let early = []; // what the host has said before the bundle has
+const early = []; // what the host has said before the bundle has
 const past = new Map(); // what the stand-in has to know, by method
 
 const frame = document.createElement("iframe");
@@ -73,7 +73,7 @@ function fail(why) {
     const params = { appInfo: { name: "mcpframe", version: "0" }, appCapabilities: {}, protocolVersion: "2026-01-26" };
     toHost({ jsonrpc: "2.0", id: ID, method: "ui/initialize", params });
   }
-  past.forEach((message) => hear(message));
+  for (const message of past.values()) hear(message);
 }
 
 addEventListener("message", (event) => {

@@ -10,7 +10,10 @@ function add(parent, tag, text, style) {
   return child;
 }
 
-/** Applies the theme and the variables of a host's context to this document. */
+/**
+ * Applies the theme and the variables of a host's context to this document.
+ * @param {{ theme?: string, styles?: { variables?: Record<string, string> } }} context
+ */
 export function dress({ theme, styles } = {}) {
   const root = document.documentElement;
   if (theme === "light" || theme === "dark") {
@@ -49,7 +52,8 @@ export function read({ data }) {
  */
 export function standIn(body, why, post, id) {
   const box = add(body, "section", "", "box-sizing:border-box;padding:12px 16px;overflow-wrap:anywhere");
-  box.style.cssText += ";color:var(--color-text-primary,CanvasText);font:14px/1.5 var(--font-sans,system-ui,sans-serif)";
+  box.style.cssText +=
+    ";color:var(--color-text-primary,CanvasText);font:14px/1.5 var(--font-sans,system-ui,sans-serif)";
   box.id = "mcpframe-stand-in";
   if (why) add(box, "p", why, "margin:0 0 8px").setAttribute("role", "alert");
   box.hidden = !why;

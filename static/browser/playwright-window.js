@@ -31,6 +31,7 @@
   }
 
   const queue = [];
+  /** @type {(value?: any) => void} */
   let wake = () => {};
   let loads = 0;
   let over = false;
@@ -45,7 +46,11 @@
   const isThere = () => (iframe ? iframe.contentWindow === peer : !peer.closed);
   const onMessage = (event) => {
     const fromPeer = event.source !== null && event.source === peer && isThere();
-    note({ origin: event.origin, fromPeer, text: fromPeer ? textOrReason(event.data, { maxMessageBytes: most }) : null });
+    note({
+      origin: event.origin,
+      fromPeer,
+      text: fromPeer ? textOrReason(event.data, { maxMessageBytes: most }) : null,
+    });
   };
   const onLoad = () => {
     loads += 1;

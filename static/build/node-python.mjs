@@ -35,7 +35,9 @@ function write(file, bytes) {
 
 function send(result, files = []) {
   const body = Buffer.concat(files.map(([, data]) => data));
-  const head = Buffer.from(`{"result":${result},"files":${JSON.stringify(files.map(([name, data]) => [name, data.length]))}}`);
+  const head = Buffer.from(
+    `{"result":${result},"files":${JSON.stringify(files.map(([name, data]) => [name, data.length]))}}`,
+  );
   const lengths = Buffer.alloc(8);
   lengths.writeUInt32LE(head.length, 0);
   lengths.writeUInt32LE(body.length, 4);
@@ -56,13 +58,19 @@ function confine() {
   // HTTP, TLS and WebSocket all use these methods, also by objects that exist already.
   deny(net.Socket.prototype, ["connect"]);
   deny(net.Server.prototype, ["listen"]);
-  deny(net, functions(net).filter((name) => name.startsWith("_create")));
+  deny(
+    net,
+    functions(net).filter((name) => name.startsWith("_create")),
+  );
   deny(dgram.Socket.prototype, ["bind", "connect", "send"]);
   deny(dgram, ["createSocket", "_createSocketHandle"]);
   const resolvers = [dns.Resolver, dns.promises.Resolver].map(({ prototype }) => prototype);
   const bases = resolvers.map(Object.getPrototypeOf).filter((base) => base !== Object.prototype);
   for (const owner of new Set([dns, dns.promises, ...resolvers, ...bases])) {
-    deny(owner, functions(owner).filter((name) => name !== "constructor"));
+    deny(
+      owner,
+      functions(owner).filter((name) => name !== "constructor"),
+    );
   }
   deny(process, ["binding", "dlopen", "getBuiltinModule", "_linkedBinding"]);
   module.registerHooks?.({
@@ -116,7 +124,10 @@ try {
     pyodide.runPython(source, { filename: name });
     const result = await pyodide.runPythonAsync("import json; json.dumps(await main())");
     const names = job.output ? FS.readdir(job.output).filter((item) => item !== "." && item !== "..") : [];
-    send(result, names.map((item) => [item, FS.readFile(`${job.output}/${item}`)]));
+    send(
+      result,
+      names.map((item) => [item, FS.readFile(`${job.output}/${item}`)]),
+    );
     for (const item of names) FS.unlink(`${job.output}/${item}`);
   }
 } catch (error) {

@@ -19,10 +19,12 @@ const LISTING = 60_000; // milliseconds: the deadline for listing the server's t
  */
 function isolate() {
   globalThis.setTimeout = globalThis.setInterval = () => 0;
-  globalThis.FinalizationRegistry = class {
-    register() {}
-    unregister() {}
-  };
+  globalThis.FinalizationRegistry = /** @type {any} */ (
+    class {
+      register() {}
+      unregister() {}
+    }
+  );
   let state = 0x9e3779b9;
   const next = () => {
     state ^= state << 13;
@@ -63,7 +65,8 @@ function listing(FS, folder = "/", files = new Map()) {
   return files;
 }
 
-const written = (before, after) => [...after].filter(([path, state]) => before.get(path) !== state).map(([path]) => path);
+const written = (before, after) =>
+  [...after].filter(([path, state]) => before.get(path) !== state).map(([path]) => path);
 
 const opened = (FS) => FS.streams.filter((stream) => stream && stream.fd > 2).map(({ path }) => path);
 
@@ -74,7 +77,10 @@ function freeBlocks(pyodide) {
   pyodide.runPython("import sys; sys._debugmallocstats()");
   pyodide.setStderr();
   const text = lines.join("\n");
-  const sizes = [...text.matchAll(/^ *\d+ +(\d+) +\d+ +\d+ +(\d+)$/gm)].map(([, size, free]) => [Number(size), Number(free)]);
+  const sizes = [...text.matchAll(/^ *\d+ +(\d+) +\d+ +\d+ +(\d+)$/gm)].map(([, size, free]) => [
+    Number(size),
+    Number(free),
+  ]);
   const [, pools, bytes] = /(\d+) unused pools \* (\d+) bytes/.exec(text) ?? [0, 0, 0];
   return { sizes, unused: Number(pools) * Number(bytes) };
 }
@@ -123,7 +129,9 @@ async function send(name, bytes) {
 
 /** Returns the addresses of all words that differ. */
 function differing(one, other) {
-  const [words, others] = [one, other].map((bytes) => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2));
+  const [words, others] = [one, other].map(
+    (bytes) => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2),
+  );
   const addresses = [];
   for (let word = 0; word < Math.min(words.length, others.length); word += 1) {
     if (words[word] !== others[word]) addresses.push(word * 4);
@@ -149,7 +157,9 @@ function arguments_({ entry, kind, settings }) {
 
 async function take(job, { startPython, features }) {
   isolate();
-  let own, drawn;
+  /** @type {number[]} */
+  let own = [];
+  let drawn;
   const settings = { _makeSnapshot: true, jsglobals: watchedGlobals(), env: job.env };
   const pyodide = await startPython(settings, (module) => {
     // Random values that native code keeps at fixed addresses stay those of each visit.

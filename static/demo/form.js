@@ -6,7 +6,10 @@
 /** Resolve a schema's reference, and a union of one schema with `null`. */
 function resolve(schema, root) {
   if (schema.$ref?.startsWith("#/")) {
-    const target = schema.$ref.slice(2).split("/").reduce((at, key) => at?.[key], root);
+    const target = schema.$ref
+      .slice(2)
+      .split("/")
+      .reduce((at, key) => at?.[key], root);
     return resolve({ ...target, ...schema, $ref: undefined }, root);
   }
   const others = (schema.anyOf ?? schema.oneOf ?? []).filter((option) => option.type !== "null");
@@ -32,7 +35,10 @@ function control(schema, id) {
   } else if (schema.type === "integer" || schema.type === "number") {
     input = Object.assign(document.createElement("input"), { type: "number" });
     input.step = schema.type === "integer" ? "1" : "any";
-    for (const [bound, key] of [["min", "minimum"], ["max", "maximum"]]) {
+    for (const [bound, key] of [
+      ["min", "minimum"],
+      ["max", "maximum"],
+    ]) {
       if (schema[key] !== undefined) input[bound] = schema[key];
     }
     if (start !== undefined && start !== null) input.value = start;
@@ -48,7 +54,7 @@ function control(schema, id) {
 }
 
 /** Return the value of a field; undefined if it is empty. Throws if invalid JSON was entered. */
-function valueOf(input, schema, name) {
+function valueIn(input, schema, name) {
   if (schema.enum) return input.value === "" ? undefined : JSON.parse(input.value);
   if (schema.type === "boolean") return input.checked;
   if (schema.type === "string") return input.value === "" && !input.required ? undefined : input.value;
@@ -80,7 +86,10 @@ export function makeForm(schema, prefix) {
     const field = Object.assign(document.createElement("div"), { className: "field" });
     field.append(label, input);
     if (resolved.description) {
-      const hint = Object.assign(document.createElement("small"), { id: `${input.id}-hint`, textContent: resolved.description });
+      const hint = Object.assign(document.createElement("small"), {
+        id: `${input.id}-hint`,
+        textContent: resolved.description,
+      });
       input.setAttribute("aria-describedby", hint.id);
       field.append(hint);
     }
@@ -89,7 +98,7 @@ export function makeForm(schema, prefix) {
   });
   const read = () => {
     const values = fields.map(({ name, input, schema: own, required }) => {
-      const value = valueOf(input, own, name);
+      const value = valueIn(input, own, name);
       return [name, value === undefined && required && own.type === "string" ? "" : value];
     });
     return Object.fromEntries(values.filter(([, value]) => value !== undefined));

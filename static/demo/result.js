@@ -4,7 +4,8 @@ const asBytes = (part) => `data:${part.mimeType};base64,${part.data}`;
 
 const PARTS = {
   text: (part) => Object.assign(document.createElement("pre"), { textContent: part.text }),
-  image: (part) => Object.assign(document.createElement("img"), { src: asBytes(part), alt: "Image in the tool's answer" }),
+  image: (part) =>
+    Object.assign(document.createElement("img"), { src: asBytes(part), alt: "Image in the tool's answer" }),
   audio: (part) => Object.assign(document.createElement("audio"), { src: asBytes(part), controls: true }),
 };
 

@@ -10,7 +10,8 @@ const PROTOCOL = "2025-11-25";
 const element = (id) => document.getElementById(id);
 const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-const sessionId = (sessionStorage.session ??= crypto.randomUUID());
+sessionStorage.session ??= crypto.randomUUID();
+const sessionId = sessionStorage.session;
 element("session").textContent = sessionId;
 
 let transport = null;
@@ -34,7 +35,7 @@ function print({ level = "info", data = "" }) {
 }
 
 async function connect({ setup = false } = {}) {
-  const mine = (current += 1);
+  const mine = ++current;
   const mineBuilt = built;
   await transport?.close();
   show("connecting", "Starting the server…");
@@ -95,7 +96,7 @@ async function follow() {
     }
     element("error").hidden = !state.error;
     element("error").textContent = state.error ?? "";
-    document.documentElement.dataset.version = version;
+    document.documentElement.dataset.version = `${version}`;
     const isNew = state.built !== built && state.fails !== "start";
     ({ url, built } = state);
     if (isNew) connect();

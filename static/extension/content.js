@@ -70,7 +70,8 @@
       if (error) throw new Error(error);
       if (port || hasLeft) return;
       since = performance.now();
-      const opened = (port = chrome.runtime.connect({ name: "mcpframe-relay" }));
+      const opened = chrome.runtime.connect({ name: "mcpframe-relay" });
+      port = opened;
       opened.onMessage.addListener((text) => opened === port && take(text));
       opened.onDisconnect.addListener(() => {
         void chrome.runtime.lastError; // else Chromium logs it

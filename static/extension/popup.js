@@ -8,7 +8,7 @@
   const PAUSE = 500;
   const EXTENSION = /^chrome-extension:\/\/([a-p]{32})$/;
   const asks = location.search === "?ask";
-  const at = (id) => document.getElementById(id);
+  const at = (id) => /** @type {any} */ (document.getElementById(id));
   const open = new Set();
   const shown = new Map();
   let port = null;
@@ -59,10 +59,12 @@
     const text = JSON.stringify(value);
     if (shown.get(name) === text) return;
     shown.set(name, text);
-    const focused = document.activeElement;
+    const focused = /** @type {HTMLElement} */ (document.activeElement);
     draw(value);
     if (focused === document.body || focused.isConnected) return;
-    const same = [...document.querySelectorAll("[data-key]")].filter(({ dataset }) => dataset.key === focused.dataset.key);
+    /** @type {HTMLButtonElement[]} */
+    const keyed = Array.from(document.querySelectorAll("[data-key]"));
+    const same = keyed.filter(({ dataset }) => dataset.key === focused.dataset.key);
     const again = same.find(({ disabled }) => !disabled);
     (again ?? at("status")).focus();
   }
@@ -107,14 +109,21 @@
     at("clients-list").replaceChildren(
       ...clients.map(({ origin, name, allowed, asking, connected }) => {
         const decide = (on) => () => say({ do: "client", origin, on });
-        const what = asking ? "wants to connect" : connected ? "is connected" : allowed ? "may connect" : "may not connect";
+        const what = asking
+          ? "wants to connect"
+          : connected
+            ? "is connected"
+            : allowed
+              ? "may connect"
+              : "may not connect";
         const who = [made("span", "name", name || origin), ` ${what}`];
         if (name) who.push(made("p", "quiet", `This is the name that ${origin} gives itself.`));
         const row = made("li", "row", made("span", "", ...who));
         if (!allowed) row.append(hold(button("Allow", origin, decide(true))));
         if (allowed !== false) row.append(button("Deny", origin, decide(false)));
         const id = origin.match(EXTENSION)?.[1];
-        if (id) row.append(button("Details", origin, () => chrome.tabs.create({ url: `chrome://extensions/?id=${id}` })));
+        if (id)
+          row.append(button("Details", origin, () => chrome.tabs.create({ url: `chrome://extensions/?id=${id}` })));
         return row;
       }),
     );
@@ -157,7 +166,12 @@
           list.append(item);
         }
         if (count > tools.length) list.append(made("li", "quiet", `… and ${count - tools.length} more`));
-        const summary = made("summary", "", made("span", "name", domain), ` tab ${number}: ${count}${active ? ", active" : ""}`);
+        const summary = made(
+          "summary",
+          "",
+          made("span", "name", domain),
+          ` tab ${number}: ${count}${active ? ", active" : ""}`,
+        );
         summary.dataset.key = key;
         const details = made("details", "", summary, list);
         details.open = open.has(key);

@@ -21,9 +21,17 @@
       port.disconnect();
       return;
     }
-    const number = (last += 1);
+    const number = ++last;
     const { id, url, origin, tab, frameId, documentId, documentLifecycle } = from ?? {};
-    const sender = { id, url, origin, tab: tab?.id, frame: frameId, document: documentId, lifecycle: documentLifecycle };
+    const sender = {
+      id,
+      url,
+      origin,
+      tab: tab?.id,
+      frame: frameId,
+      document: documentId,
+      lifecycle: documentLifecycle,
+    };
     ports.set(number, port);
     port.onMessage.addListener((message) => put("message", number, JSON.stringify(message)));
     port.onDisconnect.addListener(() => {
@@ -50,7 +58,8 @@
     else port.disconnect();
   });
   chrome.runtime.onMessage.addListener((message, sender) => {
-    if (message?.to === "hub" && sender.id === chrome.runtime.id && !sender.tab) put("event", 0, JSON.stringify(message));
+    if (message?.to === "hub" && sender.id === chrome.runtime.id && !sender.tab)
+      put("event", 0, JSON.stringify(message));
     return false;
   });
 
@@ -91,7 +100,7 @@
       for (const port of ports.values()) port.disconnect();
       ports.clear();
       const pause = Number(sessionStorage.getItem(PAUSE) ?? 500);
-      sessionStorage.setItem(PAUSE, Math.min(2 * pause, 60_000));
+      sessionStorage.setItem(PAUSE, `${Math.min(2 * pause, 60_000)}`);
       setTimeout(() => location.reload(), pause);
     }).observe(page, { attributes: true });
   });

@@ -81,7 +81,9 @@ chrome.tabs.onActivated.addListener(() => report("active", {}));
 chrome.windows.onFocusChanged.addListener(() => report("active", {}));
 chrome.tabs.onRemoved.addListener((tab) => report("removed", { tab }));
 chrome.tabs.onUpdated.addListener((tab, { status }) => status && report("updated", { tab, status }));
-chrome.storage.onChanged.addListener((changes, area) => area === "local" && report("stored", { keys: Object.keys(changes) }));
+chrome.storage.onChanged.addListener(
+  (changes, area) => area === "local" && report("stored", { keys: Object.keys(changes) }),
+);
 
 chrome.runtime.onStartup.addListener(ensureHub);
 

@@ -61,7 +61,11 @@ export function joinApp(app = "app") {
       tools.stop();
     },
   });
-  const stopWatching = watch(() => port.pause(), () => port.start(), seen);
+  const stopWatching = watch(
+    () => port.pause(),
+    () => port.start(),
+    seen,
+  );
   port.start();
   return () => {
     stopWatching();
@@ -76,6 +80,10 @@ export function joinApp(app = "app") {
  * (`onclose`): requests that wait get errors, and the client connects with a new transport.
  */
 export class AppHubTransport {
+  /** @type {((message: any) => void) | undefined} */
+  onmessage;
+  /** @type {(() => void) | undefined} */
+  onclose;
   #port;
   #stopWatching;
   #waiting = [];
@@ -94,7 +102,10 @@ export class AppHubTransport {
   }
 
   async start() {
-    this.#stopWatching = watch(() => this.close(), () => {});
+    this.#stopWatching = watch(
+      () => this.close(),
+      () => {},
+    );
     this.#port.start();
   }
 

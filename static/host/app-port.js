@@ -12,11 +12,17 @@ const LONGEST_MESSAGE = 64 * 1024 * 1024;
 
 export class Port {
   /**
-   * @param app the name of the app
-   * @param kind `window` or `client`
+   * @param {string} app the name of the app
+   * @param {"window" | "client"} kind
+   * @param {Partial<Record<"onOpen" | "onMessage" | "onControl" | "onLost" | "onUnresponsive", (...given: any[]) => any>>} [handlers]
    */
   constructor(app, kind, { onOpen, onMessage, onControl, onLost, onUnresponsive } = {}) {
-    Object.assign(this, { kind, onOpen, onMessage, onControl, onLost, onUnresponsive });
+    this.kind = kind;
+    this.onOpen = onOpen;
+    this.onMessage = onMessage;
+    this.onControl = onControl;
+    this.onLost = onLost;
+    this.onUnresponsive = onUnresponsive;
     this.name = (...parts) => ["mcpframe-hub", app, ...parts].join(":");
     this.key = this.name("number", kind);
     this.directory = null;
@@ -104,7 +110,8 @@ export class Port {
   }
 
   #dial() {
-    const port = (this.port = newId());
+    const port = newId();
+    this.port = port;
     const held = () => {
       if (port !== this.port) return;
       this.isLocked = true;
@@ -119,7 +126,14 @@ export class Port {
   #call() {
     if (!this.directory || !this.isLocked) return;
     const { port, kind, number } = this;
-    const call = { type: "connect", port, kind, url: location.href, number, windowName: globalThis.name ?? "" };
+    const call = {
+      type: "connect",
+      port,
+      kind,
+      url: location.href,
+      number,
+      windowName: /** @type {any} */ (globalThis).name ?? "",
+    };
     this.directory.postMessage(JSON.stringify(call));
   }
 
@@ -137,7 +151,14 @@ export class Port {
     this.line.close();
     this.line = channel(this.name("line", hub, port), (text) => this.#heard(port, text));
     if (Number.isInteger(number)) this.#numbered(number);
-    this.releases.push(lock(this.name("hub", hub), () => port === this.port && this.#lose(), () => {}, "shared"));
+    this.releases.push(
+      lock(
+        this.name("hub", hub),
+        () => port === this.port && this.#lose(),
+        () => {},
+        "shared",
+      ),
+    );
     this.strikes = 0;
     this.control("ready");
     this.onOpen?.();
@@ -195,7 +216,10 @@ function channel(name, heard) {
   return channel;
 }
 
-/** Waits for a lock, and holds it until the function that this returns is called. `lost` is called if it is not granted. */
+/**
+ * Waits for a lock, and holds it until the function that this returns is called. `lost` is called if it is not granted.
+ * @param {LockMode} [mode]
+ */
 function lock(name, held, lost = () => {}, mode = "exclusive") {
   const ending = new AbortController();
   let release;
@@ -213,7 +237,8 @@ function lock(name, held, lost = () => {}, mode = "exclusive") {
   };
 }
 
-const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+const newId = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 const isName = (value) => typeof value === "string" && value.length > 0 && value.length <= LONGEST_NAME;
 
 /** Returns an object that was said; an empty one for anything else. */

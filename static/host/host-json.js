@@ -133,7 +133,7 @@ class Measure {
     this.#met.add(value);
     if (depth > this.maxNesting) throw this.#tooDeep();
     this.#add(BRACKETS);
-    if (ArrayBuffer.isView(value)) return this.#add((value.length ?? 0) * 6); // an object with a member for each item
+    if (ArrayBuffer.isView(value)) return this.#add(lengthOf(value) * 6); // an object with a member for each item
     if (Array.isArray(value)) {
       for (let index = 0; index < value.length; index++) {
         const item = value[index];
@@ -184,12 +184,13 @@ class Measure {
 
   #insideOf(value, depth) {
     if (ArrayBuffer.isView(value)) {
-      const size = (value.length ?? 0) * 6;
+      const size = lengthOf(value) * 6;
       this.#add(size);
       return size;
     }
     const isArray = Array.isArray(value);
     let [size, deepest, items] = [0, 0, 0];
+    /** @type {Iterable<any>} */
     const keys = isArray && isDense(value) ? value.keys() : Object.keys(value);
     for (const key of keys) {
       if (isArray && typeof key === "string" && !isIndex(key)) continue; // a name that is nothing in JSON
@@ -223,8 +224,19 @@ class Measure {
   }
 
   #tooDeep() {
-    return new Unwritable("MessageTooDeep", `The message is nested deeper than ${this.maxNesting} levels (maxNesting).`);
+    return new Unwritable(
+      "MessageTooDeep",
+      `The message is nested deeper than ${this.maxNesting} levels (maxNesting).`,
+    );
   }
+}
+
+/**
+ * Returns the items of a typed array; a DataView has none.
+ * @param {any} view
+ */
+function lengthOf(view) {
+  return view.length ?? 0;
 }
 
 /** Whether an array has no holes; the first one ends the search. */
@@ -242,4 +254,5 @@ function checkBytes(text, maxBytes) {
   }
 }
 
-const tooLarge = (limit) => new Unwritable("MessageTooLarge", `The message has more than ${limit} bytes (maxMessageBytes).`);
+const tooLarge = (limit) =>
+  new Unwritable("MessageTooLarge", `The message has more than ${limit} bytes (maxMessageBytes).`);

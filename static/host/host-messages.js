@@ -60,7 +60,15 @@ export function readSetupHandshake(message) {
  * Read the result of a setup, leniently, as the page considers its setup complete and sends no second message. Missing or
  * invalid fields get defaults; every status except success is a failure, with the page's own message.
  */
-export function readSetupComplete({ type, status, transportVisibility, error, ephemeralMessage, serverTitle, displayName }) {
+export function readSetupComplete({
+  type,
+  status,
+  transportVisibility,
+  error,
+  ephemeralMessage,
+  serverTitle,
+  displayName,
+}) {
   if (!isText(status)) throw malformed(type, "status");
   const { requirement, optionalMessage, description } = isObject(transportVisibility) ? transportVisibility : {};
   const visibilityMessage = textOf(optionalMessage ?? description);
@@ -109,7 +117,9 @@ function isAnswer(payload) {
   const { id, result, error } = payload;
   if ("method" in payload || "result" in payload === "error" in payload) return false;
   if ("result" in payload) return isObject(result) && isId(id);
-  return isObject(error) && Number.isSafeInteger(error.code) && typeof error.message === "string" && (id == null || isId(id));
+  return (
+    isObject(error) && Number.isSafeInteger(error.code) && typeof error.message === "string" && (id == null || isId(id))
+  );
 }
 
 export function readSetupRequired({ reason, message, canContinue }) {
@@ -155,7 +165,10 @@ export function readOutbound(message, limits) {
     checkContent(text, plain);
     const { payload } = plain;
     if ("method" in payload && "id" in payload && !isId(payload.id)) {
-      throw new FrameError("MalformedMessage", `The id ${payload.id} would not come back as it is: take a smaller one.`);
+      throw new FrameError(
+        "MalformedMessage",
+        `The id ${payload.id} would not come back as it is: take a smaller one.`,
+      );
     }
     return payload;
   } catch (error) {
@@ -180,7 +193,10 @@ export function checkContent(text, data) {
   while (todo.length) {
     const item = todo.pop();
     if (typeof item === "string" && LONE_SURROGATE.test(item)) {
-      throw new FrameError("MalformedMessage", "The message has a text that is ill-formed Unicode: a surrogate stands alone.");
+      throw new FrameError(
+        "MalformedMessage",
+        "The message has a text that is ill-formed Unicode: a surrogate stands alone.",
+      );
     }
     if (typeof item !== "object" || item === null) continue;
     const isArray = Array.isArray(item);

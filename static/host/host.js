@@ -125,6 +125,7 @@ export class FrameTransport {
   #target;
   #timeout;
   #limits;
+  /** @type {string} */
   #state = "idle";
   #rules;
   #peer = null;
@@ -184,7 +185,8 @@ export class FrameTransport {
       check: (frame, offer) => frame.#checkRepetition(offer),
       awaiting: (frame, offer) => frame.#answerHandshake(offer),
       confirming: (frame, offer) => frame.#answerHandshake(offer),
-      open: (frame) => frame.#end(new FrameError("PeerGone", "The framed page was reloaded or replaced: it began anew.")),
+      open: (frame) =>
+        frame.#end(new FrameError("PeerGone", "The framed page was reloaded or replaced: it began anew.")),
     },
     MCP_TRANSPORT_ACCEPTED: {
       shape: readAccepted,
@@ -286,6 +288,11 @@ export class FrameTransport {
     });
   }
 
+  /** Whether this is the state now: it may have changed since a comparison, while something was awaited. */
+  #is(state) {
+    return this.#state === state;
+  }
+
   /**
    * Run the page's setup phase. Comes before `connect()`; an iframe is shown as long as the page needs to be seen.
    * @param {{signal?: AbortSignal}} [options] to give it up
@@ -308,12 +315,12 @@ export class FrameTransport {
         }
         await this.#decide(result.undecided);
         signal?.throwIfAborted();
-        if (this.#state === "closed") throw new FrameError("StateError", "The frame was closed during its setup.");
+        if (this.#is("closed")) throw new FrameError("StateError", "The frame was closed during its setup.");
       }
       throw new FrameError("PermissionsDenied", "The page asks for other permissions whenever it is loaded.");
     } finally {
       signal?.removeEventListener("abort", abandon);
-      if (this.#state !== "closed") this.#state = "idle";
+      if (!this.#is("closed")) this.#state = "idle";
       this.#rules = null;
       if (this.#iframe?.isConnected) this.#iframe.src = "about:blank"; // its setup is over, and so is its page
       this.#show(wasVisible);
@@ -380,7 +387,8 @@ export class FrameTransport {
     next.#phases = this.#phases;
     next.#declined = this.#declined;
     if (this.#alive.silent) next.#rest = BLOCKED_PROCESS_END;
-    for (const hook of ["onsetuprequired", "onvisibility", "onunresponsive", "onhint", "onpermissions"]) next[hook] = this[hook];
+    for (const hook of ["onsetuprequired", "onvisibility", "onunresponsive", "onhint", "onpermissions"])
+      next[hook] = this[hook];
     return next;
   }
 
@@ -415,6 +423,7 @@ export class FrameTransport {
     const { data } = event;
     const outline = outlineOf(data);
     if (!outline.type?.startsWith("MCP_")) return this.#tell("received", () => this.#wireText(data), origin, NOISE);
+    /** @type {{ text: any, message?: any }} */
     let read = { text: null };
     let act;
     try {
@@ -430,11 +439,12 @@ export class FrameTransport {
   }
 
   /** Check a message of the framed page, and return the action for it. */
-  #actOn({ text, message }) {
+  #actOn({ text, message = undefined }) {
     const { type } = message;
     checkContent(text, message);
     const rule = Object.hasOwn(this.#rules, type) && this.#rules[type];
-    if (!rule) throw new FrameError("UnexpectedMessage", `${clip(type)} is not a message that a framed page sends here.`);
+    if (!rule)
+      throw new FrameError("UnexpectedMessage", `${clip(type)} is not a message that a framed page sends here.`);
     const body = rule.shape(message);
     rule.check?.(this, body);
     const act = rule[this.#state];
@@ -465,7 +475,10 @@ export class FrameTransport {
     if (this.#state === "awaiting") {
       this.#state = "confirming";
       const { handshake, accept = handshake } = this.#timeout;
-      this.#wait(accept, "The framed page did not accept the session (it has not started, or does not allow this origin)");
+      this.#wait(
+        accept,
+        "The framed page did not accept the session (it has not started, or does not allow this origin)",
+      );
     }
     const sessionId = this.frameSessionId;
     this.#post({ type: "MCP_TRANSPORT_HANDSHAKE_REPLY", sessionId, protocolVersion: PROTOCOL_VERSION });
@@ -512,7 +525,7 @@ export class FrameTransport {
    * After a refused message, nobody must wait for what cannot come: a request gets an error response, our request that it
    * answers fails, and a setup that the page considers complete ends.
    */
-  #failWhoWaits({ type, kind, id }, error) {
+  #failWhoWaits({ type = undefined, kind, id = undefined }, error) {
     if (type === "MCP_SETUP_COMPLETE" && this.#state === "setting up") return this.#settle(unreadableSetup(error));
     if (type !== "MCP_MESSAGE" || this.#state !== "open") return;
     if (kind === "request") {
@@ -583,7 +596,7 @@ export class FrameTransport {
     window.addEventListener("message", this.#onMessageEvent);
     if (iframe) {
       iframe.addEventListener("load", this.#onLoad);
-      for (let root = iframe.getRootNode(); root; root = root.host?.getRootNode()) {
+      for (let root = iframe.getRootNode(); root; root = /** @type {ShadowRoot} */ (root).host?.getRootNode()) {
         this.#removals.observe(root, { childList: true, subtree: true });
       }
       const granted = this.permissions.filter((name) => this.#phases.get(name)?.includes(phase) ?? true);
@@ -759,7 +772,10 @@ function addressFor(address, phase) {
 /** Check the name of a Permissions Policy feature, so that it cannot add another one to the `allow` attribute. */
 function checkPermission(name) {
   if (/^[a-z][a-z0-9-]*$/.test(name)) return name;
-  throw new FrameError("OriginError", `${JSON.stringify(name)} is not the name of a permission, such as clipboard-read.`);
+  throw new FrameError(
+    "OriginError",
+    `${JSON.stringify(name)} is not the name of a permission, such as clipboard-read.`,
+  );
 }
 
 /** Open an empty popup in the middle of this window, with a name that no other window has. */
@@ -776,7 +792,7 @@ function openPopup() {
 function schemeFor(iframe) {
   const own = iframe.style.colorScheme || getComputedStyle(iframe).colorScheme;
   if (own !== "normal") return iframe.style.colorScheme;
-  return document.querySelector("meta[name=color-scheme]")?.content ?? "light";
+  return /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=color-scheme]"))?.content ?? "light";
 }
 
 /** Return an id that cannot be guessed. Pages on plain http have no randomUUID. */

@@ -10,12 +10,14 @@
     /** So that a key or a click that was meant for another window, which may have covered this one, allows nothing. */
     function hold() {
       clearTimeout(timer);
-      const allowing = [...buttons].filter(({ value }) => value !== "deny");
-      allowing.forEach((button) => (button.disabled = true));
-      timer = setTimeout(() => allowing.forEach((button) => (button.disabled = false)), delay);
+      const disable = (disabled) => {
+        for (const button of buttons) if (button.value !== "deny") button.disabled = disabled;
+      };
+      disable(true);
+      timer = setTimeout(disable, delay, false);
     }
     hold();
     addEventListener("focus", hold);
     document.addEventListener("visibilitychange", hold);
-    buttons.forEach((button) => button.addEventListener("click", () => resolve(button.value)));
+    for (const button of buttons) button.addEventListener("click", () => resolve(button.value));
   });

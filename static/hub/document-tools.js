@@ -10,6 +10,7 @@
   const running = new Map();
   let context = null;
   let changes = 0;
+  /** @type {(value?: any) => void} */
   let wake = () => {};
   let timer;
   let pause = 250;

@@ -14,7 +14,9 @@ function connect(sessionId) {
   const socket = new WebSocket("socket");
   const waiting = []; // what the host says before the socket is open
   const send = (text) => (socket.readyState === WebSocket.OPEN ? socket.send(text) : waiting.push(text));
-  socket.addEventListener("open", () => waiting.splice(0).forEach((text) => socket.send(text)));
+  socket.addEventListener("open", () => {
+    for (const text of waiting.splice(0)) socket.send(text);
+  });
   socket.addEventListener("message", ({ data }) => {
     const { message, line } = JSON.parse(data);
     if (message) post({ type: "MCP_MESSAGE", payload: message });
@@ -58,3 +60,5 @@ if (parent !== window) {
   post(handshake);
   const repeating = setInterval(() => (answered ? clearInterval(repeating) : post(handshake)), REPEAT);
 }
+
+export {};

@@ -17,7 +17,7 @@
   const isServers = (data, channel) =>
     data?.channel === channel && data.type === "mcp" && data.direction === "server-to-client";
 
-  function pass(kind, source, { origin, data, url }) {
+  function pass(kind, source, { origin = undefined, data = undefined, url = undefined }) {
     const message = kind === "message" ? { origin, url, text: textOrReason(data, { maxMessageBytes: most }) } : {};
     report({ kind, source, ...message });
   }
@@ -45,7 +45,7 @@
 
   function add(source) {
     const elements = [...document.querySelectorAll("iframe, frame, object, embed")];
-    const element = elements.find((each) => each.contentWindow === source) ?? null;
+    const element = elements.find((each) => /** @type {any} */ (each).contentWindow === source) ?? null;
     const number = ++last;
     const frame = { number, source, element, watched: true, onLoad: () => tell("loaded", number) };
     element?.addEventListener("load", frame.onLoad);

@@ -29,7 +29,9 @@ export class BackgroundFiles {
    * @param fetchBytes fetches a file and checks its hash
    */
   async expect(which, fetchBytes) {
-    const wanted = this.files.archives.map((file) => (which === "all" || (which === "own" && file.own) ? fetchBytes(file) : null));
+    const wanted = this.files.archives.map((file) =>
+      which === "all" || (which === "own" && file.own) ? fetchBytes(file) : null,
+    );
     const deferred = which === "all" && this.files.deferred.atStart ? fetchBytes(this.files.deferred) : null;
     return { archives: await Promise.all(wanted), deferred: await deferred };
   }
@@ -43,11 +45,19 @@ export class BackgroundFiles {
     for (const { to } of waiting) {
       const { node } = FS.lookupPath(to);
       const original = node.node_ops;
-      const filled = (name) => (...args) => (this.fillNow(name), original[name](...args));
+      const filled =
+        (name) =>
+        (...args) => {
+          this.fillNow(name);
+          return original[name](...args);
+        };
       const hooked = Object.fromEntries(
         ["mknod", "rename", "unlink", "rmdir", "readdir", "symlink"].map((name) => [name, filled(name)]),
       );
-      hooked.lookup = (parent, name) => (this.fillNow(name), FS.lookupNode(parent, name));
+      hooked.lookup = (parent, name) => {
+        this.fillNow(name);
+        return FS.lookupNode(parent, name);
+      };
       node.node_ops = { ...original, ...hooked };
       this.#hooked.push([node, original]);
     }

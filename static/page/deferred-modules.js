@@ -34,8 +34,12 @@ export class DeferredModules {
     Object.defineProperty(node, "contents", {
       configurable: true,
       enumerable: true,
-      get: () => (this.#fill(FS), node.contents),
-      set: (value) => Object.defineProperty(node, "contents", { value, configurable: true, enumerable: true, writable: true }),
+      get: () => {
+        this.#fill(FS);
+        return node.contents;
+      },
+      set: (value) =>
+        Object.defineProperty(node, "contents", { value, configurable: true, enumerable: true, writable: true }),
     });
   }
 

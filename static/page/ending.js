@@ -44,7 +44,12 @@ export class Ending {
     const look = async () => {
       if (this.#asking || this.#over || served) return;
       this.#asking = true;
-      const serves = await Promise.race([Promise.resolve().then(ask).catch(() => false), silence()]);
+      const serves = await Promise.race([
+        Promise.resolve()
+          .then(ask)
+          .catch(() => false),
+        silence(),
+      ]);
       this.#asking = false;
       if (!serves && !served) this.#end("it does not answer any more", "");
     };

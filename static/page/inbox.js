@@ -21,7 +21,9 @@ import { read, standIn } from "../app/stand-in.js";
     standing?.take(event);
   };
   addEventListener("message", keep);
-  const post = (messages) => messages.forEach((message) => host.postMessage(message, "*"));
+  const post = (messages) => {
+    for (const message of messages) host.postMessage(message, "*");
+  };
   post(openings);
 
   const isHost = (origin) => hosts.includes(origin) || (hosts.includes("*") && origin !== "null");

@@ -36,11 +36,18 @@ export function asWasm(functions) {
   const all = [...new Set(functions)];
   const types = [...new Set(all.map(({ sig }) => sig))];
   const valueTypes = (letters) => vector([...letters].map((letter) => TYPES[letter]));
-  const typed = ([result, ...parameters]) => [FUNCTION_TYPE, ...valueTypes(parameters), ...valueTypes(result === "v" ? "" : result)];
+  const typed = ([result, ...parameters]) => [
+    FUNCTION_TYPE,
+    ...valueTypes(parameters),
+    ...valueTypes(result === "v" ? "" : result),
+  ];
   const bytes = Uint8Array.from([
     ...EMPTY_MODULE,
     ...section(TYPE, vector(types.map(typed))),
-    ...section(IMPORT, vector(all.map(({ sig }, at) => [...name(""), ...name(String(at)), 0, ...number(types.indexOf(sig))]))),
+    ...section(
+      IMPORT,
+      vector(all.map(({ sig }, at) => [...name(""), ...name(String(at)), 0, ...number(types.indexOf(sig))])),
+    ),
     ...section(EXPORT, vector(all.map((_, at) => [...name(String(at)), 0, ...number(at)]))),
   ]);
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { "": { ...all } });

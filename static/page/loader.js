@@ -57,6 +57,7 @@ async function requireWebAssembly() {
  */
 async function get(file, started = null) {
   const url = absolute(file.url);
+  /** @type {RequestInit} */
   const options = { credentials: "same-origin" }; // as the preload links have it
   let response;
   try {
@@ -86,7 +87,7 @@ async function unreachable(file, url, options, error) {
     again
       ? `${file.url} is missing (the web server answers ${again.status}): upload the whole folder that was built.`
       : `${file.url} could not be fetched: check the network, and that the web server sends ` +
-        "Access-Control-Allow-Origin: * where the frame is sandboxed.",
+          "Access-Control-Allow-Origin: * where the frame is sandboxed.",
     String(error),
   );
 }
@@ -129,7 +130,9 @@ async function compile(file) {
   try {
     return await (prefetched?.module ?? WebAssembly.compileStreaming(response));
   } catch (error) {
-    const module = await bytes(unchecked).then((data) => WebAssembly.compile(data)).catch(() => null);
+    const module = await bytes(unchecked)
+      .then((data) => WebAssembly.compile(data))
+      .catch(() => null);
     if (module) {
       console.warn(`${file.url} is not sent as application/wasm, which makes this page start slower.`);
       return module;
@@ -157,7 +160,7 @@ async function withLoaded(responses, module, libraries, start) {
     if (source !== module) return instantiateStreaming.call(WebAssembly, source, imports);
     return { module: await module, instance: await instantiate.call(WebAssembly, await module, imports) };
   };
-  WebAssembly.instantiate = async (source, imports) => {
+  /** @type {any} */ (WebAssembly).instantiate = async (source, imports) => {
     const library = libraries.get(source?.buffer);
     if (!library) return instantiate.call(WebAssembly, source, imports);
     return { module: library, instance: await instantiate.call(WebAssembly, library, imports) };
@@ -192,10 +195,11 @@ class Arrivals {
   /**
    * Starts Pyodide. It gets the libraries before it runs, so that each is at the same place in memory every time, as a
    * snapshot requires.
-   * @param fsInit writes files into Python's file system
-   * @param more further settings of Pyodide
-   * @param begun is called with Pyodide's module once its code has loaded and before Python runs
-   * @param finish is called with Pyodide's module in place of starting Python, to put a snapshot into its memory
+   * @param {object} how
+   * @param {(FS: any, info: any) => any} how.fsInit writes files into Python's file system
+   * @param {any} [how.more] further settings of Pyodide
+   * @param {(module: any) => void} [how.begun] is called with Pyodide's module once its code has loaded and before Python runs
+   * @param {(module: any) => any} [how.finish] is called with Pyodide's module in place of starting Python, to put a snapshot into its memory
    */
   async start({ fsInit, more = {}, begun = () => {}, finish = () => {} }) {
     const [{ loadPyodide }, { default: createPyodideModule }] = await this.scripts;
@@ -236,7 +240,10 @@ class Arrivals {
       ...more,
       env: { ...files.env, ...more.env },
     };
-    return Promise.race([withLoaded(responses, this.wasm, libraries, () => loadPyodide(settings)), this.failed.promise]);
+    return Promise.race([
+      withLoaded(responses, this.wasm, libraries, () => loadPyodide(settings)),
+      this.failed.promise,
+    ]);
   }
 }
 
@@ -359,5 +366,9 @@ async function main() {
 
 main().catch((error) => {
   if (error instanceof BootError) page.fail(error.message, error.detail);
-  else page.fail(`The server did not start: ${error?.message?.split("\n").at(-1) || error}`, String(error?.stack ?? error));
+  else
+    page.fail(
+      `The server did not start: ${error?.message?.split("\n").at(-1) || error}`,
+      String(error?.stack ?? error),
+    );
 });

@@ -1,7 +1,7 @@
 // Everything a person sees: progress while Python starts, errors that say what to do, and a description of the server if
 // the page is opened by itself. mcpframe.frame.boot.boot calls these functions, too; all arguments are strings.
 
-const element = (id) => document.getElementById(`mcpframe-${id}`);
+const element = (id) => /** @type {any} */ (document.getElementById(`mcpframe-${id}`));
 const sizes = new Map();
 let config = null;
 let deadline = 0;

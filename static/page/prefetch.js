@@ -13,7 +13,9 @@ try {
   // A snapshot that was fetched before is in the HTTP cache: see `isRemembered` in restore.js.
   if (localStorage.getItem(`mcpframe snapshot ${location.pathname}`) === snapshot.integrity) {
     const link = document.createElement("link");
-    document.head.append(Object.assign(link, { rel: "preload", as: "fetch", crossOrigin: "anonymous", href: snapshot.url }));
+    document.head.append(
+      Object.assign(link, { rel: "preload", as: "fetch", crossOrigin: "anonymous", href: snapshot.url }),
+    );
   }
 } catch {
   // A page of opaque origin has no storage: the snapshot is fetched by restore.js.

@@ -11,7 +11,7 @@ const HEADER = 48; // bytes, in Pyodide's format: magic, offset, length, padding
 /** Returns the browser features that a snapshot depends on: each changes Pyodide's table of functions. */
 export const features = () => ({
   jspi: "Suspending" in WebAssembly,
-  functions: typeof WebAssembly.Function === "function",
+  functions: "Function" in WebAssembly,
 });
 
 /** Returns the name of a feature in which this browser differs from the snapshot's, or undefined if there is none. */
@@ -74,7 +74,7 @@ const IDLE_OPTIONS = { timeout: 3_000 }; // milliseconds: a frame that draws not
 
 /** Calls `act` once the page has started and is idle. A failure does no harm: the files are fetched when needed. */
 export function whenQuiet(act) {
-  const idle = globalThis.requestIdleCallback ?? ((run) => run());
+  const idle = globalThis.requestIdleCallback ?? /** @type {any} */ ((run) => run());
   setTimeout(() => idle(() => act().catch((error) => console.debug(error)), IDLE_OPTIONS), QUIET);
 }
 
@@ -138,7 +138,8 @@ export class Snapshot {
   async fill(module) {
     await this.arrived;
     const { memory, table, runs, check } = this.#meta;
-    if (module.wasmTable.length !== table) throw new Error(`its table has ${table} entries, not ${module.wasmTable.length}`);
+    if (module.wasmTable.length !== table)
+      throw new Error(`its table has ${table} entries, not ${module.wasmTable.length}`);
     const used = module.HEAPU8.length; // memory that is added has zeros
     if (used < memory) module.growMemory(memory); // Pyodide does not: https://github.com/pyodide/pyodide/issues/6254
     if (module.HEAPU8.length !== memory) throw new Error("it is of another size of memory");

@@ -26,7 +26,7 @@ export function sha256(bytes) {
   for (let at = 0; at < tail.length; at += 64) block(state, words, end, at);
 
   const hash = new DataView(new ArrayBuffer(32));
-  state.forEach((word, i) => hash.setInt32(i * 4, word));
+  for (const [i, word] of state.entries()) hash.setInt32(i * 4, word);
   return new Uint8Array(hash.buffer);
 }
 
@@ -45,7 +45,14 @@ function block(state, w, view, at) {
     const t1 = (h + s1 + ((e & f) ^ (~e & g)) + K[i] + w[i]) | 0;
     const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
     const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
-    h = g; g = f; f = e; e = (d + t1) | 0; d = c; c = b; b = a; a = (t1 + t2) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = (d + t1) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (t1 + t2) | 0;
   }
-  [a, b, c, d, e, f, g, h].forEach((word, i) => (state[i] = (state[i] + word) | 0));
+  for (const [i, word] of [a, b, c, d, e, f, g, h].entries()) state[i] = (state[i] + word) | 0;
 }

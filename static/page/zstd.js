@@ -13,7 +13,9 @@ const DAMAGED = "it is damaged, or not as long as it was";
  * @returns `packed`, the frame, and `unpacked`, its content: views into the decoder's memory
  */
 export async function decompress(decoder, arriving, length, size) {
-  const { exports } = await WebAssembly.instantiate(decoder, { env: { emscripten_notify_memory_growth: () => {} } });
+  const { exports } = /** @type {any} */ (
+    await WebAssembly.instantiate(decoder, { env: { emscripten_notify_memory_growth: () => {} } })
+  );
   const [context, from, to, buffers] = [exports.ZSTD_createDCtx(), ...[length, size, 2 * BUFFER].map(exports.malloc)];
   if (!context || !from || !to || !buffers) throw new Error("there is too little memory to unpack it");
   const [input, output] = [buffers, buffers + BUFFER];

@@ -27,6 +27,7 @@ async ({ imports, url, sandbox, allow, capabilities, context }) => {
   const queue = [];
   const asked = new Map();
   let count = 0;
+  /** @type {(value?: any) => void} */
   let wake = () => {};
   let hostContext = context;
   let bridge;
@@ -37,7 +38,7 @@ async ({ imports, url, sandbox, allow, capabilities, context }) => {
     wake();
   };
   const hand = (name, params) => {
-    const id = (count += 1);
+    const id = ++count;
     note({ kind: "request", id, name, params: params ?? {} });
     return new Promise((resolve, reject) => asked.set(id, { resolve, reject }));
   };
@@ -149,4 +150,4 @@ async ({ imports, url, sandbox, allow, capabilities, context }) => {
       return bridge.close();
     },
   };
-}
+};

@@ -20,7 +20,7 @@ let changes = 0;
 
 const WAYS = {
   flood: {
-    tools: () => Array.from({ length: 10_000 }, (_, number) => tool(`t${number}_${(changes += 1)}`)),
+    tools: () => Array.from({ length: 10_000 }, (_, number) => tool(`t${number}_${++changes}`)),
     start: () => setInterval(() => notify("notifications/tools/list_changed"), 1),
     endless: true,
   },

@@ -29,4 +29,11 @@ async function said(turns, answer) {
   return ends;
 }
 
-console.log(JSON.stringify({ soon: await said(0, true), busy: await said(5, true), not: await said(0, false), never: await said(99) }));
+console.log(
+  JSON.stringify({
+    soon: await said(0, true),
+    busy: await said(5, true),
+    not: await said(0, false),
+    never: await said(99),
+  }),
+);

@@ -35,7 +35,7 @@ function opened({ hash = "", search = "", framed = false, popup = false, body = 
     ResizeObserver,
     innerWidth: 300,
     addEventListener: (kind, listener) => kind === "message" && listeners.add(listener),
-    removeEventListener: (kind, listener) => listeners.delete(listener),
+    removeEventListener: (_kind, listener) => listeners.delete(listener),
     setTimeout: (run, after) => timers.set(run, after) && run,
     clearTimeout: (run) => timers.delete(run),
   };
@@ -43,7 +43,9 @@ function opened({ hash = "", search = "", framed = false, popup = false, body = 
   page.self = runInContext("globalThis", page);
   page.parent = framed ? host : page.self;
   runInContext(script, page);
-  const hear = (event) => listeners.forEach((listener) => listener(event));
+  const hear = (event) => {
+    for (const listener of listeners) listener(event);
+  };
   return { page, host, posted, listeners, timers, hear };
 }
 
@@ -96,5 +98,6 @@ const answered = (origin) => {
   return posted.map(([{ method }, target]) => [method, target]);
 };
 said.answered = {};
-for (const origin of ["https://chat.example", "https://other.example", "null"]) said.answered[origin] = answered(origin);
+for (const origin of ["https://chat.example", "https://other.example", "null"])
+  said.answered[origin] = answered(origin);
 console.log(JSON.stringify(said));

@@ -11,7 +11,10 @@ const [command, ...args] = process.argv.slice(2);
 const transport = new StdioClientTransport({ command, args });
 const sent = [];
 const { send } = transport;
-transport.send = (message) => (sent.push(message.method), send.call(transport, message));
+transport.send = (message) => {
+  sent.push(message.method);
+  return send.call(transport, message);
+};
 transport.sessionId = "known";
 
 const clientInfo = { name: "resumed", version: "1.0.0" };
@@ -23,5 +26,7 @@ const { content } = await call();
 const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
 const { protocolVersion } = await client.request({ method: "initialize", params }, InitializeResultSchema);
 const again = await call();
-console.log(JSON.stringify({ sent, tools: tools.map(({ name }) => name), content, protocolVersion, again: again.content }));
+console.log(
+  JSON.stringify({ sent, tools: tools.map(({ name }) => name), content, protocolVersion, again: again.content }),
+);
 await client.close();

@@ -18,7 +18,10 @@ class Stage {
   /** Notes something, with `P1` for the id of the first port. */
   note(what) {
     const text = JSON.stringify(what).replaceAll(`${PREFIX}:`, "").replaceAll(PREFIX, "directory");
-    const short = (id) => this.ids.get(id) ?? (this.ids.set(id, `P${this.ids.size + 1}`), this.ids.get(id));
+    const short = (id) => {
+      if (!this.ids.has(id)) this.ids.set(id, `P${this.ids.size + 1}`);
+      return this.ids.get(id);
+    };
     this.outcome.push(JSON.parse(text.replaceAll(/[0-9a-f]{32}/g, short)));
   }
 
@@ -42,7 +45,7 @@ class Stage {
 
 let timers = 0;
 globalThis.setTimeout = (call, milliseconds) => {
-  stage.timers.set((timers += 1), { call, at: stage.now + milliseconds });
+  stage.timers.set(++timers, { call, at: stage.now + milliseconds });
   return timers;
 };
 globalThis.clearTimeout = (timer) => stage.timers.delete(timer);

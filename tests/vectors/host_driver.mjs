@@ -67,7 +67,9 @@ class Played {
     this.#session = about.session;
     this.#isSetup = one.role === "outer setup";
     const options = Object.entries(one.options ?? {});
-    const timeouts = options.filter(([name]) => name in TIMEOUTS).map(([name, value]) => [TIMEOUTS[name], value * 1000]);
+    const timeouts = options
+      .filter(([name]) => name in TIMEOUTS)
+      .map(([name, value]) => [TIMEOUTS[name], value * 1000]);
     this.transport = new FrameTransport({
       iframe: stage.iframe,
       url: stage.origin === "null" ? location.origin : `${stage.origin}/`,
@@ -78,7 +80,8 @@ class Played {
       opaque: Boolean(one.opaque),
     });
     this.transport.hide();
-    this.transport.onerror = ({ name }) => (SESSION_ERRORS.includes(name) ? this.#closes.push(name) : this.#seen.push({ refused: name }));
+    this.transport.onerror = ({ name }) =>
+      SESSION_ERRORS.includes(name) ? this.#closes.push(name) : this.#seen.push({ refused: name });
     this.transport.onsetuprequired = (request) => this.#seen.push({ "setup required": request });
     this.transport.onclose = () => this.#closes.push(null);
     this.transport.onmessage = (payload) => {
@@ -126,7 +129,8 @@ class Played {
         this.#seen.push(this.#isSetup ? { "set up": result } : { opened: this.transport.frameSessionId });
         if (this.#isSetup) this.#closes.push(null);
       },
-      ({ name }) => (before === "idle" ? this.#closes.push(name === "StateError" ? null : name) : this.#seen.push({ raises: name })),
+      ({ name }) =>
+        before === "idle" ? this.#closes.push(name === "StateError" ? null : name) : this.#seen.push({ raises: name }),
     );
     await settled();
   }
@@ -150,7 +154,8 @@ class Played {
       else this.#seen.push({ posts: message, to });
       if (message.type.endsWith("_REPLY")) {
         this.#replies += 1;
-        if (this.#isSetup && this.#replies === 1) this.#seen.push({ "setup started": { visible: this.transport.visible } });
+        if (this.#isSetup && this.#replies === 1)
+          this.#seen.push({ "setup started": { visible: this.transport.visible } });
       }
     }
   }

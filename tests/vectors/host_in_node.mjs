@@ -28,7 +28,9 @@ globalThis.MutationObserver = class {
 // Time passes only where a case says so.
 let timers = new Map();
 globalThis.setTimeout = (call, milliseconds) => timers.set(timers.size + 1, { call, milliseconds }).size;
-globalThis.clearTimeout = (timer) => timers.get(timer)?.call && (timers.get(timer).call = null);
+globalThis.clearTimeout = (timer) => {
+  if (timers.has(timer)) timers.get(timer).call = null;
+};
 globalThis.reportError = (error) => {
   throw error;
 };
@@ -40,8 +42,12 @@ class NodeStage {
   #loads = [];
   /** What is no message, by its name in a case. */
   happenings = {
-    "deadline has passed": () => [...timers.values()].forEach(({ call }) => call?.()),
-    "peer's document replaced": () => [1, 2].forEach(() => this.#loads.forEach((loaded) => loaded())), // after its own
+    "deadline has passed": () => {
+      for (const { call } of [...timers.values()]) call?.();
+    },
+    "peer's document replaced": () => {
+      for (let time = 0; time < 2; time++) for (const loaded of this.#loads) loaded(); // the first one is its own
+    },
     "peer's window removed": () => {
       this.iframe.contentWindow = null;
       for (const { look } of [...observers]) look();

@@ -1,4 +1,4 @@
-// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "aa48db138571b6fc1a047fdd8515d661d26f832bfdd2e99d2053d61063c92fc5"}
+// {"sources": ["host/host-json.js", "page/background-files.js", "page/deferred-modules.js", "page/ending.js", "page/fetch-now.js", "page/linking.js", "page/loader.js", "page/page.js", "page/restore.js", "page/sha256.js", "page/unzip.js", "page/zstd.js"], "sha256": "166a832b8f28334371a58e07b4a7d6cb7df2ce1983a0146edeca5b36c0d0869f"}
 // static/host/host-json.js
 var FREE_GROWTH = 1024 * 1024;
 var MOST_GROWTH = 16;
@@ -80,7 +80,7 @@ var Measure = class {
     this.#met.add(value);
     if (depth > this.maxNesting) throw this.#tooDeep();
     this.#add(BRACKETS);
-    if (ArrayBuffer.isView(value)) return this.#add((value.length ?? 0) * 6);
+    if (ArrayBuffer.isView(value)) return this.#add(lengthOf(value) * 6);
     if (Array.isArray(value)) {
       for (let index = 0; index < value.length; index++) {
         const item = value[index];
@@ -128,7 +128,7 @@ var Measure = class {
   }
   #insideOf(value, depth) {
     if (ArrayBuffer.isView(value)) {
-      const size2 = (value.length ?? 0) * 6;
+      const size2 = lengthOf(value) * 6;
       this.#add(size2);
       return size2;
     }
@@ -164,9 +164,15 @@ var Measure = class {
     return true;
   }
   #tooDeep() {
-    return new Unwritable("MessageTooDeep", `The message is nested deeper than ${this.maxNesting} levels (maxNesting).`);
+    return new Unwritable(
+      "MessageTooDeep",
+      `The message is nested deeper than ${this.maxNesting} levels (maxNesting).`
+    );
   }
 };
+function lengthOf(view) {
+  return view.length ?? 0;
+}
 function isDense(list) {
   for (let index = 0; index < list.length; index++) {
     if (list[index] === void 0 && !Object.hasOwn(list, index)) return false;
@@ -203,7 +209,7 @@ function sha256(bytes2) {
   end.setUint32(tail.length - 4, bytes2.length << 3 >>> 0);
   for (let at = 0; at < tail.length; at += 64) block(state, words, end, at);
   const hash = new DataView(new ArrayBuffer(32));
-  state.forEach((word, i) => hash.setInt32(i * 4, word));
+  for (const [i, word] of state.entries()) hash.setInt32(i * 4, word);
   return new Uint8Array(hash.buffer);
 }
 function block(state, w, view, at) {
@@ -230,7 +236,7 @@ function block(state, w, view, at) {
     b = a;
     a = t1 + t2 | 0;
   }
-  [a, b, c, d, e, f, g, h].forEach((word, i) => state[i] = state[i] + word | 0);
+  for (const [i, word] of [a, b, c, d, e, f, g, h].entries()) state[i] = state[i] + word | 0;
 }
 
 // static/page/fetch-now.js
@@ -287,7 +293,10 @@ var DeferredModules = class {
     Object.defineProperty(node, "contents", {
       configurable: true,
       enumerable: true,
-      get: () => (this.#fill(FS), node.contents),
+      get: () => {
+        this.#fill(FS);
+        return node.contents;
+      },
       set: (value) => Object.defineProperty(node, "contents", { value, configurable: true, enumerable: true, writable: true })
     });
   }
@@ -313,8 +322,11 @@ var DeferredModules = class {
 var BUFFER = 12;
 var DAMAGED = "it is damaged, or not as long as it was";
 async function decompress(decoder, arriving, length, size) {
-  const { exports } = await WebAssembly.instantiate(decoder, { env: { emscripten_notify_memory_growth: () => {
-  } } });
+  const { exports } = (
+    /** @type {any} */
+    await WebAssembly.instantiate(decoder, { env: { emscripten_notify_memory_growth: () => {
+    } } })
+  );
   const [context, from, to, buffers] = [exports.ZSTD_createDCtx(), ...[length, size, 2 * BUFFER].map(exports.malloc)];
   if (!context || !from || !to || !buffers) throw new Error("there is too little memory to unpack it");
   const [input, output] = [buffers, buffers + BUFFER];
@@ -345,7 +357,7 @@ var MAGIC = 1886286592;
 var HEADER = 48;
 var features = () => ({
   jspi: "Suspending" in WebAssembly,
-  functions: typeof WebAssembly.Function === "function"
+  functions: "Function" in WebAssembly
 });
 function misfit(snapshot) {
   const own = features();
@@ -390,7 +402,8 @@ function fetchForNextTime({ snapshot }, fetchBytes) {
 var QUIET = 2e3;
 var IDLE_OPTIONS = { timeout: 3e3 };
 function whenQuiet(act) {
-  const idle = globalThis.requestIdleCallback ?? ((run) => run());
+  const idle = globalThis.requestIdleCallback ?? /** @type {any} */
+  ((run) => run());
   setTimeout(() => idle(() => act().catch((error) => console.debug(error)), IDLE_OPTIONS), QUIET);
 }
 async function verify(data, integrity) {
@@ -449,7 +462,8 @@ var Snapshot = class {
   async fill(module) {
     await this.arrived;
     const { memory, table, runs, check } = this.#meta;
-    if (module.wasmTable.length !== table) throw new Error(`its table has ${table} entries, not ${module.wasmTable.length}`);
+    if (module.wasmTable.length !== table)
+      throw new Error(`its table has ${table} entries, not ${module.wasmTable.length}`);
     const used = module.HEAPU8.length;
     if (used < memory) module.growMemory(memory);
     if (module.HEAPU8.length !== memory) throw new Error("it is of another size of memory");
@@ -546,7 +560,9 @@ var BackgroundFiles = class {
    * @param fetchBytes fetches a file and checks its hash
    */
   async expect(which, fetchBytes) {
-    const wanted = this.files.archives.map((file) => which === "all" || which === "own" && file.own ? fetchBytes(file) : null);
+    const wanted = this.files.archives.map(
+      (file) => which === "all" || which === "own" && file.own ? fetchBytes(file) : null
+    );
     const deferred = which === "all" && this.files.deferred.atStart ? fetchBytes(this.files.deferred) : null;
     return { archives: await Promise.all(wanted), deferred: await deferred };
   }
@@ -559,11 +575,17 @@ var BackgroundFiles = class {
     for (const { to } of waiting) {
       const { node } = FS.lookupPath(to);
       const original = node.node_ops;
-      const filled = (name2) => (...args) => (this.fillNow(name2), original[name2](...args));
+      const filled = (name2) => (...args) => {
+        this.fillNow(name2);
+        return original[name2](...args);
+      };
       const hooked = Object.fromEntries(
         ["mknod", "rename", "unlink", "rmdir", "readdir", "symlink"].map((name2) => [name2, filled(name2)])
       );
-      hooked.lookup = (parent2, name2) => (this.fillNow(name2), FS.lookupNode(parent2, name2));
+      hooked.lookup = (parent2, name2) => {
+        this.fillNow(name2);
+        return FS.lookupNode(parent2, name2);
+      };
       node.node_ops = { ...original, ...hooked };
       this.#hooked.push([node, original]);
     }
@@ -650,7 +672,10 @@ var Ending = class {
     const look = async () => {
       if (this.#asking || this.#over || served) return;
       this.#asking = true;
-      const serves = await Promise.race([Promise.resolve().then(ask).catch(() => false), silence()]);
+      const serves = await Promise.race([
+        Promise.resolve().then(ask).catch(() => false),
+        silence()
+      ]);
       this.#asking = false;
       if (!serves && !served) this.#end("it does not answer any more", "");
     };
@@ -695,11 +720,18 @@ function asWasm(functions) {
   const all = [...new Set(functions)];
   const types = [...new Set(all.map(({ sig }) => sig))];
   const valueTypes = (letters) => vector([...letters].map((letter) => TYPES[letter]));
-  const typed = ([result, ...parameters]) => [FUNCTION_TYPE, ...valueTypes(parameters), ...valueTypes(result === "v" ? "" : result)];
+  const typed = ([result, ...parameters]) => [
+    FUNCTION_TYPE,
+    ...valueTypes(parameters),
+    ...valueTypes(result === "v" ? "" : result)
+  ];
   const bytes2 = Uint8Array.from([
     ...EMPTY_MODULE,
     ...section(TYPE, vector(types.map(typed))),
-    ...section(IMPORT, vector(all.map(({ sig }, at) => [...name(""), ...name(String(at)), 0, ...number(types.indexOf(sig))]))),
+    ...section(
+      IMPORT,
+      vector(all.map(({ sig }, at) => [...name(""), ...name(String(at)), 0, ...number(types.indexOf(sig))]))
+    ),
     ...section(EXPORT, vector(all.map((_, at) => [...name(String(at)), 0, ...number(at)])))
   ]);
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes2), { "": { ...all } });
@@ -707,7 +739,10 @@ function asWasm(functions) {
 }
 
 // static/page/page.js
-var element = (id) => document.getElementById(`mcpframe-${id}`);
+var element = (id) => (
+  /** @type {any} */
+  document.getElementById(`mcpframe-${id}`)
+);
 var sizes = /* @__PURE__ */ new Map();
 var config = null;
 var deadline = 0;
@@ -1074,10 +1109,11 @@ var Arrivals = class {
   /**
    * Starts Pyodide. It gets the libraries before it runs, so that each is at the same place in memory every time, as a
    * snapshot requires.
-   * @param fsInit writes files into Python's file system
-   * @param more further settings of Pyodide
-   * @param begun is called with Pyodide's module once its code has loaded and before Python runs
-   * @param finish is called with Pyodide's module in place of starting Python, to put a snapshot into its memory
+   * @param {object} how
+   * @param {(FS: any, info: any) => any} how.fsInit writes files into Python's file system
+   * @param {any} [how.more] further settings of Pyodide
+   * @param {(module: any) => void} [how.begun] is called with Pyodide's module once its code has loaded and before Python runs
+   * @param {(module: any) => any} [how.finish] is called with Pyodide's module in place of starting Python, to put a snapshot into its memory
    */
   async start({ fsInit, more = {}, begun = () => {
   }, finish = () => {
@@ -1121,7 +1157,10 @@ var Arrivals = class {
       ...more,
       env: { ...files.env, ...more.env }
     };
-    return Promise.race([withLoaded(responses, this.wasm, libraries, () => loadPyodide(settings)), this.failed.promise]);
+    return Promise.race([
+      withLoaded(responses, this.wasm, libraries, () => loadPyodide(settings)),
+      this.failed.promise
+    ]);
   }
 };
 async function startPython(arrivals, more, begun, isBuild = false) {
@@ -1231,5 +1270,9 @@ async function main() {
 }
 main().catch((error) => {
   if (error instanceof BootError) page.fail(error.message, error.detail);
-  else page.fail(`The server did not start: ${error?.message?.split("\n").at(-1) || error}`, String(error?.stack ?? error));
+  else
+    page.fail(
+      `The server did not start: ${error?.message?.split("\n").at(-1) || error}`,
+      String(error?.stack ?? error)
+    );
 });

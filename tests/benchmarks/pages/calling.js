@@ -13,7 +13,7 @@ async function echo(client, text) {
 /** A text of so many ASCII characters, like a document: words, line ends, quotes. No two are equal. */
 let made = 0;
 export function textOf(length) {
-  const line = `"${(made += 1)}": the quick brown fox jumps over the lazy dog, again and again.\n`;
+  const line = `"${++made}": the quick brown fox jumps over the lazy dog, again and again.\n`;
   return line.repeat(Math.ceil(length / line.length)).slice(0, length);
 }
 

@@ -23,7 +23,10 @@ const page = {
 mark("script");
 const pyodide = await loadPyodide();
 mark("python");
-await pyodide.loadPackage(wheels.map((name) => new URL(name, location.href).href), { messageCallback() {} });
+await pyodide.loadPackage(
+  wheels.map((name) => new URL(name, location.href).href),
+  { messageCallback() {} },
+);
 mark("packages");
 for (const name of modules) {
   pyodide.FS.writeFile(`/home/pyodide/${name}`, await (await fetch(`${project}/${name}`)).text());

@@ -8,7 +8,10 @@ const note = (kind, value) => {
   wake();
 };
 
-const app = new App({ name: "An official view", version: "7" }, { tools: { listChanged: true }, availableDisplayModes: ["inline", "fullscreen"] });
+const app = new App(
+  { name: "An official view", version: "7" },
+  { tools: { listChanged: true }, availableDisplayModes: ["inline", "fullscreen"] },
+);
 app.ontoolinputpartial = (params) => note("partial", params.arguments);
 app.ontoolinput = (params) => note("input", params.arguments);
 app.ontoolresult = (params) => note("result", params);
@@ -19,9 +22,17 @@ app.onteardown = async (params) => {
   return {};
 };
 app.onlisttools = async () => ({
-  tools: [{ name: "zoom", description: "Zoom the map", inputSchema: { type: "object", properties: { by: { type: "number" } } } }],
+  tools: [
+    {
+      name: "zoom",
+      description: "Zoom the map",
+      inputSchema: { type: "object", properties: { by: { type: "number" } } },
+    },
+  ],
 });
-app.oncalltool = async ({ name, arguments: given }) => ({ content: [{ type: "text", text: `${name} ${JSON.stringify(given)}` }] });
+app.oncalltool = async ({ name, arguments: given }) => ({
+  content: [{ type: "text", text: `${name} ${JSON.stringify(given)}` }],
+});
 
 window.view = {
   app,

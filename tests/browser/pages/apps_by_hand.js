@@ -8,7 +8,7 @@ addEventListener("message", ({ source, origin, data }) => {
   heard.push({ origin, data: message, framed: source === framed?.contentWindow });
   const answers = source === framed?.contentWindow && message?.method ? hand.answers[message.method] : undefined;
   for (const answer of answers ?? []) say({ jsonrpc: "2.0", id: message.id, ...answer });
-  waiting.splice(0).forEach((wake) => wake());
+  for (const wake of waiting.splice(0)) wake();
 });
 
 const hand = {

@@ -32,7 +32,12 @@ app.oncalltool = async ({ name, arguments: given }, extra) => {
   const progressToken = (extra.mcpReq ?? extra)._meta?.progressToken;
   const params = { progressToken, progress: 1, total: 2, message: "on it" };
   await (notify ?? sendNotification)({ method: "notifications/progress", params });
-  return new Promise((_, fail) => signal.addEventListener("abort", () => (note("stopped")(name), fail(new Error("stopped")))));
+  return new Promise((_, fail) =>
+    signal.addEventListener("abort", () => {
+      note("stopped")(name);
+      fail(new Error("stopped"));
+    }),
+  );
 };
 app.fallbackNotificationHandler = async ({ method }) => note(method)(null);
 
@@ -67,7 +72,7 @@ globalThis.view = {
   },
   /** Sends a request that the app has no method for. */
   raw(method, params) {
-    const id = `raw ${(raws += 1)}`;
+    const id = `raw ${++raws}`;
     return new Promise((resolve) => {
       addEventListener("message", ({ source, data }) => {
         if (source === parent && data?.id === id && !data.method) resolve(data);

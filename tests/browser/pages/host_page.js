@@ -24,7 +24,8 @@ window.lab = {
   connectIn(iframe, options) {
     this.iframe = iframe;
     const onWire = (wire) => this.wires.push(wire);
-    const transport = (this.transport = new FrameTransport({ iframe, ...options, ...(this.wires && { onWire }) }));
+    const transport = new FrameTransport({ iframe, ...options, ...(this.wires && { onWire }) });
+    this.transport = transport;
     let ending = { error: null };
     transport.onmessage = (payload) => note("received", { payload });
     transport.onsetuprequired = (request) => note("setup required", request);
@@ -45,7 +46,8 @@ window.lab = {
   setUp({ sandbox, grants, ...options }) {
     const where = options.popup ? {} : { iframe: document.body.appendChild(document.createElement("iframe")) };
     this.iframe = where.iframe;
-    const transport = (this.transport = new FrameTransport({ ...where, ...options, ...(sandbox !== null && { sandbox }) }));
+    const transport = new FrameTransport({ ...where, ...options, ...(sandbox !== null && { sandbox }) });
+    this.transport = transport;
     transport.onerror = (error) => note("refused", describe(error));
     transport.onvisibility = (visible) => note("visible", { visible });
     if (grants) {

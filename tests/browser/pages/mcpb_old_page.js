@@ -19,7 +19,7 @@ globalThis.old = {
       throw new Error("no luck");
     });
     server.tool("wait", () => new Promise(() => {}));
-    const Transport = transports[kind === "tab" ? "TabServerTransport" : "IframeChildTransport"];
+    const Transport = kind === "tab" ? transports.TabServerTransport : transports.IframeChildTransport;
     await server.connect(new Transport({ allowedOrigins, channelId }));
     return this.servers.push(server) - 1;
   },

@@ -73,25 +73,34 @@ if (location.search.startsWith("?inner")) {
       close();
     }
   });
-  const requestedPermissions = new URLSearchParams(location.search).getAll("ask").map((name) => ({ name, required: true }));
+  const requestedPermissions = new URLSearchParams(location.search)
+    .getAll("ask")
+    .map((name) => ({ name, required: true }));
   const handshake = isSetup
     ? { type: "MCP_SETUP_HANDSHAKE", protocolVersion: "1.0", requiresVisibleSetup: false, requestedPermissions }
     : { type: "MCP_TRANSPORT_HANDSHAKE", protocolVersion: "1.0" };
   host.postMessage(handshake, "*");
 }
 
-if (location.search === "?handshake") parent.postMessage({ type: "MCP_TRANSPORT_HANDSHAKE", protocolVersion: "1.0" }, "*");
+if (location.search === "?handshake")
+  parent.postMessage({ type: "MCP_TRANSPORT_HANDSHAKE", protocolVersion: "1.0" }, "*");
 
 /** `page.html?client` plays an inner client: it calls one tool of the server around it. */
 if (location.search === "?client") {
   const post = (payload) => parent.postMessage({ type: "MCP_MESSAGE", payload: { jsonrpc: "2.0", ...payload } }, "*");
   const steps = [
-    () => post({ id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "page", version: "1" } } }),
+    () =>
+      post({
+        id: 1,
+        method: "initialize",
+        params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "page", version: "1" } },
+      }),
     () => {
       post({ method: "notifications/initialized" });
       post({ id: 2, method: "tools/call", params: { name: "greet", arguments: { name: "the page" } } });
     },
-    ({ content }) => post({ id: 3, method: "tools/call", params: { name: "done", arguments: { answer: content[0].text } } }),
+    ({ content }) =>
+      post({ id: 3, method: "tools/call", params: { name: "done", arguments: { answer: content[0].text } } }),
   ];
   addEventListener("message", ({ source, data }) => {
     if (source !== parent) return;

@@ -9,7 +9,10 @@ async function connected(transport) {
   const client = new Client({ name: "resumed", version: "1.0.0" });
   const { send } = transport;
   transport.sent = [];
-  transport.send = (message) => (transport.sent.push(message.method), send.call(transport, message));
+  transport.send = (message) => {
+    transport.sent.push(message.method);
+    return send.call(transport, message);
+  };
   await client.connect(transport);
   return client;
 }
@@ -54,7 +57,10 @@ if (location.search === "?client") {
   const transport = new InnerTransport();
   const client = await connected(transport);
   const { tools } = await client.listTools();
-  const { content } = await client.callTool({ name: "greet", arguments: { name: tools.map(({ name }) => name).join() } });
+  const { content } = await client.callTool({
+    name: "greet",
+    arguments: { name: tools.map(({ name }) => name).join() },
+  });
   const answer = `${content[0].text} after ${transport.sent.join()}`;
   await client.callTool({ name: "done", arguments: { answer } });
 }

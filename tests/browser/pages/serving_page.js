@@ -4,8 +4,24 @@ import * as z from "zod";
 import { FrameTransport } from "./host.js";
 
 const USER = { id: "u-1", name: "Grace Okafor", email: "grace@example.com", role: "Designer", team: "Studio" };
-const LATE = { id: "p-1", name: "Poster", status: "at risk", progress: 40, due: "2026-01-15", overdue: true, open_tasks: 2 };
-const NEXT = { id: "p-2", name: "Booklet", status: "in progress", progress: 10, due: "2026-12-01", overdue: false, open_tasks: 5 };
+const LATE = {
+  id: "p-1",
+  name: "Poster",
+  status: "at risk",
+  progress: 40,
+  due: "2026-01-15",
+  overdue: true,
+  open_tasks: 2,
+};
+const NEXT = {
+  id: "p-2",
+  name: "Booklet",
+  status: "in progress",
+  progress: 10,
+  due: "2026-12-01",
+  overdue: false,
+  open_tasks: 5,
+};
 
 /** As text and structured: clients of either kind get the same. */
 const told = (value) => ({ content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value });
@@ -51,7 +67,13 @@ window.lab = {
     const iframe = document.body.appendChild(document.createElement("iframe"));
     iframe.title = "Copilot";
     const { sessionId } = this;
-    this.transport = new FrameTransport({ iframe, url, sessionId, visibility: "required", timeout: { handshake: 90_000 } });
+    this.transport = new FrameTransport({
+      iframe,
+      url,
+      sessionId,
+      visibility: "required",
+      timeout: { handshake: 90_000 },
+    });
   },
 
   async setUp(url) {

@@ -111,7 +111,9 @@ class FrameStage {
  * @returns {Promise<string>} the results as JSON; null for a case that is not played
  */
 globalThis.playAll = async ({ peer: origin, stranger }) => {
-  const [about, cases] = await Promise.all(["roles.json", "cases.json"].map(async (name) => (await fetch(name)).json()));
+  const [about, cases] = await Promise.all(
+    ["roles.json", "cases.json"].map(async (name) => (await fetch(name)).json()),
+  );
   const [usual, sibling, opaque] = [new Speaker(origin), new Speaker(origin), new Speaker(origin, "allow-scripts")];
   await Promise.all([usual, sibling, opaque].map((speaker) => speaker.load()));
   const results = [];

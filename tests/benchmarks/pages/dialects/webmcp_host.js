@@ -15,5 +15,5 @@ globalThis.bench = {
     });
     echo = (await find()) ?? (await changed);
   },
-  calls: (peer, ...given) => callEcho(client, ...given),
+  calls: (_peer, ...given) => callEcho(client, ...given),
 };

@@ -1,0 +1,30 @@
+/** What scripts find in their pages besides the browser's standard API, for `tsc` (tsconfig.json). */
+
+/** The API of extensions. */
+declare var chrome: any;
+/** Of classic workers. */
+declare function importScripts(...urls: string[]): void;
+/** What Python puts into the page of the bridge. */
+declare var mcpframeBridge: any;
+/** Of host-json.js, in scripts that are put together with it. */
+declare function textOrReason(data: unknown, limits?: object): any;
+
+interface Document {
+  readonly prerendering: boolean;
+  readonly modelContext: any;
+}
+interface Navigator {
+  readonly connection?: any;
+}
+
+declare module "*/mcp-client.js" {
+  export const Client: any;
+}
+declare module "*/host.js" {
+  export const FrameTransport: any;
+  export const FrameError: any;
+}
+declare module "*/hub-scripts.js" {
+  export const documentTools: any;
+  export const pageHalf: any;
+}
