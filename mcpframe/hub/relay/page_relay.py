@@ -6,7 +6,7 @@
 
 A page server on MCP-B's channel of the tab is relayed as the page itself, for as long as it is there; while there is
 none, the tools of the document (WebMCP) are. An MCP-B server in a frame that has no other host is relayed as a page of
-its own, with the frame's domain and origin: see `relay_frame`.
+its own, with the frame's domain and origin: see `frame`.
 
 A home takes these steps for each document of a tab:
 

@@ -23,7 +23,7 @@ from mcpframe.frame.core.errors import MessageError
 from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES
 
 PortKind = Literal["tools", "window", "client", "watch"]
-"""What a port is for: a tab's tools, in the form of `hub.messages`; a window's messages, which the hub relays; a client
+"""What a port is for: a tab's tools, in the form of `hub.core.codec`; a window's messages, which the hub relays; a client
 of MCP; or to know whether the hub responds."""
 
 NUMBERED: frozenset[PortKind] = frozenset({"tools", "window"})
@@ -32,7 +32,7 @@ NUMBERED: frozenset[PortKind] = frozenset({"tools", "window"})
 _KINDS: Mapping[Any, PortKind] = {kind: kind for kind in get_args(PortKind)}
 _LONGEST = 2000
 _LONGEST_MESSAGE = 4 * MAX_MESSAGE_BYTES
-"""More than any answer of the hub (`clients.MAX_ANSWER_BYTES`): all tools are in one."""
+"""More than any answer of the hub (`port_clients.MAX_ANSWER_BYTES`): all tools are in one."""
 _MESSAGE, _CONTROL = "m", "c"
 _LIMITS = {"max_bytes": 65536, "max_nesting": 8}
 
