@@ -23,8 +23,8 @@ from mcpframe.frame.core.errors import MessageError
 from mcpframe.hub.core.codec import MAX_MESSAGE_BYTES
 
 PortKind = Literal["tools", "window", "client", "watch"]
-"""What a port is for: a tab's tools, in the form of `hub.core.codec`; a window's messages, which the hub relays; a client
-of MCP; or to know whether the hub responds."""
+"""The purpose of a port: a tab's tools (`hub.core.codec`), a window's messages, which the hub relays, a client of MCP,
+or only to know whether the hub responds."""
 
 NUMBERED: frozenset[PortKind] = frozenset({"tools", "window"})
 """Ports whose tab has a number."""
