@@ -26,6 +26,7 @@ from starlette.types import Receive, Scope, Send
 
 from mcpframe.frame.core import payload
 from mcpframe.frame.core.jsonrpc import INTERNAL_ERROR, RequestId, asked_as, is_request
+from mcpframe.frame.core.requests import Requests
 from mcpframe.kit.bridge.http import headers as rules
 from mcpframe.kit.bridge.http.routing import SUBSCRIPTION_KEY, Asked, meta_of, request_for
 from mcpframe.kit.bridge.link.link import Link
@@ -51,17 +52,17 @@ class _Waiting:
     """A request that waits for its answer, and the messages that belong to it.
 
     Attributes:
-        asked: the request as the server sees it.
         given_id: its id as the client sent it.
         given_token: its progress token as the client sent it.
         task: the task that answers its client.
+        asked: the request as the server sees it.
         is_answered: whether the answer has arrived.
     """
 
-    asked: Asked
     given_id: RequestId
     given_token: Any
     task: asyncio.Task[Any]
+    asked: Asked = field(init=False)
     is_answered: bool = False
     _came: asyncio.Queue[ServerMessage] = field(default_factory=asyncio.Queue)
     _unread: Unread = field(default_factory=lambda: Unread())
@@ -95,8 +96,7 @@ class StatelessRequests:
         self._take = take
         self._security = TransportSecurityMiddleware(settings)
         self._link: Link | None = None
-        self._waiting: dict[RequestId, _Waiting] = {}
-        self._numbers = itertools.count(1)
+        self._requests: Requests[int, _Waiting] = Requests(itertools.count(1))
 
     @property
     def link(self) -> Link | None:
@@ -106,14 +106,14 @@ class StatelessRequests:
     @property
     def pending(self) -> int:
         """How many requests wait for an answer."""
-        return len(self._waiting)
+        return len(self._requests)
 
     def end(self) -> None:
         """Answer the open requests with an error: the server ends."""
-        for number in list(self._waiting):
+        for request in self._requests:
             assert self._link is not None  # it has got the request
-            failed = self._link.closed_error(number, "The server has ended.")
-            self.deliver(ServerMessage(payload.encode(failed), number))
+            failed = self._link.closed_error(request.id, "The server has ended.")
+            self.deliver(ServerMessage(payload.encode(failed), request.id))
 
     async def close(self) -> None:
         """Close the frame."""
@@ -150,10 +150,10 @@ class StatelessRequests:
 
     def deliver(self, server_message: ServerMessage) -> None:
         """Hand a message of the server to the request that it belongs to."""
-        id_ = request_for(server_message.message, (waiting.asked for waiting in self._waiting.values()))
-        waiting = self._waiting.get(id_) if id_ is not None else None
-        if waiting is not None:
-            waiting.add(_restored(server_message, waiting))
+        id_ = request_for(server_message.message, (request.value.asked for request in self._requests))
+        request = self._requests.find(id_)
+        if request is not None:
+            request.value.add(_restored(server_message, request.value))
 
     def note(self, text: str) -> None:
         """Log a message for the user."""
@@ -165,18 +165,17 @@ class StatelessRequests:
         if self._link is None:
             self._link = self._take()
             self._link.edge = self
-        number = next(self._numbers)
-        token = meta_of(message).get("progressToken")
-        asking = asked_as(message, lambda _: number)
-        text = payload.encode(asking)
         task = asyncio.current_task()
         assert task is not None
-        waiting = self._waiting[number] = _Waiting(Asked.of(asking), message["id"], token, task)
+        waiting = _Waiting(message["id"], meta_of(message).get("progressToken"), task)
+        number = self._requests.open(waiting).id
+        asking = asked_as(message, lambda _: number)
+        waiting.asked = Asked.of(asking)
         try:
-            self._link.send(text, asking)
+            self._link.send(payload.encode(asking), asking)
             yield waiting
         finally:
-            del self._waiting[number]
+            self._requests.take(number)
             if not waiting.is_answered:
                 params = {"requestId": number, "reason": "The client has closed the response."}
                 cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
