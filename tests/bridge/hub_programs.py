@@ -20,8 +20,7 @@ from playwright.async_api import BrowserContext, async_playwright
 
 from mcpframe.kit.base.data import checkout_dir
 from mcpframe.kit.base.node import find_node, install_locked
-from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
-from mcpframe.kit.browser.devtools_address import devtools_address
+from mcpframe.kit.browser.chromium import devtools_address, ensure_chromium, launch_options
 from tests.bridge.programs import PATIENCE, ROOT, environment, processes_with
 
 COMMAND = [sys.executable, "-m", "mcpframe", "hub"]

@@ -32,6 +32,7 @@ from mcpframe.frame.core.connection import Candidate, Connection
 from mcpframe.frame.core.origins import parse_allowed_origins
 from mcpframe.frame.dialects.sep.offers import HostOffer
 from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
+from mcpframe.frame.session.places import Framing
 from mcpframe.frame.session.session import transport
 from mcpframe.kit.browser.playwright_window import PlaywrightWindow
 from tests.browser.outers import PATIENCE
@@ -178,7 +179,7 @@ class PythonClient(McpClient):
         parts = urlsplit(url)
         allowed = parse_allowed_origins([f"{parts.scheme}://{parts.netloc}"])
         connection = Connection([Candidate(OUTER_TRANSPORT, allowed, HostOffer(session_id=str(uuid.uuid4())))])
-        window = await self._session.enter_async_context(PlaywrightWindow(self.page, url))
+        window = await self._session.enter_async_context(PlaywrightWindow(self.page, Framing(url, visible=True)))
         self.client = Client(
             transport(connection, window),
             elicitation_callback=self._on_elicitation,

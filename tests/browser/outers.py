@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 from playwright.async_api import Frame
 
-from mcpframe.frame.session.places import Place
+from mcpframe.frame.session.places import Framing, Place
 from mcpframe.kit.browser.playwright_window import PlaywrightPlace, PlaywrightWindow
 from tests.contract.outer import PATIENCE, Happening, Outer
 from tests.contract.python_outer import PythonOuter, parsed
@@ -112,7 +112,9 @@ class PlaywrightOuter(PythonOuter):
     """A connection in CPython over a `PlaywrightWindow`."""
 
     async def _open_window(self, url: str, sandbox: str | None) -> Any:
-        return await self._stack.enter_async_context(PlaywrightWindow(self.page, url, sandbox=sandbox))
+        return await self._stack.enter_async_context(
+            PlaywrightWindow(self.page, Framing(url, sandbox=sandbox, visible=True))
+        )
 
     def _make_place(self, *, popup: bool) -> Place:
         return PlaywrightPlace(self.page, popup=popup)

@@ -8,6 +8,7 @@ from playwright.async_api import BrowserContext, Page
 
 from mcpframe.frame.core.errors import MessageTooLarge, StateError
 from mcpframe.frame.core.events import Departure, Inbound, Unreadable
+from mcpframe.frame.session.places import Framing
 from mcpframe.kit.browser.playwright_window import PlaywrightWindow
 from tests.browser.by_hand import loaded
 from tests.browser.conftest import Origins
@@ -43,7 +44,7 @@ async def test_the_framed_page_finds_no_way_to_the_adapter(host_page: Page, orig
     names = "() => Object.getOwnPropertyNames(window).filter((name) => !name.match(/^\\d+$/)).sort()"
     before = await host_page.evaluate(names)
     listener = Listener()
-    async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html?inner") as window:
+    async with PlaywrightWindow(host_page, Framing(f"{origins.bundle}/page.html?inner", visible=True)) as window:
         window.listen(listener.deliver, listener.gone)
         await listener.until(1)
         assert await host_page.evaluate(names) == before
@@ -53,7 +54,7 @@ async def test_the_framed_page_finds_no_way_to_the_adapter(host_page: Page, orig
 
 async def test_messages_arrive_in_order_and_leave_in_order(host_page: Page, origins: Origins) -> None:
     listener = Listener()
-    async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html?inner") as window:
+    async with PlaywrightWindow(host_page, Framing(f"{origins.bundle}/page.html?inner", visible=True)) as window:
         window.listen(listener.deliver, listener.gone)
         await listener.until(1)
         for number in range(200):
@@ -69,7 +70,7 @@ async def test_messages_arrive_in_order_and_leave_in_order(host_page: Page, orig
 
 async def test_a_stranger_s_message_is_noticed_unread(host_page: Page, origins: Origins) -> None:
     listener = Listener()
-    async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html?inner") as window:
+    async with PlaywrightWindow(host_page, Framing(f"{origins.bundle}/page.html?inner", visible=True)) as window:
         window.listen(listener.deliver, listener.gone)
         await listener.until(1)
         await host_page.evaluate("window.postMessage({ type: 'MCP_NONSENSE' }, '*')")
@@ -82,7 +83,7 @@ async def test_a_stranger_s_message_is_noticed_unread(host_page: Page, origins: 
 
 async def test_what_has_no_json_form_is_said_when_read(host_page: Page, origins: Origins) -> None:
     listener = Listener()
-    async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html") as window:
+    async with PlaywrightWindow(host_page, Framing(f"{origins.bundle}/page.html", visible=True)) as window:
         window.listen(listener.deliver, listener.gone)
         frame = await loaded(await window.frame(), f"{origins.bundle}/page.html")
         await frame.wait_for_function("() => window.oddities !== null")
@@ -98,7 +99,7 @@ async def test_what_is_posted_comes_in_parts_that_playwright_can_carry(
     """Playwright's driver ends where a message of its own is too long, and takes all pages along."""
     monkeypatch.setattr("mcpframe.kit.browser.playwright_window.MOST_BYTES", 8000)
     listener = Listener()
-    async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html") as window:
+    async with PlaywrightWindow(host_page, Framing(f"{origins.bundle}/page.html", visible=True)) as window:
         window.listen(listener.deliver, listener.gone)
         frame = await loaded(await window.frame(), f"{origins.bundle}/page.html")
         await frame.evaluate("""
@@ -119,7 +120,7 @@ async def test_what_is_posted_comes_in_parts_that_playwright_can_carry(
 
 async def test_after_stopping_nothing_is_delivered(host_page: Page, origins: Origins) -> None:
     listener = Listener()
-    async with PlaywrightWindow(host_page, f"{origins.bundle}/page.html") as window:
+    async with PlaywrightWindow(host_page, Framing(f"{origins.bundle}/page.html", visible=True)) as window:
         stop = window.listen(listener.deliver, listener.gone)
         frame = await loaded(await window.frame(), f"{origins.bundle}/page.html")
         stop()
@@ -131,7 +132,7 @@ async def test_after_stopping_nothing_is_delivered(host_page: Page, origins: Ori
 
 async def test_it_is_used_in_its_block_and_listens_once(host_page: Page, origins: Origins) -> None:
     listener = Listener()
-    window = PlaywrightWindow(host_page, f"{origins.bundle}/page.html")
+    window = PlaywrightWindow(host_page, Framing(f"{origins.bundle}/page.html", visible=True))
     with pytest.raises(StateError, match="async with"):
         window.listen(listener.deliver, listener.gone)
     with pytest.raises(StateError, match="async with"):

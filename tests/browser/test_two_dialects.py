@@ -13,6 +13,7 @@ from playwright.async_api import Page, Route
 from mcpframe.frame.core.connection import Candidate, Connection, parse_allowed_origins
 from mcpframe.frame.dialects.sep.offers import HostOffer
 from mcpframe.frame.dialects.sep.roles import OUTER_TRANSPORT
+from mcpframe.frame.session.places import Framing
 from mcpframe.frame.session.session import open_session
 from mcpframe.kit.browser.playwright_window import PlaywrightWindow
 from tests.browser.conftest import Origins
@@ -70,7 +71,7 @@ async def test_the_first_is_adopted_and_the_others_are_noise(host_page: Page, or
             *(Candidate(role_of(dialect, "outer"), allowed) for dialect in (PLAIN, DIRECTED)),
         ]
     )
-    async with PlaywrightWindow(host_page, f"{origins.bundle}/two-dialects.html") as window:
+    async with PlaywrightWindow(host_page, Framing(f"{origins.bundle}/two-dialects.html", visible=True)) as window:
         with anyio.fail_after(PATIENCE):
             async with open_session(connection, window) as session:
                 assert (session.started.dialect, session.origin) == (first, origins.bundle)

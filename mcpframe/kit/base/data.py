@@ -24,6 +24,17 @@ def templates_dir() -> Path:
     return data_dir("templates")
 
 
+def script_with_reading(name: str) -> str:
+    """Return an expression for the function in a file of `static`, with those of `host-json.js` in its scope.
+
+    Args:
+        name: the path of the file.
+    """
+    reading, function = ((static_dir() / each).read_text("utf-8") for each in ("host/host-json.js", name))
+    reading, function = reading.replace("export function", "function"), function.rstrip().rstrip(";")
+    return f"(() => {{\n{reading}\nreturn (\n{function}\n);\n}})()"
+
+
 def data_dir(name: str) -> Path:
     """Return the data folder `name`: `mcpframe/_data/NAME` in a wheel, or `NAME` beside the package in a checkout.
 

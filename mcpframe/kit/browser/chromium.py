@@ -1,17 +1,22 @@
-"""Find a Chromium to drive, install one on request, and the options to launch it."""
+"""Find a Chromium to drive, install one on request, the options to launch it, and the address of its DevTools."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypedDict
 
-from mcpframe.kit.base.errors import ChromiumMissing, ToolFailed
+from mcpframe.kit.base.errors import BrowserGone, ChromiumMissing, ToolFailed
 from mcpframe.kit.base.programs import python, run_tool
 from mcpframe.kit.base.progress import Progress, silent
+
+_DEVTOOLS_SECONDS = 30.0
+_DEVTOOLS_INTERVAL = 0.02
 
 _NAMES = (
     "chromium",
@@ -167,6 +172,28 @@ def launch_options(executable: Path, *, off: Sequence[str] = _OFF_BY_PLAYWRIGHT)
 def has_display() -> bool:
     """Return whether a browser can show windows here."""
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+async def devtools_address(profile: Path) -> str:
+    """Return the address of the DevTools of a Chromium that runs with `--remote-debugging-port=0`.
+
+    Chromium chooses the port and writes it into its profile, perhaps only after it answers to Playwright.
+
+    Args:
+        profile: the folder of its profile, which no earlier Chromium has used.
+
+    Raises:
+        BrowserGone: There is no port after half a minute.
+    """
+    try:
+        async with asyncio.timeout(_DEVTOOLS_SECONDS):
+            while True:
+                with suppress(OSError, IndexError, ValueError):  # not there yet, or empty
+                    text = (profile / "DevToolsActivePort").read_text("utf-8")
+                    return f"http://127.0.0.1:{int(text.splitlines()[0])}"
+                await asyncio.sleep(_DEVTOOLS_INTERVAL)  # another program's file: nobody reports it
+    except TimeoutError:
+        raise BrowserGone(f"Chromium has not written the port of its DevTools into {profile}: try again.") from None
 
 
 def _is_root() -> bool:

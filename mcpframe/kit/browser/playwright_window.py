@@ -28,7 +28,7 @@ from mcpframe.frame.core.errors import PopupBlocked, StateError
 from mcpframe.frame.core.events import Departure, Inbound
 from mcpframe.frame.session.places import POPUP_SIZE, Framing
 from mcpframe.hub.relay.half import read_text
-from mcpframe.kit.browser.page_scripts import script_with_reading
+from mcpframe.kit.base.data import script_with_reading
 
 logger = logging.getLogger(__name__)
 
@@ -67,20 +67,7 @@ class PlaywrightPlace:
 
     def __call__(self, framing: Framing) -> PlaywrightWindow:
         """Return the window for one phase."""
-        self.window = PlaywrightWindow(
-            self._page,
-            framing.url,
-            sandbox=framing.sandbox,
-            allow=framing.allow or None,
-            name=framing.name,
-            title=framing.title,
-            within=self._within,
-            popup=self._popup,
-            visible=framing.visible,
-            html=framing.html,
-            size=framing.size,
-            on_load=framing.on_load,
-        )
+        self.window = PlaywrightWindow(self._page, framing, self._within, popup=self._popup)
         return self.window
 
 
@@ -92,57 +79,33 @@ class PlaywrightWindow:
     rejected, whatever the connection's limit is.
     """
 
-    def __init__(
-        self,
-        page: Page,
-        url: str,
-        *,
-        sandbox: str | None = None,
-        allow: str | None = None,
-        name: str = "",
-        title: str = "",
-        within: str = "body",
-        popup: bool = False,
-        visible: bool = True,
-        html: str | None = None,
-        size: tuple[str, str] | None = None,
-        on_load: Callable[[], None] | None = None,
-    ) -> None:
+    def __init__(self, page: Page, framing: Framing, within: str = "body", *, popup: bool = False) -> None:
         """Configure the window; nothing is opened yet.
 
         Args:
             page: an open page at the host's origin.
-            url: address of the page to frame.
-            sandbox: the iframe's `sandbox` attribute, such as `"allow-scripts allow-same-origin"`; None for none.
-            allow: the iframe's `allow` attribute (Permissions Policy); None for none.
-            name: the window's name.
-            title: the iframe's title.
+            framing: the page to frame, and the attributes of its iframe.
             within: a selector for the element to put the iframe into.
             popup: open a popup instead of an iframe.
-            visible: whether the iframe is visible from the beginning.
-            html: HTML text to show in place of `url`; None for none.
-            size: the width and height of the iframe in CSS; None to leave that to the page's style.
-            on_load: called when the iframe's page has loaded.
         """
         self._page = page
+        iframe = {
+            "sandbox": framing.sandbox,
+            "allow": framing.allow or None,
+            "title": framing.title,
+            "within": within,
+            "visible": framing.visible,
+            "html": framing.html,
+            "size": framing.size,
+        }
         self._options = {
-            "url": url,
-            "name": name,
-            "iframe": None
-            if popup
-            else {
-                "sandbox": sandbox,
-                "allow": allow,
-                "title": title,
-                "within": within,
-                "visible": visible,
-                "html": html,
-                "size": size,
-            },
+            "url": framing.url,
+            "name": framing.name,
+            "iframe": None if popup else iframe,
             "size": POPUP_SIZE,
             "most": MOST_BYTES,
         }
-        self._on_load = on_load
+        self._on_load = framing.on_load
         self._adapter: JSHandle | None = None
         self._popup: asyncio.Future[Page] | None = None
         self._listening = False

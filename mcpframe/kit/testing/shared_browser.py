@@ -22,9 +22,8 @@ from mcpframe.kit.base.cache import cache_dir
 from mcpframe.kit.base.errors import ConfigError
 from mcpframe.kit.base.progress import Progress, silent
 from mcpframe.kit.base.scratch import scratch
-from mcpframe.kit.browser.chromium import ensure_chromium, launch_options
+from mcpframe.kit.browser.chromium import devtools_address, ensure_chromium, launch_options
 from mcpframe.kit.browser.cross_loop_window import ask
-from mcpframe.kit.browser.devtools_address import devtools_address
 from mcpframe.kit.project.project import find_server
 
 if TYPE_CHECKING:

@@ -22,10 +22,9 @@ from mcpframe.hub.core.pieces import Joiner, cut
 from mcpframe.hub.core.transport import PortTransport
 from mcpframe.hub.relay.document_tools import DocumentTools
 from mcpframe.hub.relay.page_relay import PageRelay, log_failure
-from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.data import script_with_reading, static_dir
 from mcpframe.kit.base.errors import BrowserGone
 from mcpframe.kit.bridge.chromium.devtools import DevTools
-from mcpframe.kit.browser.page_scripts import script_with_reading
 from mcpframe.kit.hub.devtools.script_half import ScriptHalf
 
 log = logging.getLogger(__name__)

@@ -21,11 +21,10 @@ from mcpframe.hub.core.names import LONGEST_NAME
 from mcpframe.hub.homes.extension.home import SETTINGS
 from mcpframe.hub.homes.extension.tab_document import PIECE
 from mcpframe.kit.base.cache import cache_dir, make_public, new_folder, writing
-from mcpframe.kit.base.data import static_dir
+from mcpframe.kit.base.data import script_with_reading, static_dir
 from mcpframe.kit.base.errors import BuildError
 from mcpframe.kit.base.locking import locked
 from mcpframe.kit.base.progress import Progress, silent
-from mcpframe.kit.browser.page_scripts import script_with_reading
 from mcpframe.kit.bundle import build
 from mcpframe.kit.bundle.output.write import SHARED
 from mcpframe.kit.hub.extension.identity import EXTENSION_KEY

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from mcpframe.kit.base.errors import BrowserGone
-from mcpframe.kit.browser import devtools_address as module
-from mcpframe.kit.browser.devtools_address import devtools_address
+from mcpframe.kit.browser import chromium
+from mcpframe.kit.browser.chromium import devtools_address
 
 
 async def test_a_port_that_is_written_later_is_waited_for(tmp_path: Path) -> None:
@@ -25,6 +25,6 @@ async def test_a_port_that_is_written_later_is_waited_for(tmp_path: Path) -> Non
 
 
 async def test_a_port_that_is_never_written_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_SECONDS", 0.05)
+    monkeypatch.setattr(chromium, "_DEVTOOLS_SECONDS", 0.05)
     with pytest.raises(BrowserGone, match="port of its DevTools"):
         await devtools_address(tmp_path)
